@@ -1,0 +1,1 @@
+//! KernelModulesConfig: modules that are loaded now and at every boot.

@@ -1,0 +1,2 @@
+//! The machineadm command.
+fn main() {}

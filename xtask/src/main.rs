@@ -1,0 +1,2 @@
+//! Work on the repository itself.
+fn main() {}
