@@ -1,0 +1,122 @@
+//! What can be made so on a machine: plain data, so that plans, reports and plugins can speak of it.
+use documents::Secret;
+
+/// A part of the machine that shall be so. Doing it twice is the same as doing it once. The list is closed on purpose.
+///
+/// Each carries what the planner saw, so that a plan can be shown, and refused when the machine has changed since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Write a file whole, with its owner and mode; missing directories are made.
+    WriteFile {
+        /// Absolute path.
+        path: String,
+        /// The file as it was seen.
+        was: Option<FileState>,
+        /// The file as it shall be.
+        file: FileState,
+    },
+    /// Set a kernel parameter and see that it took.
+    SetSysctl {
+        /// Name for people.
+        key: String,
+        /// Path below `/proc/sys`.
+        path: String,
+        /// The value as it was seen.
+        was: Option<String>,
+        /// The value as it shall be.
+        value: String,
+    },
+    /// Load a kernel module.
+    LoadModule {
+        /// Module name.
+        name: String,
+    },
+    /// Let the system take up the certificates in its anchors directory.
+    RefreshTrust {
+        /// How this system does it.
+        store: TrustStore,
+        /// How many certificates the store lacks.
+        missing: usize,
+    },
+    /// See to it that a service reads its files as they are now: restart it if it is running.
+    Restart {
+        /// Unit name without `.service`.
+        service: String,
+        /// The files that it reads at its start.
+        reads: Vec<String>,
+        /// Whether it was seen running.
+        running: bool,
+    },
+}
+
+/// A regular file: contents, mode and owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileState {
+    /// All of its bytes.
+    pub contents: Secret<Vec<u8>>,
+    /// Permission bits.
+    pub mode: u32,
+    /// User.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+}
+
+impl FileState {
+    /// Whether its contents may be shown: what not everybody may read on the machine, nobody reads in a plan.
+    pub const fn is_public(&self) -> bool {
+        self.mode & 0o004 != 0
+    }
+}
+
+/// A service, as the service manager sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// No service manager runs here; the service reads its files when it is started one day.
+    Unmanaged,
+    /// The service manager does not know it.
+    Unknown,
+    /// It does not run.
+    Inactive,
+    /// It runs.
+    Active,
+}
+
+/// How a system keeps the certificates that it trusts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrustStore {
+    /// Where administrators put certificates, one file each.
+    pub anchors: &'static str,
+    /// The ending that such a file must have.
+    pub ending: &'static str,
+    /// The program that takes them up, with its arguments.
+    pub refresh: &'static [&'static str],
+    /// The file of all trusted certificates that it makes.
+    pub bundle: &'static str,
+}
+
+impl TrustStore {
+    /// Debian, Ubuntu, Alpine, Flatcar.
+    pub const DEBIAN: Self = Self {
+        anchors: "/usr/local/share/ca-certificates",
+        ending: "crt",
+        refresh: &["update-ca-certificates"],
+        bundle: "/etc/ssl/certs/ca-certificates.crt",
+    };
+    /// Fedora, RHEL and their relatives, Photon, Amazon Linux.
+    pub const FEDORA: Self = Self {
+        anchors: "/etc/pki/ca-trust/source/anchors",
+        ending: "pem",
+        refresh: &["update-ca-trust", "extract"],
+        bundle: "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    };
+    /// SUSE.
+    pub const SUSE: Self = Self {
+        anchors: "/etc/pki/trust/anchors",
+        ending: "pem",
+        refresh: &["update-ca-certificates"],
+        bundle: "/var/lib/ca-certificates/ca-bundle.pem",
+    };
+    /// The most particular first: SUSE's program has the same name as Debian's.
+    pub const ALL: [Self; 3] = [Self::FEDORA, Self::SUSE, Self::DEBIAN];
+}

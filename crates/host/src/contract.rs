@@ -1,0 +1,84 @@
+//! The contract with operating systems and their tools: every path and every exit code, in one place.
+//!
+//! `docs/os-contract.md` says the same to maintainers; a test keeps the two equal.
+
+/// The directory that survives a reboot; root's alone.
+pub const STATE_DIR: &str = "/var/lib/machineadm";
+/// The directory that does not survive a reboot.
+pub const RUN_DIR: &str = "/run/machineadm";
+/// What the last run did.
+pub const OUTCOME: &str = "/var/lib/machineadm/outcome.json";
+/// Which acts began and ended.
+pub const JOURNAL: &str = "/var/lib/machineadm/journal.json";
+/// The configuration of a run that has not succeeded yet, as it came; a reboot finds it here.
+pub const CONFIGURATION: &str = "/var/lib/machineadm/configuration.yaml";
+/// What each service had read at its last start.
+pub const SERVICES_DIR: &str = "/var/lib/machineadm/services";
+/// Held by the run at work.
+pub const LOCK: &str = "/run/machineadm/lock";
+/// What Cluster API's infrastructure providers poll.
+pub const SUCCESS: &str = "/run/cluster-api/bootstrap-success.complete";
+/// The same for the next boot, since `/run` is lost.
+pub const SUCCESS_KEPT: &str = "/var/lib/machineadm/bootstrap-success.complete";
+/// Why not, in one line of JSON.
+pub const FAILURE: &str = "/run/cluster-api/bootstrap-failure.json";
+/// Kernel parameters for the next boot.
+pub const SYSCTL_FILE: &str = "/etc/sysctl.d/90-machineadm.conf";
+/// Kernel modules for the next boot.
+pub const MODULES_FILE: &str = "/etc/modules-load.d/90-machineadm.conf";
+/// Proxy variables, one file per ProxyConfig.
+pub const PROXY_DIR: &str = "/etc/machineadm/proxy";
+/// Where units are extended: `<unit>.service.d/<DROP_IN>`.
+pub const UNIT_DIR: &str = "/etc/systemd/system";
+/// The drop-in that points a unit to its proxy variables.
+pub const PROXY_DROP_IN: &str = "90-machineadm-proxy.conf";
+
+/// Every path, for the docs and their test.
+pub const PATHS: &[&str] = &[
+    STATE_DIR,
+    RUN_DIR,
+    OUTCOME,
+    JOURNAL,
+    CONFIGURATION,
+    SERVICES_DIR,
+    LOCK,
+    SUCCESS,
+    SUCCESS_KEPT,
+    FAILURE,
+    SYSCTL_FILE,
+    MODULES_FILE,
+    PROXY_DIR,
+    UNIT_DIR,
+    PROXY_DROP_IN,
+];
+
+/// How a run ended, as its exit code tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done, or nothing to do.
+    Done = 0,
+    /// Failed; the outcome says where.
+    Failed = 1,
+    /// The input is wrong and nothing was changed.
+    Input = 2,
+    /// `plan --exit-code` found changes.
+    Changes = 3,
+    /// Another run holds the lock.
+    Locked = 4,
+    /// Done, but a reboot is needed.
+    Reboot = 5,
+    /// Only a person can go on, and the text says what with.
+    Person = 6,
+}
+
+impl Exit {
+    /// Every code, for the docs and their test.
+    pub const ALL: [Self; 7] =
+        [Self::Done, Self::Failed, Self::Input, Self::Changes, Self::Locked, Self::Reboot, Self::Person];
+
+    /// The number.
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+}

@@ -1,0 +1,199 @@
+//! A user's command as a child: its script is no argument, its output is kept to its end, its time is limited.
+use super::{child, program};
+use crate::{Error, Result};
+use documents::{
+    Secret,
+    v1alpha1::{Command as Wanted, Program},
+};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fd::{AsRawFd, OwnedFd},
+    fs::{MemfdFlags, memfd_create},
+    process::{Pid, Signal, kill_process_group},
+};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read, Write},
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
+/// How much of the end of a command's output is kept.
+const TAIL: usize = 8 << 10;
+/// How long a look (`unless`) may take.
+const LOOK: Duration = Duration::from_secs(60);
+/// How long a program of the system's own may take.
+const PROGRAM: Duration = Duration::from_secs(300);
+/// Between asking a command to end and ending it.
+const GRACE: Duration = Duration::from_secs(10);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// Who runs commands, and where.
+pub(super) struct Runner<'a> {
+    /// machineadm's own program.
+    pub(super) itself: &'a Path,
+    /// The root directory that the command sees.
+    pub(super) root: &'a Path,
+    /// Gets each line as it comes.
+    pub(super) echo: &'a dyn Fn(&str),
+}
+
+impl Runner<'_> {
+    /// Runs a command to its end.
+    pub(super) fn run(&self, wanted: &Wanted) -> Result<()> {
+        let ended = match &wanted.program {
+            Program::Argv(argv) => self.child(&wanted.name, argv, None, &wanted.environment, wanted.timeout)?,
+            Program::Shell(script) => self.shell(wanted, script, wanted.timeout)?,
+        };
+        judged(&wanted.name, ended)
+    }
+
+    /// Runs a program of the system's own that has nothing to say.
+    pub(super) fn program(&self, argv: &[&str]) -> Result<()> {
+        let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
+        let silent = Runner { echo: &|_| (), ..*self };
+        judged(&argv[0], silent.child(&argv[0], &argv, None, &BTreeMap::new(), PROGRAM)?)
+    }
+
+    /// Whether a command's `unless` says that it has been done.
+    pub(super) fn unless(&self, wanted: &Wanted, test: &Secret<String>) -> Result<bool> {
+        let silent = Runner { echo: &|_| (), ..*self };
+        Ok(silent.shell(wanted, test, LOOK)?.0.success())
+    }
+
+    /// The script goes through memory that only the child inherits: an argument everybody can read.
+    fn shell(
+        &self,
+        wanted: &Wanted,
+        script: &Secret<String>,
+        within: Duration,
+    ) -> Result<(ExitStatus, Secret<String>)> {
+        let doing = || format!("hand {} its script", wanted.name);
+        let memory: OwnedFd = memfd_create("script", MemfdFlags::empty()).map_err(Error::system(doing()))?;
+        let mut memory = File::from(memory);
+        memory.write_all(script.expose().as_bytes()).map_err(Error::io(doing()))?;
+        let argv = ["/bin/sh".to_owned(), "-e".into(), format!("/proc/self/fd/{}", memory.as_raw_fd())];
+        self.child(&wanted.name, &argv, Some(memory), &wanted.environment, within)
+    }
+
+    fn child(
+        &self,
+        name: &str,
+        argv: &[String],
+        kept_open: Option<File>,
+        environment: &BTreeMap<String, Secret<String>>,
+        within: Duration,
+    ) -> Result<(ExitStatus, Secret<String>)> {
+        let (reader, writer) = io::pipe().map_err(Error::io(format!("run {name}")))?;
+        let mut command = Command::new(self.itself);
+        command.arg(child::MARK).arg(std::process::id().to_string()).arg(self.root).args(argv);
+        command.env_clear().envs(program::ENVIRONMENT);
+        command.envs(environment.iter().map(|(key, value)| (key, value.expose())));
+        command.stdin(Stdio::null()).process_group(0);
+        let both = writer.try_clone().map_err(Error::io(format!("run {name}")))?;
+        command.stdout(both).stderr(writer);
+        let mut child = command.spawn().map_err(Error::io(format!("run {name}")))?;
+        // Our ends of the pipe and of the script's memory go with these.
+        drop((command, kept_open));
+        let mut tail = Tail { bytes: Vec::new(), line: Vec::new(), echo: self.echo };
+        let status = watch(&mut child, reader, within, &mut tail).map_err(Error::io(format!("watch {name}")))?;
+        match status {
+            Some(status) => Ok((status, tail.end())),
+            None => Err(Error::Program {
+                program: name.to_owned(),
+                how: format!("did not end within {} s", within.as_secs()),
+                output: tail.end(),
+            }),
+        }
+    }
+}
+
+fn judged(name: &str, (status, output): (ExitStatus, Secret<String>)) -> Result<()> {
+    if status.success() {
+        return Ok(());
+    }
+    Err(Error::Program { program: name.to_owned(), how: program::how(status), output })
+}
+
+/// Reads until the child has ended; `None` when its time is over and it was ended.
+///
+/// The child's own end counts, not the pipe's: a daemon that it started may hold the pipe for ever.
+fn watch(
+    child: &mut Child,
+    mut reader: io::PipeReader,
+    within: Duration,
+    tail: &mut Tail<'_>,
+) -> io::Result<Option<ExitStatus>> {
+    rustix::io::ioctl_fionbio(&reader, true)?;
+    let mut deadline = Instant::now() + within;
+    let mut asked_to_end = false;
+    loop {
+        let tick = Timespec::try_from(BETWEEN_LOOKS).map_err(io::Error::other)?;
+        rustix::io::retry_on_intr(|| poll(&mut [PollFd::new(&reader, PollFlags::IN)], Some(&tick)))?;
+        // Asked before reading: what came before the end is then read too.
+        let ended = child.try_wait()?;
+        let more = drain(&mut reader, tail)?;
+        if let Some(status) = ended {
+            return Ok((!asked_to_end).then_some(status));
+        }
+        if Instant::now() >= deadline {
+            let signal = if asked_to_end { Signal::KILL } else { Signal::TERM };
+            let _ = kill_process_group(Pid::from_child(child), signal);
+            deadline = Instant::now() + GRACE;
+            asked_to_end = true;
+        }
+        if !more {
+            // The pipe is closed but the child still runs: the next look would come at once.
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+    }
+}
+
+/// Reads what is there; `false` at the pipe's end.
+fn drain(reader: &mut io::PipeReader, tail: &mut Tail<'_>) -> io::Result<bool> {
+    let mut buffer = [0; 4096];
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(false),
+            Ok(n) => tail.add(&buffer[..n]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The end of an output, and its lines as they come.
+struct Tail<'a> {
+    bytes: Vec<u8>,
+    line: Vec<u8>,
+    echo: &'a dyn Fn(&str),
+}
+
+impl Tail<'_> {
+    fn add(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        let surplus = self.bytes.len().saturating_sub(TAIL);
+        self.bytes.drain(..surplus);
+        for &byte in bytes {
+            if byte == b'\n' || self.line.len() >= TAIL {
+                (self.echo)(&String::from_utf8_lossy(&self.line));
+                self.line.clear();
+            }
+            if byte != b'\n' {
+                self.line.push(byte);
+            }
+        }
+    }
+
+    fn end(&mut self) -> Secret<String> {
+        if !self.line.is_empty() {
+            (self.echo)(&String::from_utf8_lossy(&self.line));
+            self.line.clear();
+        }
+        Secret::new(String::from_utf8_lossy(&self.bytes).into_owned())
+    }
+}

@@ -1,0 +1,113 @@
+//! Files: read whole, and written so that a power cut leaves the old or the new, never something between.
+use super::root::{Missing, Root, Spot};
+use crate::{Error, FileState, Result, act::hex};
+use documents::Secret;
+use rustix::{
+    fd::OwnedFd,
+    fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat, fsync, openat, renameat, unlinkat},
+    io::Errno,
+};
+use sha2::{Digest, Sha256};
+use std::{
+    fs::File,
+    io::{Read, Write},
+    os::unix::ffi::OsStrExt,
+};
+
+/// Files larger than this are none that we manage.
+const LARGEST: u64 = 64 << 20;
+/// Mode of directories made on the way.
+const DIRECTORY: u32 = 0o755;
+
+/// Reads a regular file.
+pub(super) fn read(root: &Root, path: &str) -> Result<Option<FileState>> {
+    let Some(Spot { dir, name, found: Some(_) }) = root.walk(path, Missing::Report)? else { return Ok(None) };
+    // Not blocking, since a FIFO may lie where a file is expected.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match openat(&dir, &name, flags, Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(errno) => return Err(Error::system(format!("read {path}"))(errno)),
+    };
+    let stat = fstat(&file).map_err(Error::system(format!("read {path}")))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(Error::Refused { what: path.to_owned(), why: "is not a regular file".into() });
+    }
+    let mut contents = Vec::new();
+    File::from(file).take(LARGEST + 1).read_to_end(&mut contents).map_err(Error::io(format!("read {path}")))?;
+    if contents.len() as u64 > LARGEST {
+        return Err(Error::Refused { what: path.to_owned(), why: "is larger than 64 MiB".into() });
+    }
+    Ok(Some(FileState {
+        contents: Secret::new(contents),
+        mode: stat.st_mode & 0o7777,
+        uid: stat.st_uid,
+        gid: stat.st_gid,
+    }))
+}
+
+/// Puts a file in its place: written beside it, made durable, then renamed over it.
+///
+/// The name beside it is always the same, so that what a cut run left is overwritten by the next.
+pub(super) fn write(root: &Root, path: &str, file: &FileState) -> Result<()> {
+    let spot = spot_for(root, path)?;
+    let beside = format!(".machineadm-{}", hex(&Sha256::digest(spot.name.as_bytes())[..8]));
+    let doing = || format!("write {path}");
+    remove_at(&spot.dir, &beside).map_err(Error::system(doing()))?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let new = openat(&spot.dir, &beside, flags, Mode::from_raw_mode(0o600)).map_err(Error::system(doing()))?;
+    let filled = fill(new, file, path).and_then(|()| {
+        renameat(&spot.dir, &beside, &spot.dir, &spot.name).map_err(Error::system(doing()))?;
+        fsync(&spot.dir).map_err(Error::system(doing()))
+    });
+    if filled.is_err() {
+        // Best effort: the reason of the failure is worth more than that of a failed clean-up.
+        let _ = remove_at(&spot.dir, &beside);
+    }
+    filled
+}
+
+/// Removes a file if it is there.
+pub(super) fn remove(root: &Root, path: &str) -> Result<()> {
+    let Some(Spot { dir, name, found: Some(_) }) = root.walk(path, Missing::Report)? else { return Ok(()) };
+    remove_at(&dir, &name).and_then(|()| fsync(&dir)).map_err(Error::system(format!("remove {path}")))
+}
+
+/// Makes a directory with a mode of its own; one that is there is left as it is.
+pub(super) fn make_dir(root: &Root, path: &str, mode: u32) -> Result<()> {
+    // A walk to any name makes the directories before it: the parents with the usual mode, then this one.
+    root.walk(path, Missing::Make(DIRECTORY))?;
+    root.walk(&format!("{path}/name"), Missing::Make(mode)).map(drop)
+}
+
+fn spot_for(root: &Root, path: &str) -> Result<Spot> {
+    let spot = root.walk(path, Missing::Make(DIRECTORY))?;
+    let refuse = |why: &str| Error::Refused { what: path.to_owned(), why: why.into() };
+    let spot = spot.ok_or_else(|| refuse("its directory vanished"))?;
+    match spot.found.map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+        None | Some(FileType::RegularFile) => Ok(spot),
+        Some(FileType::Directory) => Err(refuse("is a directory")),
+        Some(_) => Err(refuse("is not a regular file")),
+    }
+}
+
+fn fill(new: OwnedFd, file: &FileState, path: &str) -> Result<()> {
+    let doing = || format!("write {path}");
+    let mut new = File::from(new);
+    new.write_all(file.contents.expose()).map_err(Error::io(doing()))?;
+    let stat = fstat(&new).map_err(Error::system(doing()))?;
+    if (stat.st_uid, stat.st_gid) != (file.uid, file.gid) {
+        fchown(&new, Some(Uid::from_raw(file.uid)), Some(Gid::from_raw(file.gid)))
+            .map_err(Error::system(format!("give {path} to its owner")))?;
+    }
+    // After the owner, since a change of owner clears the set-user-id bits.
+    fchmod(&new, Mode::from_raw_mode(file.mode)).map_err(Error::system(doing()))?;
+    fsync(&new).map_err(Error::system(doing()))
+}
+
+fn remove_at(dir: &OwnedFd, name: impl rustix::path::Arg) -> rustix::io::Result<()> {
+    match unlinkat(dir, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}

@@ -1,0 +1,64 @@
+//! Opening what a person or a boot tool names on the command line: once, and not through somebody else's link.
+use super::root::{Missing, Root, Spot};
+use crate::{Error, Result};
+use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
+use zeroize::Zeroizing;
+
+/// Whether others may have had a hand in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    /// It is only looked at.
+    Reading,
+    /// A machine will be changed by it: it must be root's, or the caller's, and nobody else may write it.
+    Applying,
+}
+
+/// Reads at most `limit` bytes and one more, so that the reader sees that there are too many.
+pub fn read(name: &str, care: Care, limit: u64) -> Result<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(Vec::new());
+    let doing = || format!("read {name}");
+    if name == "-" {
+        io::stdin().lock().take(limit + 1).read_to_end(&mut bytes).map_err(Error::io(doing()))?;
+    } else {
+        open(name, care)?.take(limit + 1).read_to_end(&mut bytes).map_err(Error::io(doing()))?;
+    }
+    Ok(bytes)
+}
+
+fn open(name: &str, care: Care) -> Result<File> {
+    if is_descriptor(name) {
+        return File::open(name).map_err(Error::io(format!("open {name}")));
+    }
+    let path = std::path::absolute(name).map_err(Error::io(format!("open {name}")))?;
+    let refuse = |why: &str| Error::Refused { what: name.to_owned(), why: why.into() };
+    let root = Root::open(Path::new("/"))?;
+    let spot = root.walk(&path.to_string_lossy(), Missing::Report)?;
+    let Some(Spot { dir, name: last, found: Some(_) }) = spot else {
+        return Err(Error::System { doing: format!("open {name}"), source: io::ErrorKind::NotFound.into() });
+    };
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = openat(&dir, &last, flags, Mode::empty()).map_err(Error::system(format!("open {name}")))?;
+    let stat = fstat(&file).map_err(Error::system(format!("open {name}")))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(refuse("is not a regular file"));
+    }
+    if care == Care::Applying {
+        if !root.trusts(stat.st_uid) {
+            return Err(refuse("belongs to somebody else, who could have written anything into it; make it root's"));
+        }
+        if stat.st_mode & 0o002 != 0 {
+            return Err(refuse("can be written by everybody; chmod o-w it, after a look at what it says"));
+        }
+    }
+    Ok(file.into())
+}
+
+/// What a shell's `<(…)` or a parent hands over is no name that somebody else could have put there.
+fn is_descriptor(name: &str) -> bool {
+    name == "/dev/stdin" || name.strip_prefix("/dev/fd/").is_some_and(|number| number.parse::<u32>().is_ok())
+}

@@ -1,0 +1,72 @@
+//! Kernel parameters and modules of the running system.
+use super::program;
+use crate::{Error, Result};
+use std::{fs, io, path::Path};
+
+/// A parameter's value, white space folded; `None` when the kernel has none of that name.
+pub(super) fn sysctl(path: &str) -> Result<Option<String>> {
+    match fs::read_to_string(Path::new("/proc/sys").join(path)) {
+        Ok(text) => Ok(Some(folded(&text))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::System { doing: format!("read the kernel parameter {path}"), source }),
+    }
+}
+
+/// Sets a parameter and reads it back: the kernel may take a write and keep what it had.
+pub(super) fn set_sysctl(key: &str, path: &str, value: &str) -> Result<()> {
+    let unfit = |why: String, advice: &str| Error::Unfit { what: key.to_owned(), why, advice: advice.to_owned() };
+    if sysctl(path)?.is_none() {
+        return Err(unfit(
+            "this kernel has no such parameter".into(),
+            "check the name, or load the module that brings it with a KernelModulesConfig",
+        ));
+    }
+    fs::write(Path::new("/proc/sys").join(path), value).map_err(|source| match source.kind() {
+        io::ErrorKind::InvalidInput => unfit("the kernel refuses this value".into(), "correct the value"),
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => unfit(
+            "may not be changed here; in a container /proc/sys is read-only".into(),
+            "set it on the host, or leave it out of the SysctlConfig",
+        ),
+        _ => Error::System { doing: format!("set {key}"), source },
+    })?;
+    match sysctl(path)? {
+        Some(now) if now == folded(value) => Ok(()),
+        Some(now) => Err(unfit(
+            format!("did not take: the kernel keeps {now} instead of {value}"),
+            "ask for a value that the kernel accepts",
+        )),
+        None => Err(unfit("vanished while it was set".into(), "run again")),
+    }
+}
+
+/// Whether a module is loaded or built into this kernel.
+pub(super) fn has_module(name: &str) -> Result<bool> {
+    let name = name.replace('-', "_");
+    if Path::new("/sys/module").join(&name).exists() {
+        return Ok(true);
+    }
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").map_err(Error::io("read the kernel's release"))?;
+    let builtin = Path::new("/lib/modules").join(release.trim()).join("modules.builtin");
+    let listed = fs::read_to_string(builtin).unwrap_or_default();
+    Ok(listed
+        .lines()
+        .filter_map(|line| Path::new(line).file_stem()?.to_str())
+        .any(|stem| stem.replace('-', "_") == name))
+}
+
+/// Loads a module and sees that it is there.
+pub(super) fn load_module(name: &str) -> Result<()> {
+    program::quiet("modprobe", &["--", name])?;
+    if has_module(name)? {
+        return Ok(());
+    }
+    Err(Error::Unfit {
+        what: format!("kernel module {name}"),
+        why: "modprobe succeeded, but the module is not loaded".into(),
+        advice: "check that this kernel has it; one without module support has it built in or not at all".into(),
+    })
+}
+
+fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

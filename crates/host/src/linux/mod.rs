@@ -1,0 +1,190 @@
+//! A Linux machine: the running system, or the tree of one that does not run yet (`--root DIR`).
+mod accounts;
+pub mod child;
+mod command;
+mod files;
+pub mod input;
+mod kernel;
+mod lock;
+mod program;
+mod root;
+mod systemd;
+mod trust;
+
+pub use lock::{Holder, Lock};
+
+use crate::{
+    Act, Change, Condition, Effect, Error, FileState, Host, Inspect, Progress, Result, Service, TrustStore, contract,
+    journal::Journal,
+};
+use command::Runner;
+use documents::{Secret, v1alpha1::Owner};
+use root::Root;
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// Gets each line that a command prints.
+pub type Echo = Box<dyn Fn(&str)>;
+
+/// A Linux machine.
+pub struct Linux {
+    root: Root,
+    path: PathBuf,
+    itself: PathBuf,
+    echo: Echo,
+    machine_id: String,
+    journal: Journal,
+}
+
+impl fmt::Debug for Linux {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Linux").field("root", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Linux {
+    /// The machine whose root is `path`; `itself` is machineadm's own program, through which commands are run.
+    pub fn new(path: &Path, itself: PathBuf, echo: Echo) -> Result<Self> {
+        let path = path.canonicalize().map_err(Error::io(format!("open the directory {}", path.display())))?;
+        let root = Root::open(&path)?;
+        let machine_id = text(&root, "/etc/machine-id")?;
+        let journal = files::read(&root, contract::JOURNAL)?;
+        let journal = Journal::read(journal.as_ref().map_or(&[], |file| file.contents.expose()), &machine_id);
+        Ok(Self { root, path, itself, echo, machine_id, journal })
+    }
+
+    /// The machine's own identity, empty where it has none yet.
+    pub fn machine_id(&self) -> &str {
+        &self.machine_id
+    }
+
+    /// The machine's name.
+    pub fn name(&self) -> String {
+        let running = || rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let kept = text(&self.root, "/etc/hostname").unwrap_or_default();
+        match (self.live(), kept.is_empty()) {
+            (true, _) => running(),
+            (false, false) => kept,
+            (false, true) => self.path.display().to_string(),
+        }
+    }
+
+    /// Takes the machine for one run.
+    pub fn lock(&self, who: &str) -> Result<std::result::Result<Lock, Holder>> {
+        lock::take(&self.root, who)
+    }
+
+    /// Who is at work on the machine, if anybody.
+    pub fn lock_holder(&self) -> Result<Option<Holder>> {
+        lock::holder(&self.root)
+    }
+
+    /// Keeps bytes of our own: results, records, marks.
+    pub fn write_state(&self, path: &str, bytes: &[u8], mode: u32) -> Result<()> {
+        if path.starts_with(contract::STATE_DIR) {
+            files::make_dir(&self.root, contract::STATE_DIR, 0o700)?;
+        }
+        let (uid, gid) = self.default_owner();
+        files::write(&self.root, path, &FileState { contents: Secret::new(bytes.to_vec()), mode, uid, gid })
+    }
+
+    /// Removes a file of our own.
+    pub fn remove_state(&self, path: &str) -> Result<()> {
+        files::remove(&self.root, path)
+    }
+
+    fn keep_journal(&self) -> Result<()> {
+        self.write_state(contract::JOURNAL, &self.journal.bytes(), 0o600)
+    }
+
+    fn runner(&self) -> Runner<'_> {
+        Runner { itself: &self.itself, root: &self.path, echo: &*self.echo }
+    }
+}
+
+fn text(root: &Root, path: &str) -> Result<String> {
+    let file = files::read(root, path)?;
+    Ok(file.map(|file| String::from_utf8_lossy(file.contents.expose()).trim().to_owned()).unwrap_or_default())
+}
+
+impl Inspect for Linux {
+    fn live(&self) -> bool {
+        self.path == Path::new("/")
+    }
+    fn file(&self, path: &str) -> Result<Option<FileState>> {
+        files::read(&self.root, path)
+    }
+    fn exists(&self, path: &str) -> Result<bool> {
+        Ok(self.root.walk(path, root::Missing::Report)?.is_some_and(|spot| spot.found.is_some()))
+    }
+    fn owner(&self, owner: &Owner) -> Result<(u32, u32)> {
+        accounts::resolve(&self.root, owner)
+    }
+    fn default_owner(&self) -> (u32, u32) {
+        (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw())
+    }
+    fn sysctl(&self, path: &str) -> Result<Option<String>> {
+        if self.live() { kernel::sysctl(path) } else { Ok(None) }
+    }
+    fn has_module(&self, name: &str) -> Result<bool> {
+        if self.live() { kernel::has_module(name) } else { Ok(true) }
+    }
+    fn trust_store(&self) -> Result<Option<TrustStore>> {
+        trust::find(&self.root)
+    }
+    fn service(&self, name: &str) -> Result<Service> {
+        if self.live() { Ok(systemd::service(name)?.0) } else { Ok(Service::Unmanaged) }
+    }
+    fn has_read(&self, service: &str, reads: &[String]) -> Result<bool> {
+        if self.live() { systemd::has_read(self, service, reads) } else { Ok(true) }
+    }
+    fn effect(&self, act: &Act) -> Result<Effect> {
+        let Act::Command(command) = act;
+        let done = match (&command.creates, &command.unless) {
+            (None, None) => return Ok(Effect::Unseen),
+            (Some(path), _) if self.exists(path)? => true,
+            (_, Some(test)) => self.runner().unless(command, test)?,
+            (Some(_), None) => false,
+        };
+        Ok(if done { Effect::Done } else { Effect::Absent })
+    }
+    fn progress(&self, act: &Act) -> Result<Progress> {
+        Ok(self.journal.progress(act))
+    }
+}
+
+impl Host for Linux {
+    fn ensure(&mut self, change: &Change) -> Result<()> {
+        match change {
+            Change::WriteFile { path, file, .. } => files::write(&self.root, path, file),
+            Change::SetSysctl { key, path, value, .. } => kernel::set_sysctl(key, path, value),
+            Change::LoadModule { name } => kernel::load_module(name),
+            Change::RefreshTrust { store, .. } => self.runner().program(store.refresh),
+            Change::Restart { service, reads, .. } => systemd::restart(self, service, reads),
+        }
+    }
+    fn begin(&mut self, act: &Act) -> Result<()> {
+        self.journal.begin(act);
+        self.keep_journal()
+    }
+    fn run(&mut self, act: &Act) -> Result<()> {
+        let Act::Command(command) = act;
+        self.runner().run(command)
+    }
+    fn end(&mut self, act: &Act) -> Result<()> {
+        self.journal.end(act);
+        self.keep_journal()
+    }
+    fn undo(&mut self, act: &Act) -> Result<()> {
+        // What a user's command left half done, only that command knows; it is run again.
+        let Act::Command(_) = act;
+        Ok(())
+    }
+    fn wait(&mut self, condition: &Condition, within: Duration) -> Result<()> {
+        let Condition::ServiceActive(service) = condition;
+        systemd::wait_active(service, within)
+    }
+}
