@@ -80,7 +80,7 @@ fn character(rest: &[u8]) -> Option<usize> {
         .or_else(|error| std::str::from_utf8(&rest[1..=error.valid_up_to()]));
     let text = text.ok()?;
     match text.chars().next()? {
-        '\\' => text[2..].find('\'').map(|end| end + 4),
+        '\\' => text.get(2..)?.find('\'').map(|end| end + 4),
         first => text[first.len_utf8()..].starts_with('\'').then_some(first.len_utf8() + 2),
     }
 }
@@ -105,11 +105,17 @@ pub(super) fn without_tests(code: &str) -> String {
 
 /// Where the item that `code` begins with ends: behind its braces, or at a semicolon if it has none.
 fn item_end(code: &str) -> usize {
-    match code.find(['{', ';']) {
-        Some(open) if code[open..].starts_with('{') => open + block_end(&code[open..]),
-        Some(semicolon) => semicolon + 1,
-        None => code.len(),
+    let mut depth = 0usize;
+    for (at, letter) in code.char_indices() {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            '{' if depth == 0 => return at + block_end(&code[at..]),
+            ';' if depth == 0 => return at + 1,
+            _ => {}
+        }
     }
+    code.len()
 }
 
 /// Where the block that `code` opens with ends, its closing brace included.
@@ -191,11 +197,13 @@ mod tests {
     fn a_string_that_never_ends_does_not_run_over() {
         assert_eq!(code("\"a\\"), "\"  ");
         assert_eq!(code("/* a"), "    ");
+        assert_eq!(code("'\\"), "'\\");
+        assert_eq!(code("'\\é"), "'\\é");
     }
 
     #[test]
     fn test_items_become_blanks() {
-        let code = "a\n#[cfg(test)]\nmod tests { fn x() { y } }\nb\n#[cfg(test)]\nuse z;\nc";
+        let code = "a\n#[cfg(test)]\nmod tests { fn x() { y } }\nb\n#[cfg(test)]\nuse z;\n#[cfg(test)]\nfn w(v: [u8; 4]) {}\nc";
         assert_eq!(without_tests(code).split_whitespace().collect::<Vec<_>>(), ["a", "b", "c"]);
         assert_eq!(without_tests(code).lines().count(), code.lines().count());
     }
