@@ -1,0 +1,136 @@
+//! Dependencies between our crates point down, and their versions come from the workspace.
+use super::Finding;
+use super::manifests::{Dependency, Manifest, Section, manifests};
+use super::tree::Tree;
+
+/// A row of the house: its name and the crates in it, by folder. `plugins` stands for all of `plugins/*`.
+struct Row {
+    name: &'static str,
+    crates: &'static [&'static str],
+}
+
+/// From the top down; a crate uses strictly lower rows. Crates that do not exist yet have their place already.
+const ROWS: &[Row] = &[
+    Row { name: "repository", crates: &["xtask", "testbed", "benches"] },
+    Row { name: "binaries", crates: &["machineadm", "controllers", "kms-plugin", "plugins"] },
+    Row { name: "engine", crates: &["machine"] },
+    Row { name: "ports", crates: &["host", "plugin", "cluster", "kms"] },
+    Row { name: RULES, crates: &["documents", "assemble", "kubeadm", "discovery", "certs", "encryption"] },
+];
+
+/// The row of crates that do no I/O.
+const RULES: &str = "rules";
+
+/// Who may use a neighbour of the same row: (user, used). A new one needs a decision record.
+const NEIGHBOURS: &[(&str, &str)] = &[];
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let manifests = manifests(tree);
+    manifests.iter().flat_map(|manifest| check_crate(manifest, &manifests, NEIGHBOURS)).collect()
+}
+
+/// Whether this crate is one of the rules.
+pub(super) fn is_rules(manifest: &Manifest) -> bool {
+    row(place(manifest)).is_some_and(|row| ROWS[row].name == RULES)
+}
+
+fn check_crate(manifest: &Manifest, all: &[Manifest], neighbours: &[(&str, &str)]) -> Vec<Finding> {
+    let Some(own) = row(place(manifest)) else {
+        return vec![Finding::new(&manifest.file, 0, "the crate has no row: give it one in xtask/src/tidy/layers.rs")];
+    };
+    let strangers = manifest.dependencies.iter().filter_map(|used| not_inherited(manifest, used));
+    let ours = manifest.dependencies.iter().filter(|used| used.section != Section::Dev).filter_map(|used| {
+        let other = all.iter().find(|other| other.package == used.package)?;
+        points_up(manifest, own, other, neighbours).map(|message| Finding::new(&manifest.file, used.line, message))
+    });
+    strangers.chain(ours).collect()
+}
+
+fn not_inherited(manifest: &Manifest, used: &Dependency) -> Option<Finding> {
+    let message = format!("`{}` must come from the workspace (`.workspace = true`)", used.package);
+    (!used.inherited).then(|| Finding::new(&manifest.file, used.line, message))
+}
+
+/// What is wrong if the crate in row `own` uses `other`.
+fn points_up(manifest: &Manifest, own: usize, other: &Manifest, neighbours: &[(&str, &str)]) -> Option<String> {
+    let (user, used) = (place(manifest), place(other));
+    let theirs = row(used)?;
+    if theirs > own || neighbours.contains(&(user, used)) {
+        return None;
+    }
+    let (own, theirs) = (ROWS[own].name, ROWS[theirs].name);
+    Some(format!("{user} ({own}) may not use {used} ({theirs}): a crate uses strictly lower rows"))
+}
+
+/// The name by which the rows know this crate.
+fn place(manifest: &Manifest) -> &str {
+    match manifest.folder.split_once('/') {
+        Some(("crates", name)) => name,
+        Some((top, _)) => top,
+        None => &manifest.folder,
+    }
+}
+
+/// The row's place in the list, counted from the top.
+fn row(name: &str) -> Option<usize> {
+    ROWS.iter().position(|row| row.crates.contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: &str = "[workspace.dependencies]\n\
+        documents = { path = \"crates/documents\", package = \"machineadm-documents\" }\n\
+        kubeadm = { path = \"crates/kubeadm\", package = \"machineadm-kubeadm\" }\n\
+        machine = { path = \"crates/machine\", package = \"machineadm-machine\" }\n";
+
+    fn package(name: &str, rest: &str) -> String {
+        format!("[package]\nname = \"machineadm-{name}\"\n{rest}")
+    }
+
+    fn messages(documents: &str) -> Vec<String> {
+        let tree = Tree::made_up(&[
+            ("Cargo.toml", ROOT),
+            ("crates/documents/Cargo.toml", &package("documents", documents)),
+            ("crates/kubeadm/Cargo.toml", &package("kubeadm", "")),
+            ("crates/machine/Cargo.toml", &package("machine", "[dependencies]\ndocuments.workspace = true\n")),
+        ]);
+        check(&tree).iter().map(Finding::to_string).collect()
+    }
+
+    #[test]
+    fn a_dependency_on_a_lower_row_passes() {
+        assert!(messages("").is_empty());
+    }
+
+    #[test]
+    fn a_dependency_on_a_higher_row_is_found() {
+        let found = messages("[dependencies]\nmachine.workspace = true\n");
+        let want = "crates/documents/Cargo.toml:4: documents (rules) may not use machine (engine)";
+        assert!(found.len() == 1 && found[0].starts_with(want), "{found:?}");
+    }
+
+    #[test]
+    fn a_neighbour_is_found_unless_it_is_listed() {
+        let found = messages("[build-dependencies]\nkubeadm.workspace = true\n");
+        assert!(found.len() == 1 && found[0].contains("may not use kubeadm (rules)"), "{found:?}");
+
+        let text = package("documents", "[dependencies]\nkubeadm.workspace = true\n");
+        let files = [("Cargo.toml", ROOT), ("crates/documents/Cargo.toml", text.as_str())];
+        let all = manifests(&Tree::made_up(&files));
+        assert!(check_crate(&all[0], &all, &[("documents", "kubeadm")]).is_empty());
+    }
+
+    #[test]
+    fn tests_may_look_upwards() {
+        assert!(messages("[dev-dependencies]\nmachine.workspace = true\n").is_empty());
+    }
+
+    #[test]
+    fn a_version_outside_the_workspace_and_a_crate_without_a_row_are_found() {
+        assert!(messages("[dev-dependencies]\nserde = \"1\"\n")[0].contains("`serde` must come from the workspace"));
+        let tree = Tree::made_up(&[("crates/odd/Cargo.toml", &package("odd", ""))]);
+        assert!(check(&tree)[0].message.starts_with("the crate has no row"));
+    }
+}
