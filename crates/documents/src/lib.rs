@@ -1,5 +1,31 @@
 //! The documents of `machineadm_config.yaml`: split, checked as a tree, decoded, judged.
+mod conflicts;
+mod decode;
+mod decoded;
+mod duplicates;
+mod findings;
+mod gzip;
+pub mod limits;
+mod metadata;
+mod nearest;
+mod parse;
+mod path;
+mod printable;
+mod read;
+mod registry;
+mod report;
+mod scalar;
+mod schema;
 mod secret;
+mod stream;
+#[cfg(test)]
+mod testing;
+mod tree;
 pub mod v1alpha1;
 
-pub use secret::Secret;
+pub use decoded::{AnyDocument, Decoded, Origin};
+pub use read::{Read, read};
+pub use registry::{KINDS, Kind};
+pub use report::{Note, Report, Severity};
+pub use secret::{SECRET_MARK, Secret};
+pub use stream::Source;

@@ -1,6 +1,11 @@
 //! Secrets are a type: nothing prints them, and their memory is overwritten when they go.
-use std::fmt;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
+use std::{borrow::Cow, fmt};
 use zeroize::Zeroize;
+
+/// The member of a JSON schema that marks a field as secret.
+pub const SECRET_MARK: &str = "x-machineadm-secret";
 
 /// A value that is never shown.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,5 +32,52 @@ impl<T: Zeroize> fmt::Debug for Secret<T> {
 impl<T: Zeroize> Drop for Secret<T> {
     fn drop(&mut self) {
         self.0.zeroize();
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret<String> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Unquoted)
+    }
+}
+
+/// Takes text as it is. serde's own visitor would do the same, but quotes what it refuses.
+struct Unquoted;
+
+impl de::Visitor<'_> for Unquoted {
+    type Value = Secret<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("text")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Secret::new(text.to_owned()))
+    }
+}
+
+impl JsonSchema for Secret<String> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Secret".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut schema = json_schema!({"type": "string", "format": "password"});
+        schema.insert(SECRET_MARK.to_owned(), true.into());
+        schema
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_shows_nothing_of_itself() {
+        assert_eq!(format!("{:?}", Secret::new("hunter2".to_owned())), "[secret]");
     }
 }

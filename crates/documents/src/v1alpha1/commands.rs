@@ -1,5 +1,8 @@
 //! CommandsConfig: what else has to be run, and how to see that it has been.
-use crate::Secret;
+use super::{API_VERSION, absolute_path::path_problem, duration};
+use crate::{Secret, findings::Findings, path, registry::Document};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::{collections::BTreeMap, time::Duration};
 
 /// A command of the user's.
@@ -33,19 +36,185 @@ pub enum Program {
 }
 
 /// When a command runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum When {
     /// Before the machine becomes a node.
+    #[default]
     Before,
     /// After it has become one.
     After,
 }
 
 /// How often a command runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Repeat {
     /// Until it has succeeded once.
+    #[default]
     Once,
     /// At every run, unless its effect is there.
     Always,
 }
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Commands that are run on the machine.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CommandsConfig {
+    /// The commands, run in this order.
+    #[schemars(length(min = 1))]
+    commands: Vec<Entry>,
+}
+
+/// One command. Exactly one of `argv` and `shell`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("oneOf" = [{"required": ["argv"]}, {"required": ["shell"]}]))]
+struct Entry {
+    /// The command's name, by which plans and reports call it: lower-case letters, digits, `-` and `.`.
+    #[schemars(length(max = 63), regex(pattern = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"))]
+    name: String,
+    /// A program and its arguments, run without a shell. The program is an absolute path, or a name found in PATH.
+    /// Arguments can be seen by every user of the machine: secrets belong into `environment` or `shell`.
+    #[schemars(length(min = 1))]
+    argv: Option<Vec<String>>,
+    /// A script for `/bin/sh -e`. It is handed over on standard input and never shown.
+    shell: Option<Secret<String>>,
+    /// Before or after the machine becomes a node.
+    #[serde(default)]
+    when: When,
+    /// Once, or at every run.
+    #[serde(default)]
+    run: Repeat,
+    /// The command has been done when this path exists; then it is not run.
+    #[schemars(regex(pattern = "^/.*[^/]$"))]
+    creates: Option<String>,
+    /// The command has been done when this shell command succeeds; then it is not run. Never shown.
+    unless: Option<Secret<String>>,
+    /// Variables for this command only. Their values are never shown.
+    environment: Option<BTreeMap<String, Secret<String>>>,
+    /// When to give up, such as `90s`, `10m` or `1h30m`: from 1s to 24h, 30m unless told otherwise.
+    #[schemars(regex(pattern = duration::PATTERN))]
+    timeout: Option<String>,
+}
+
+impl Document for CommandsConfig {
+    const API_VERSION: &str = API_VERSION;
+    const KIND: &str = "CommandsConfig";
+    const SUMMARY: &str = "Commands that are run on the machine, once or always, before or after it becomes a node.";
+    const EXAMPLE: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: CommandsConfig
+metadata:
+  name: storage
+spec:
+  commands:
+  - name: make-filesystem
+    argv: [mkfs.ext4, -q, /dev/disk/by-label/data]
+    unless: blkid /dev/disk/by-label/data
+    timeout: 10m
+  - name: register
+    shell: |
+      curl --fail --header \"Authorization: Bearer $TOKEN\" https://inventory.example.com/register
+      touch /var/lib/registered
+    environment:
+      TOKEN: replace-me
+    creates: /var/lib/registered
+    when: after
+";
+    type Checked = Vec<Command>;
+
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<Command>> {
+        let Self { commands } = self;
+        if commands.is_empty() {
+            findings.error("spec.commands", "must hold at least one command");
+        }
+        // All of them first, so that one problem does not hide the next.
+        let checked: Vec<_> = commands
+            .into_iter()
+            .enumerate()
+            .map(|(index, entry)| command(entry, name, &path::item("spec.commands", index), findings))
+            .collect();
+        checked.into_iter().collect()
+    }
+}
+
+fn command(entry: Entry, document: Option<&str>, here: &str, findings: &mut Findings<'_>) -> Option<Command> {
+    let Entry { name, argv, shell, when, run, creates, unless, environment, timeout } = entry;
+    let field = |name: &str| path::member(here, name);
+    if !is_command_name(&name) {
+        findings.error(&field("name"), "must be lower-case letters, digits, `-` and `.`, at most 63");
+    }
+    let program = program(argv, shell, here, findings);
+    if let Some(problem) = creates.as_deref().and_then(path_problem) {
+        findings.error(&field("creates"), problem);
+    }
+    if unless.as_ref().is_some_and(|script| !is_script(script.expose())) {
+        findings.error(&field("unless"), "must be a shell command, neither empty nor with NUL");
+    }
+    let environment = environment.unwrap_or_default();
+    for (variable, value) in &environment {
+        let here = path::member(&field("environment"), variable);
+        if !is_variable(variable) {
+            findings.error(&here, "is not a variable's name: only letters, digits and `_`, no digit first");
+        }
+        if value.expose().contains('\0') {
+            findings.error(&here, "must not hold NUL");
+        }
+    }
+    let timeout = match timeout.as_deref().map(duration::parse) {
+        None => Some(DEFAULT_TIMEOUT),
+        Some(given) => given.filter(|timeout| (SHORTEST..=LONGEST).contains(timeout)),
+    };
+    if timeout.is_none() {
+        findings.error(&field("timeout"), "must be a duration from 1s to 24h, such as `90s`, `10m` or `1h30m`");
+    }
+    let name = document.map_or(name.clone(), |document| format!("{document}/{name}"));
+    Some(Command { name, program: program?, when, repeat: run, creates, unless, environment, timeout: timeout? })
+}
+
+fn program(
+    argv: Option<Vec<String>>,
+    shell: Option<Secret<String>>,
+    here: &str,
+    findings: &mut Findings<'_>,
+) -> Option<Program> {
+    let problem = match (argv, shell) {
+        (Some(_), Some(_)) => (here.to_owned(), "`argv` and `shell` are both set: keep one"),
+        (None, None) => (here.to_owned(), "needs `argv` or `shell`"),
+        (Some(argv), None) if is_argv(&argv) => return Some(Program::Argv(argv)),
+        (None, Some(script)) if is_script(script.expose()) => return Some(Program::Shell(script)),
+        (Some(_), None) => (path::member(here, "argv"), "must begin with an absolute path or a program's name"),
+        (None, Some(_)) => (path::member(here, "shell"), "must be a script, neither empty nor with NUL"),
+    };
+    findings.error(&problem.0, problem.1);
+    None
+}
+
+fn is_argv(argv: &[String]) -> bool {
+    let Some(program) = argv.first() else { return false };
+    let found = if program.contains('/') { path_problem(program).is_none() } else { !program.is_empty() };
+    found && argv.iter().all(|argument| !argument.contains('\0'))
+}
+
+fn is_script(text: &str) -> bool {
+    !text.trim().is_empty() && !text.contains('\0')
+}
+
+fn is_command_name(name: &str) -> bool {
+    let end = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let ends = name.bytes().next().is_some_and(end) && name.bytes().last().is_some_and(end);
+    ends && name.len() <= 63 && name.bytes().all(|byte| end(byte) || byte == b'-' || byte == b'.')
+}
+
+fn is_variable(name: &str) -> bool {
+    let first = name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
+    first && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+#[cfg(test)]
+mod tests;

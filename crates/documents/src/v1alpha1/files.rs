@@ -1,5 +1,12 @@
 //! FilesConfig: files with their contents, owner and mode, or a managed block inside a file of somebody else's.
-use crate::Secret;
+use super::{
+    API_VERSION,
+    absolute_path::{is_virtual, path_problem},
+    contents::{Encoding, contents},
+};
+use crate::{Secret, findings::Findings, path, registry::Document};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// A file that shall be on the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,3 +31,152 @@ pub struct Owner {
     /// Group.
     pub group: String,
 }
+
+/// Files with their contents, owner and mode.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct FilesConfig {
+    /// The files, written in this order. Directories that are missing are made.
+    #[schemars(length(min = 1))]
+    files: Vec<Entry>,
+}
+
+/// One file.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Entry {
+    /// Where the file is: an absolute path without `..`, not below /proc, /sys or /dev.
+    #[schemars(regex(pattern = "^/.*[^/]$"))]
+    path: String,
+    /// What it holds. Plans and reports never show it.
+    content: Secret<String>,
+    /// How `content` is written.
+    #[serde(default)]
+    encoding: Encoding,
+    /// Who owns it, as `user` or `user:group`, names or numbers; without a group, the group of the user's name.
+    /// A new file belongs to root:root unless told otherwise.
+    owner: Option<String>,
+    /// Permission bits in octal, in quotes: `\"0644\"`. A new file gets 0644 unless told otherwise.
+    #[schemars(regex(pattern = "^[0-7]{3,4}$"))]
+    mode: Option<String>,
+    /// The name of a block. With it only the lines between `# BEGIN machineadm NAME` and `# END machineadm NAME` are
+    /// ours, and the rest of the file stays as it is.
+    #[schemars(regex(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))]
+    block: Option<String>,
+}
+
+impl Document for FilesConfig {
+    const API_VERSION: &str = API_VERSION;
+    const KIND: &str = "FilesConfig";
+    const SUMMARY: &str = "Files with their contents, owner and mode, or a managed block inside a file.";
+    const EXAMPLE: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: FilesConfig
+metadata:
+  name: motd
+spec:
+  files:
+  - path: /etc/motd
+    content: |
+      Managed by machineadm.
+    mode: \"0644\"
+    owner: root:root
+  - path: /etc/hosts
+    block: registry
+    content: 10.0.0.5 registry.example.com
+";
+    type Checked = Vec<File>;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<File>> {
+        let Self { files } = self;
+        if files.is_empty() {
+            findings.error("spec.files", "must hold at least one file");
+        }
+        // All of them first, so that one problem does not hide the next.
+        let checked: Vec<_> = files
+            .into_iter()
+            .enumerate()
+            .map(|(index, entry)| file(entry, &path::item("spec.files", index), findings))
+            .collect();
+        checked.into_iter().collect()
+    }
+}
+
+fn file(entry: Entry, here: &str, findings: &mut Findings<'_>) -> Option<File> {
+    let Entry { path, content, encoding, owner, mode, block } = entry;
+    let field = |name: &str| path::member(here, name);
+    if let Some(problem) = path_problem(&path) {
+        findings.error(&field("path"), problem);
+    } else if is_virtual(&path) {
+        findings
+            .error(&field("path"), "must not lie below /proc, /sys or /dev")
+            .hint("for parameters use SysctlConfig");
+    }
+    let contents = contents(&content, encoding, &field("content"), findings);
+    let mode = mode.map(|text| {
+        let mode = octal(&text);
+        if mode.is_none() {
+            findings.error(&field("mode"), "must be 3 or 4 octal digits, such as \"0644\"");
+        }
+        mode
+    });
+    let owner = owner.map(|text| {
+        let owner = owner_of(&text);
+        if owner.is_none() {
+            findings.error(&field("owner"), "must be `user` or `user:group`, names or numbers");
+        }
+        owner
+    });
+    if let Some(name) = &block {
+        if !is_block_name(name) {
+            findings.error(&field("block"), "must be letters, digits, `.`, `_` and `-`, at most 64");
+        } else if contents.as_ref().is_some_and(|contents| holds_markers(contents.expose(), name)) {
+            findings.error(&field("content"), "must not hold the lines that mark its own block");
+        }
+    }
+    Some(File { path, contents: contents?, mode: lifted(mode)?, owner: lifted(owner)?, block })
+}
+
+/// What was given and is wrong makes the whole wrong; what was not given does not.
+fn lifted<T>(given: Option<Option<T>>) -> Option<Option<T>> {
+    match given {
+        Some(value) => value.map(Some),
+        None => Some(None),
+    }
+}
+
+fn octal(text: &str) -> Option<u32> {
+    let digits = (3..=4).contains(&text.len()) && text.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
+    if digits { u32::from_str_radix(text, 8).ok() } else { None }
+}
+
+fn owner_of(text: &str) -> Option<Owner> {
+    let (user, group) = text.split_once(':').unwrap_or((text, text));
+    (is_account(user) && is_account(group)).then(|| Owner { user: user.to_owned(), group: group.to_owned() })
+}
+
+/// A user's or group's name, or its number; the largest number means "nobody in particular" to the kernel.
+fn is_account(name: &str) -> bool {
+    if name.bytes().all(|byte| byte.is_ascii_digit()) {
+        return name.parse::<u32>().is_ok_and(|number| number < u32::MAX);
+    }
+    let name = name.strip_suffix('$').unwrap_or(name);
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.@-".contains(&byte);
+    (1..=64).contains(&name.len()) && name.bytes().all(allowed) && !name.starts_with('-')
+}
+
+fn is_block_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    first && name.len() <= 64 && name.bytes().all(allowed)
+}
+
+fn holds_markers(contents: &[u8], block: &str) -> bool {
+    let markers = [format!("# BEGIN machineadm {block}"), format!("# END machineadm {block}")];
+    contents
+        .split(|byte| *byte == b'\n')
+        .any(|line| markers.iter().any(|marker| line.trim_ascii() == marker.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,84 @@
 //! KernelModulesConfig: modules that are loaded now and at every boot.
+use super::API_VERSION;
+use crate::{findings::Findings, path, registry::Document};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::HashSet;
+
+/// Modules that the kernel loads now and at every boot.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct KernelModulesConfig {
+    /// Names of modules, in the order in which they are loaded. `-` and `_` are the same to the kernel.
+    #[schemars(length(min = 1), inner(regex(pattern = "^[A-Za-z0-9_-]+$")))]
+    modules: Vec<String>,
+}
+
+impl Document for KernelModulesConfig {
+    const API_VERSION: &str = API_VERSION;
+    const KIND: &str = "KernelModulesConfig";
+    const SUMMARY: &str = "Kernel modules that are loaded now and at every boot.";
+    const EXAMPLE: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: KernelModulesConfig
+metadata:
+  name: container-network
+spec:
+  modules:
+  - overlay
+  - br_netfilter
+";
+    type Checked = Vec<String>;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<String>> {
+        let Self { modules } = self;
+        if modules.is_empty() {
+            findings.error("spec.modules", "must name at least one module");
+        }
+        let mut seen = HashSet::new();
+        for (index, module) in modules.iter().enumerate() {
+            let here = path::item("spec.modules", index);
+            if !is_module(module) {
+                findings
+                    .error(&here, "is not a module's name: only letters, digits, `_` and `-`")
+                    .hint("write it without path, ending or options");
+            } else if !seen.insert(module.replace('-', "_")) {
+                findings.error(&here, "is listed twice (`-` and `_` are the same in a module's name)");
+            }
+        }
+        Some(modules)
+    }
+}
+
+fn is_module(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    (1..=64).contains(&name.len()) && name.bytes().all(allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        AnyDocument,
+        testing::{problems, spec},
+    };
+
+    #[test]
+    fn modules_keep_their_order() {
+        let AnyDocument::KernelModules(modules) = spec("KernelModulesConfig", "modules: [overlay, br_netfilter]")
+        else {
+            panic!()
+        };
+        assert_eq!(modules, ["overlay", "br_netfilter"]);
+    }
+
+    #[test]
+    fn bad_names_and_repetitions_are_listed() {
+        let found = problems("KernelModulesConfig", "modules: [br_netfilter, br-netfilter, ../x, '']");
+        assert_eq!(found, ["spec.modules[1]", "spec.modules[2]", "spec.modules[3]"]);
+    }
+
+    #[test]
+    fn an_empty_list_is_an_error() {
+        assert_eq!(problems("KernelModulesConfig", "modules: []"), ["spec.modules"]);
+    }
+}

@@ -1,13 +1,30 @@
 //! `machineadm.cluster.x-k8s.io/v1alpha1`: one file per kind.
+mod absolute_path;
 mod commands;
+mod contents;
+mod duration;
 mod files;
 mod kernel_modules;
+mod pem;
 mod proxy;
+mod proxy_url;
 mod sysctl;
 mod trust_bundle;
 
+pub(crate) use commands::CommandsConfig;
 pub use commands::{Command, Program, Repeat, When};
+pub(crate) use files::FilesConfig;
 pub use files::{File, Owner};
+pub(crate) use kernel_modules::KernelModulesConfig;
 pub use proxy::Proxy;
+pub(crate) use proxy::ProxyConfig;
 pub use sysctl::Parameter;
+pub(crate) use sysctl::SysctlConfig;
+pub(crate) use trust_bundle::TrustBundleConfig;
 pub use trust_bundle::{Certificate, TrustBundle};
+
+/// Group and version of all kinds here.
+pub const API_VERSION: &str = "machineadm.cluster.x-k8s.io/v1alpha1";
+
+/// The name of what a document makes when the document has none.
+pub const DEFAULT_NAME: &str = "machineadm";

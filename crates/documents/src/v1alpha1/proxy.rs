@@ -1,5 +1,9 @@
 //! ProxyConfig: how services reach the outside.
-use crate::Secret;
+use super::{API_VERSION, DEFAULT_NAME, proxy_url::url_problem};
+use crate::{Secret, findings::Findings, path, registry::Document};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::net::IpAddr;
 
 /// Proxy variables for services.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,4 +14,157 @@ pub struct Proxy {
     pub variables: Vec<(String, Secret<String>)>,
     /// Units, without `.service`.
     pub services: Vec<String>,
+}
+
+/// The proxy that services use, given to them in their environment. At least one of `httpProxy` and `httpsProxy`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("anyOf" = [{"required": ["httpProxy"]}, {"required": ["httpsProxy"]}]))]
+pub(crate) struct ProxyConfig {
+    /// The proxy for http, as a URL: `http://`, `https://` or `socks5://`, user and password, host, port.
+    http_proxy: Option<Secret<String>>,
+    /// The proxy for https, as a URL.
+    https_proxy: Option<Secret<String>>,
+    /// What is reached without the proxy: hosts, domains (`.example.com`), addresses, networks (`10.0.0.0/8`).
+    no_proxy: Option<Vec<String>>,
+    /// The services that use it, such as `containerd` and `kubelet`; they are restarted when it changes.
+    #[schemars(length(min = 1))]
+    services: Vec<String>,
+}
+
+impl Document for ProxyConfig {
+    const API_VERSION: &str = API_VERSION;
+    const KIND: &str = "ProxyConfig";
+    const SUMMARY: &str = "The proxy that services use to reach the outside.";
+    const EXAMPLE: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: ProxyConfig
+metadata:
+  name: egress
+spec:
+  httpProxy: http://proxy.example.com:3128
+  httpsProxy: http://proxy.example.com:3128
+  noProxy:
+  - localhost
+  - .example.com
+  - 10.0.0.0/8
+  services:
+  - containerd
+  - kubelet
+";
+    type Checked = Proxy;
+
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Proxy> {
+        let Self { http_proxy, https_proxy, no_proxy, services } = self;
+        if http_proxy.is_none() && https_proxy.is_none() {
+            findings.error("spec", "needs `httpProxy`, `httpsProxy` or both");
+        }
+        let urls = [("spec.httpProxy", &http_proxy), ("spec.httpsProxy", &https_proxy)];
+        for (here, url) in urls.into_iter().filter_map(|(here, url)| Some((here, url.as_ref()?))) {
+            if let Some(problem) = url_problem(url.expose()) {
+                findings.error(here, problem);
+            }
+        }
+        for (index, entry) in no_proxy.iter().flatten().enumerate() {
+            if !is_exception(entry) {
+                findings
+                    .error(&path::item("spec.noProxy", index), "must be a host, a domain, an address or a network")
+                    .hint("one per item, without scheme, commas or spaces");
+            }
+        }
+        if services.is_empty() {
+            findings.error("spec.services", "must name at least one service");
+        }
+        let services: Vec<_> =
+            services.iter().enumerate().map(|(index, unit)| service(index, unit, findings)).collect();
+        let no_proxy = no_proxy.filter(|entries| !entries.is_empty()).map(|entries| Secret::new(entries.join(",")));
+        let variables = [("HTTP_PROXY", http_proxy), ("HTTPS_PROXY", https_proxy), ("NO_PROXY", no_proxy)];
+        Some(Proxy {
+            name: name.unwrap_or(DEFAULT_NAME).to_owned(),
+            variables: variables
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value?)))
+                .flat_map(both_cases)
+                .collect(),
+            services: services.into_iter().collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// Programs disagree about the case of these variables, so that they get both.
+fn both_cases((name, value): (&str, Secret<String>)) -> [(String, Secret<String>); 2] {
+    [(name.to_owned(), value.clone()), (name.to_lowercase(), value)]
+}
+
+fn service(index: usize, unit: &str, findings: &mut Findings<'_>) -> Option<String> {
+    let here = path::item("spec.services", index);
+    let name = unit.strip_suffix(".service").unwrap_or(unit);
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b":_.\\@-".contains(&byte);
+    if name.is_empty() || name.len() > 200 || name.starts_with(['.', '-']) || !name.bytes().all(allowed) {
+        findings.error(&here, "is not a service's name").hint("write it without path, like `containerd`");
+        return None;
+    }
+    if let Some((_, "socket" | "timer" | "target" | "mount" | "path" | "slice" | "scope")) = name.rsplit_once('.') {
+        findings.error(&here, "is not a service: only services have an environment");
+        return None;
+    }
+    Some(name.to_owned())
+}
+
+fn is_exception(entry: &str) -> bool {
+    if let Some((address, bits)) = entry.split_once('/') {
+        let most = address.parse::<IpAddr>().map(|address| if address.is_ipv4() { 32 } else { 128 });
+        return most.is_ok_and(|most| bits.parse::<u8>().is_ok_and(|bits| bits <= most));
+    }
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:*[]".contains(&byte);
+    !entry.is_empty() && entry.bytes().all(allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_exception;
+    use crate::{
+        AnyDocument,
+        testing::{problems, spec},
+    };
+
+    #[test]
+    fn variables_come_in_both_cases_and_services_without_ending() {
+        let yaml = "{httpProxy: 'http://p:1', noProxy: [a, 10.0.0.0/8], services: [kubelet.service, getty@tty1]}";
+        let AnyDocument::Proxy(proxy) = spec("ProxyConfig", yaml) else { panic!() };
+        let shown: Vec<_> =
+            proxy.variables.iter().map(|(name, value)| (name.as_str(), value.expose().as_str())).collect();
+        let expected = [
+            ("HTTP_PROXY", "http://p:1"),
+            ("http_proxy", "http://p:1"),
+            ("NO_PROXY", "a,10.0.0.0/8"),
+            ("no_proxy", "a,10.0.0.0/8"),
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(
+            (proxy.name.as_str(), proxy.services),
+            ("machineadm", vec!["kubelet".to_owned(), "getty@tty1".to_owned()])
+        );
+    }
+
+    #[test]
+    fn every_bad_member_is_listed() {
+        let yaml = "{httpsProxy: 'p:1', noProxy: ['a,b', 10.0.0.0/33], services: [/usr/lib/x.service, docker.socket]}";
+        let expected =
+            ["spec.httpsProxy", "spec.noProxy[0]", "spec.noProxy[1]", "spec.services[0]", "spec.services[1]"];
+        assert_eq!(problems("ProxyConfig", yaml), expected);
+    }
+
+    #[test]
+    fn a_proxy_without_url_or_services_is_an_error() {
+        assert_eq!(problems("ProxyConfig", "{services: []}"), ["spec", "spec.services"]);
+    }
+
+    #[test]
+    fn exceptions_are_hosts_domains_and_networks() {
+        assert!(
+            ["localhost", ".svc", "*.example.com", "::1", "fd00::/8", "10.1.2.3:80", "*"].into_iter().all(is_exception)
+        );
+        assert!(!["", "a b", "http://a", "a/8", "10.0.0.0/x", "a\n"].into_iter().any(is_exception));
+    }
 }

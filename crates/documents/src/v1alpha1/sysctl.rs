@@ -1,4 +1,9 @@
 //! SysctlConfig: kernel parameters (R2).
+use super::API_VERSION;
+use crate::{findings::Findings, path, registry::Document};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
+use std::{borrow::Cow, fmt};
 
 /// A kernel parameter and the value it shall have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,4 +14,163 @@ pub struct Parameter {
     pub path: String,
     /// Value, white space folded to single spaces.
     pub value: String,
+}
+
+/// Kernel parameters that are set now and at every boot.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct SysctlConfig {
+    /// Names and values, text or whole numbers, set in this order. A name is written with dots or slashes, as in
+    /// sysctl.d: the first of them is the separator, the other then stands for a dot inside a part, as in
+    /// `net.ipv4.conf.eth0/100.forwarding`. After setting, each value is read back.
+    parameters: Parameters,
+}
+
+/// Names and values in the order of the document.
+struct Parameters(Vec<(String, String)>);
+
+impl Document for SysctlConfig {
+    const API_VERSION: &str = API_VERSION;
+    const KIND: &str = "SysctlConfig";
+    const SUMMARY: &str = "Kernel parameters that are set now and at every boot.";
+    const EXAMPLE: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: SysctlConfig
+metadata:
+  name: kernel
+spec:
+  parameters:
+    net.ipv4.ip_forward: \"1\"
+    net.ipv4.ip_local_port_range: 32768 60999
+    vm.max_map_count: 262144
+";
+    type Checked = Vec<Parameter>;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<Parameter>> {
+        let Self { parameters: Parameters(parameters) } = self;
+        if parameters.is_empty() {
+            findings.error("spec.parameters", "must name at least one parameter");
+        }
+        // All of them first, so that one problem does not hide the next.
+        let checked: Vec<_> = parameters.into_iter().map(|(key, value)| parameter(key, &value, findings)).collect();
+        checked.into_iter().collect()
+    }
+}
+
+fn parameter(key: String, value: &str, findings: &mut Findings<'_>) -> Option<Parameter> {
+    let here = path::member("spec.parameters", &key);
+    let path = proc_path(&key);
+    if path.is_none() {
+        findings.error(&here, "is not a parameter's name").hint("write it like `net.ipv4.ip_forward`");
+    }
+    let value = value.trim();
+    if value.chars().any(|c| c.is_control() && c != '\t') {
+        findings.error(&here, "must be one line without control characters");
+        return None;
+    }
+    let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(Parameter { path: path?, key, value })
+}
+
+/// The file below `/proc/sys` that a name stands for, by the rule of sysctl.d: the first separator decides.
+fn proc_path(name: &str) -> Option<String> {
+    let swapped = |c| match c {
+        '.' => '/',
+        '/' => '.',
+        other => other,
+    };
+    let path: String = match name.find(['.', '/']).map(|at| name.as_bytes()[at])? {
+        b'.' => name.chars().map(swapped).collect(),
+        _ => name.to_owned(),
+    };
+    let plain =
+        |c: char| c.is_ascii_graphic() && !matches!(c, '*' | '?' | '[' | ']' | '=' | '#' | ';' | '\\' | '"' | '\'');
+    let good_part = |part: &str| !matches!(part, "" | "." | "..") && part.chars().all(plain);
+    let good =
+        path.split('/').count() > 1 && path.len() <= 255 && path.split('/').all(good_part) && !name.starts_with('-');
+    good.then_some(path)
+}
+
+impl<'de> Deserialize<'de> for Parameters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+struct InOrder;
+
+impl<'de> de::Visitor<'de> for InOrder {
+    type Value = Parameters;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("names and values")
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Parameters, A::Error> {
+        let mut parameters = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            parameters.push(entry);
+        }
+        Ok(Parameters(parameters))
+    }
+}
+
+impl JsonSchema for Parameters {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Parameters".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "object", "minProperties": 1, "additionalProperties": {"type": ["string", "integer"]}})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::proc_path;
+    use crate::{
+        AnyDocument,
+        testing::{problems, spec},
+    };
+
+    #[test]
+    fn values_are_taken_as_written_and_in_order() {
+        let yaml = "parameters: {vm.max_map_count: 262144, kernel/x: \"1\", kernel.y: \" 1\\t2  3 \", kernel.z: 0x1F}";
+        let AnyDocument::Sysctl(parameters) = spec("SysctlConfig", yaml) else { panic!() };
+        let found: Vec<_> = parameters.iter().map(|p| (p.key.as_str(), p.path.as_str(), p.value.as_str())).collect();
+        let expected = [
+            ("vm.max_map_count", "vm/max_map_count", "262144"),
+            ("kernel/x", "kernel/x", "1"),
+            ("kernel.y", "kernel/y", "1 2 3"),
+            ("kernel.z", "kernel/z", "0x1F"),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_first_separator_decides() {
+        assert_eq!(proc_path("net.ipv4.conf.eth0/100.forwarding").unwrap(), "net/ipv4/conf/eth0.100/forwarding");
+        assert_eq!(proc_path("net/ipv4/conf/eth0.100/forwarding").unwrap(), "net/ipv4/conf/eth0.100/forwarding");
+    }
+
+    #[test]
+    fn a_name_stays_below_proc_sys() {
+        for name in
+            ["", "kernel", ".a", "a.", "a..b", "/a/b", "a/../b", "a.//.b", "a.*", "-a.b", "a.b c", "a.b\n", "a/./b"]
+        {
+            assert_eq!(proc_path(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_one_line_and_neither_a_list_nor_a_truth() {
+        let yaml = "parameters: {a.b: \"1\\n2\", a.c: [1], a.d: true, a.e: 1.5, a.f: }";
+        assert_eq!(problems("SysctlConfig", yaml).len(), 4);
+        assert_eq!(problems("SysctlConfig", "parameters: {a.b: \"1\\n2\"}"), ["spec.parameters[a.b]"]);
+        assert_eq!(problems("SysctlConfig", "parameters: {}"), ["spec.parameters"]);
+    }
 }

@@ -1,4 +1,8 @@
 //! TrustBundleConfig: certificate authorities that the whole machine trusts.
+use super::{API_VERSION, DEFAULT_NAME, pem};
+use crate::{findings::Findings, registry::Document};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// Certificates under one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,4 +18,93 @@ pub struct TrustBundle {
 pub struct Certificate {
     /// DER.
     pub der: Vec<u8>,
+}
+
+/// Certificate authorities that every program on the machine trusts.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct TrustBundleConfig {
+    /// One or more certificates in PEM, one after the other. Private keys are refused.
+    #[schemars(regex(pattern = "-----BEGIN CERTIFICATE-----"))]
+    certificates: String,
+}
+
+impl Document for TrustBundleConfig {
+    const API_VERSION: &str = API_VERSION;
+    const KIND: &str = "TrustBundleConfig";
+    const SUMMARY: &str = "Certificate authorities that every program on the machine trusts.";
+    const EXAMPLE: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: TrustBundleConfig
+metadata:
+  name: example-root
+spec:
+  certificates: |
+    -----BEGIN CERTIFICATE-----
+    MIIBSDCB+6ADAgECAhRl4yyeXCRIxE13bSQLFUYJuCpbjTAFBgMrZXAwGjEYMBYG
+    A1UEAwwPRXhhbXBsZSBSb290IENBMB4XDTI2MTExNTIyMTcwNVoXDTM2MTExMjIy
+    MTcwNVowGjEYMBYGA1UEAwwPRXhhbXBsZSBSb290IENBMCowBQYDK2VwAyEAQi2d
+    nzPoc3Q5FSH+7j1Cnn+aNvT97hAPwjea/rOlnfKjUzBRMB0GA1UdDgQWBBR+DjcJ
+    l6jnyq21gGfhOu1PnJvfQDAfBgNVHSMEGDAWgBR+DjcJl6jnyq21gGfhOu1PnJvf
+    QDAPBgNVHRMBAf8EBTADAQH/MAUGAytlcANBAPFLxZKGRw0TxOZ5mgbPx7+dPaQ4
+    m28sZ5mTj9gyuF0RjbZwouIE++9022EDeygTKKvafShNx7kwY3xNQPuOKw4=
+    -----END CERTIFICATE-----
+";
+    type Checked = TrustBundle;
+
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<TrustBundle> {
+        let Self { certificates } = self;
+        let (found, problems) = pem::certificates(&certificates);
+        if found.is_empty() && problems.is_empty() {
+            findings
+                .error("spec.certificates", "holds no certificate")
+                .hint("begin each with the line `-----BEGIN CERTIFICATE-----`");
+        }
+        for problem in problems {
+            findings.error("spec.certificates", problem.to_string());
+        }
+        let mut certificates: Vec<Certificate> = Vec::new();
+        for (index, der) in found.into_iter().enumerate() {
+            match certificates.iter().any(|known| known.der == der) {
+                true => _ = findings.warning("spec.certificates", format!("certificate {} is there twice", index + 1)),
+                false => certificates.push(Certificate { der }),
+            }
+        }
+        Some(TrustBundle { name: name.unwrap_or(DEFAULT_NAME).to_owned(), certificates })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        AnyDocument,
+        testing::{problems, spec},
+    };
+
+    fn example_certificates() -> &'static str {
+        TrustBundleConfig::EXAMPLE.split_once("certificates: |\n").unwrap().1
+    }
+
+    #[test]
+    fn a_bundle_without_a_name_gets_ours() {
+        let yaml = format!("certificates: |\n{}", example_certificates());
+        let AnyDocument::TrustBundle(bundle) = spec("TrustBundleConfig", &yaml) else { panic!() };
+        assert_eq!((bundle.name.as_str(), bundle.certificates.len()), ("machineadm", 1));
+    }
+
+    #[test]
+    fn a_repeated_certificate_is_kept_once_with_a_warning() {
+        let yaml = format!("certificates: |\n{0}{0}", example_certificates());
+        assert_eq!(problems("TrustBundleConfig", &yaml), ["spec.certificates"]);
+        let AnyDocument::TrustBundle(bundle) = spec("TrustBundleConfig", &yaml) else { panic!() };
+        assert_eq!(bundle.certificates.len(), 1);
+    }
+
+    #[test]
+    fn a_private_key_and_a_text_without_certificates_are_errors() {
+        let key = "certificates: \"-----BEGIN EC PRIVATE KEY-----\\nMAA=\\n-----END EC PRIVATE KEY-----\"";
+        assert_eq!(problems("TrustBundleConfig", key), ["spec.certificates"]);
+        assert_eq!(problems("TrustBundleConfig", "certificates: hello"), ["spec.certificates"]);
+    }
 }

@@ -1,0 +1,107 @@
+//! What is wrong with one document: every problem with its field's path, which finds its place in the tree.
+use crate::{
+    limits::{Budget, NOTES, spend},
+    path,
+    report::Severity,
+    tree::{Node, Place},
+};
+use std::collections::HashMap;
+
+/// A problem before it is known whose it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) severity: Severity,
+    pub(crate) place: Place,
+    pub(crate) path: String,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn error(place: Place, path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, place, path: path.into(), message: message.into(), hint: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The problems of one document.
+pub(crate) struct Findings<'a> {
+    root: &'a Node,
+    /// Looked up only when something is wrong.
+    places: Option<HashMap<String, Place>>,
+    problems: Vec<Problem>,
+    budget: &'a mut Budget,
+}
+
+impl<'a> Findings<'a> {
+    pub(crate) fn new(root: &'a Node, budget: &'a mut Budget) -> Self {
+        Self { root, places: None, problems: Vec::new(), budget }
+    }
+
+    /// Something is wrong with this field.
+    pub(crate) fn error(&mut self, path: &str, message: impl Into<String>) -> &mut Self {
+        self.add(Severity::Error, path, message.into())
+    }
+
+    /// Something about this field is probably not meant.
+    pub(crate) fn warning(&mut self, path: &str, message: impl Into<String>) -> &mut Self {
+        self.add(Severity::Warning, path, message.into())
+    }
+
+    /// What to do about the problem that was just added.
+    pub(crate) fn hint(&mut self, hint: impl Into<String>) {
+        if let Some(problem) = self.problems.last_mut() {
+            problem.hint = Some(hint.into());
+        }
+    }
+
+    /// Adds a problem whose place is known.
+    pub(crate) fn push(&mut self, problem: Problem) {
+        // Beyond this nobody reads on, and a hostile file must not make us work for every line of it.
+        if self.problems.len() <= NOTES {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Takes decoded bytes from what a whole read may hold.
+    pub(crate) fn spend_decoded(&mut self, bytes: usize) -> Option<()> {
+        spend(&mut self.budget.decoded_bytes, bytes)
+    }
+
+    /// How many decoded bytes are left.
+    pub(crate) fn decoded_left(&self) -> usize {
+        self.budget.decoded_bytes
+    }
+
+    /// Whether the document can't be used.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.problems.iter().any(|problem| problem.severity == Severity::Error)
+    }
+
+    pub(crate) fn into_problems(self) -> Vec<Problem> {
+        self.problems
+    }
+
+    fn add(&mut self, severity: Severity, path: &str, message: String) -> &mut Self {
+        let place = self.place(path);
+        self.push(Problem { severity, place, path: path.to_owned(), message, hint: None });
+        self
+    }
+
+    /// Where the field stands, or, when it is missing, the nearest thing around it.
+    fn place(&mut self, path: &str) -> Place {
+        let places = self.places.get_or_insert_with(|| self.root.places());
+        let mut path = Some(path);
+        while let Some(here) = path {
+            if let Some(place) = places.get(here) {
+                return *place;
+            }
+            path = path::parent(here);
+        }
+        self.root.place
+    }
+}

@@ -1,0 +1,39 @@
+//! How much one read may cost: every limit on what comes in, in one place.
+
+/// Text of all sources together, after decompression.
+pub const TEXT_BYTES: usize = 1 << 20;
+/// Contents of all files together, after their encoding has been undone.
+pub const DECODED_BYTES: usize = 8 << 20;
+/// Documents of all sources together.
+pub const DOCUMENTS: usize = 256;
+/// Mappings and lists inside each other.
+pub const DEPTH: usize = 32;
+/// Keys, values, mappings and lists of all documents together.
+pub const NODES: usize = 50_000;
+/// How many times larger than its compressed form a text may be.
+pub const GZIP_RATIO: usize = 100;
+/// Up to this size the ratio does not matter: a short text of few letters compresses very well.
+pub const GZIP_RATIO_FROM: usize = 64 << 10;
+/// Problems that are listed; a file with more has one cause, and a list that nobody reads.
+pub const NOTES: usize = 1000;
+
+/// What is left of the limits that span a whole read.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    pub(crate) text_bytes: usize,
+    pub(crate) decoded_bytes: usize,
+    pub(crate) documents: usize,
+    pub(crate) nodes: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { text_bytes: TEXT_BYTES, decoded_bytes: DECODED_BYTES, documents: DOCUMENTS, nodes: NODES }
+    }
+}
+
+/// Takes from what is left; `None` when it is too little.
+pub(crate) fn spend(left: &mut usize, amount: usize) -> Option<()> {
+    *left = left.checked_sub(amount)?;
+    Some(())
+}

@@ -1,0 +1,63 @@
+//! What every document may say about itself.
+use crate::findings::Findings;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// What identifies the document.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Metadata {
+    /// The document's name: lower-case letters, digits, `-` and `.`. It names what the document makes on the machine
+    /// and appears in plans and reports.
+    #[schemars(
+        length(min = 1, max = 253),
+        regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$")
+    )]
+    pub(crate) name: Option<String>,
+    /// Labels, for whoever made this file; machineadm does not read them.
+    #[expect(dead_code, reason = "accepted, so that files made by other programs pass, but without meaning here")]
+    labels: Option<BTreeMap<String, String>>,
+    /// Annotations, for whoever made this file; machineadm does not read them.
+    #[expect(dead_code, reason = "accepted, so that files made by other programs pass, but without meaning here")]
+    annotations: Option<BTreeMap<String, String>>,
+}
+
+impl Metadata {
+    /// The document's name, if it has one that can be used.
+    pub(crate) fn check(self, findings: &mut Findings<'_>) -> Option<String> {
+        let name = self.name?;
+        if !is_subdomain(&name) {
+            findings
+                .error("metadata.name", "must be lower-case letters, digits, `-` and `.`, at most 253 characters")
+                .hint("begin and end each part with a letter or digit");
+            return None;
+        }
+        Some(name)
+    }
+}
+
+/// Whether this is a DNS subdomain as Kubernetes wants its names (RFC 1123).
+pub(crate) fn is_subdomain(name: &str) -> bool {
+    name.len() <= 253 && name.split('.').all(is_label)
+}
+
+fn is_label(part: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    !part.is_empty() && part.bytes().all(inner) && !part.starts_with('-') && !part.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_subdomain;
+
+    #[test]
+    fn names_are_dns_subdomains() {
+        for name in ["a", "kernel", "a-1.b"] {
+            assert!(is_subdomain(name), "{name}");
+        }
+        for name in ["", "A", "-a", "a-", "a..b", ".a", "a_b", "a/b", &"a".repeat(254)] {
+            assert!(!is_subdomain(name), "{name}");
+        }
+    }
+}

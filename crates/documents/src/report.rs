@@ -1,0 +1,187 @@
+//! Everything that is wrong with an input, in its order, for people and for programs.
+use serde::Serialize;
+use std::fmt;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The input can't be used.
+    Error,
+    /// Probably not what was meant.
+    Warning,
+}
+
+/// One problem: where it is, what is wrong, and what to do. It never holds a value from the input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file's name, or `-`.
+    pub source: String,
+    /// Counted from 1.
+    pub line: usize,
+    /// Counted from 1, in characters.
+    pub column: usize,
+    /// Which document of the file, counted from 1; absent when the problem is the file's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<usize>,
+    /// The document's kind, as far as it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The document's name, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The field, as in `spec.files[0].path`; empty when the problem is the document's.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// All problems of an input.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// In the order of the files.
+    pub notes: Vec<Note>,
+}
+
+impl Report {
+    /// Whether the input can't be used.
+    pub fn has_errors(&self) -> bool {
+        self.notes.iter().any(|note| note.severity == Severity::Error)
+    }
+
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.notes.is_empty()
+    }
+}
+
+/// Longer paths than this don't push the messages of all others aside.
+const WIDEST_PATH: usize = 40;
+
+/// One section per file, as `validate` prints it.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = self.notes.iter().map(|note| width(&note.place())).max().unwrap_or_default();
+        let paths = self.notes.iter().map(|note| width(&note.path)).filter(|width| *width <= WIDEST_PATH).max();
+        for (index, notes) in self.notes.chunk_by(|a, b| a.source == b.source).enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            writeln!(f, "{}: {}\n", notes[0].source, counted(notes))?;
+            for note in notes {
+                writeln!(f, "  {}", format!("{:places$} {}", note.place(), note.title()).trim_end())?;
+                let path = if note.path.is_empty() {
+                    String::new()
+                } else {
+                    format!("{:1$}   ", note.path, paths.unwrap_or(0))
+                };
+                writeln!(f, "    {path}{}", note.text())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Note {
+    fn place(&self) -> String {
+        format!("{}:{}:{}", self.source, self.line, self.column)
+    }
+
+    fn title(&self) -> String {
+        let Some(number) = self.document else { return String::new() };
+        let kind = self.kind.as_ref().map(|kind| format!(", {kind}")).unwrap_or_default();
+        let name = self.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+        format!("document {number}{kind}{name}")
+    }
+
+    fn text(&self) -> String {
+        let severity = if self.severity == Severity::Warning { "warning: " } else { "" };
+        let hint = self.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+        format!("{severity}{}{hint}", self.message)
+    }
+}
+
+fn counted(notes: &[Note]) -> String {
+    let of = |severity| notes.iter().filter(|note| note.severity == severity).count();
+    let plural = |count, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    match (of(Severity::Error), of(Severity::Warning)) {
+        (errors, 0) => plural(errors, "problem"),
+        (0, warnings) => plural(warnings, "warning"),
+        (errors, warnings) => format!("{}, {}", plural(errors, "problem"), plural(warnings, "warning")),
+    }
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(line: usize, column: usize, title: (usize, &str, Option<&str>), path: &str, message: &str) -> Note {
+        Note {
+            severity: Severity::Error,
+            source: "node.yaml".into(),
+            line,
+            column,
+            document: Some(title.0),
+            kind: Some(title.1.into()),
+            name: title.2.map(str::to_owned),
+            path: path.into(),
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    #[test]
+    fn a_report_reads_as_the_experience_shows_it() {
+        let mut first = note(6, 3, (1, "SysctlConfig", Some("kernel")), "spec.parametres", "unknown field");
+        first.hint = Some("did you mean `parameters`?".into());
+        let rounds = "12 rounds are too few: at least 1000, 50000 by default";
+        let both = "`token` and `file` are both set: keep the one that this machine can trust";
+        let report = Report {
+            notes: vec![
+                first,
+                note(19, 14, (2, "EncryptedConfig", None), "spec.iterations", rounds),
+                note(31, 5, (4, "JoinConfig", None), "spec.discovery", both),
+            ],
+        };
+        let expected = "\
+node.yaml: 3 problems
+
+  node.yaml:6:3   document 1, SysctlConfig kernel
+    spec.parametres   unknown field; did you mean `parameters`?
+  node.yaml:19:14 document 2, EncryptedConfig
+    spec.iterations   12 rounds are too few: at least 1000, 50000 by default
+  node.yaml:31:5  document 4, JoinConfig
+    spec.discovery    `token` and `file` are both set: keep the one that this machine can trust
+";
+        assert_eq!(report.to_string(), expected);
+    }
+
+    #[test]
+    fn each_file_has_its_own_heading() {
+        let first = note(1, 1, (1, "ProxyConfig", None), "spec", "required, but missing");
+        let mut second = Note { source: "-".into(), severity: Severity::Warning, ..first.clone() };
+        second.document = None;
+        second.path.clear();
+        let expected = "\
+node.yaml: 1 problem
+
+  node.yaml:1:1 document 1, ProxyConfig
+    spec   required, but missing
+
+-: 1 warning
+
+  -:1:1
+    warning: required, but missing
+";
+        assert_eq!(Report { notes: vec![first, second] }.to_string(), expected);
+    }
+}

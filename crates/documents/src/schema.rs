@@ -1,0 +1,176 @@
+//! A tree against its kind's JSON schema: every unknown field, wrong type and missing member, each with its place.
+//! Only the form is judged here. What a value means is its kind's to check, once the form is right.
+use crate::{
+    findings::{Findings, Problem},
+    nearest::{did_you_mean, nearest},
+    path,
+    scalar::{Type, type_of},
+    tree::{Key, Node, Value},
+};
+use serde_json::Value as Schema;
+
+/// Lists longer than this are no help as a hint.
+const NAMES_IN_A_HINT: usize = 8;
+
+/// Reports everything about a tree's form that its schema does not allow.
+pub(crate) fn walk(node: &Node, schema: &Schema, here: &str, findings: &mut Findings<'_>) {
+    let schema = without_null(schema);
+    match &node.value {
+        Value::Mapping(entries) if allows(schema, "object") => walk_mapping(node, entries, schema, here, findings),
+        Value::Sequence(items) if allows(schema, "array") => {
+            for (index, item) in items.iter().enumerate() {
+                walk(item, &schema["items"], &path::item(here, index), findings);
+            }
+        }
+        Value::Scalar { text, plain } => {
+            let found = if *plain { type_of(text) } else { Type::Text };
+            if let Some(words) = choices(schema) {
+                walk_choice(node, text, &words, here, findings);
+            } else if !scalar_fits(found, schema) {
+                findings.push(wrong_type(node, schema, here));
+            }
+        }
+        Value::Mapping(_) | Value::Sequence(_) => findings.push(wrong_type(node, schema, here)),
+    }
+}
+
+fn walk_mapping(node: &Node, entries: &[(Key, Node)], schema: &Schema, here: &str, findings: &mut Findings<'_>) {
+    let properties = schema["properties"].as_object();
+    for (key, child) in entries {
+        let there = path::member(here, &key.text);
+        match properties.and_then(|known| known.get(key.text.as_str())) {
+            Some(_) if child.is_null() => {}
+            Some(known) => walk(child, known, &there, findings),
+            None if schema["additionalProperties"].is_object() && child.is_null() => {
+                findings.push(Problem::error(key.place, there, "has no value"));
+            }
+            None if schema["additionalProperties"].is_object() => {
+                walk(child, &schema["additionalProperties"], &there, findings);
+            }
+            None => findings.push(unknown_field(key, there, schema)),
+        }
+    }
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Schema::as_str) {
+        if node.get(name).is_none() {
+            findings.push(Problem::error(node.place, path::member(here, name), "required, but missing"));
+        }
+    }
+}
+
+fn walk_choice(node: &Node, text: &str, words: &[&str], here: &str, findings: &mut Findings<'_>) {
+    if words.contains(&text) {
+        return;
+    }
+    let problem = Problem::error(node.place, here, format!("must be {}", listed(words)));
+    findings.push(match nearest(text, words.iter().copied()) {
+        Some(word) => problem.hint(format!("did you mean `{word}`?")),
+        None => problem,
+    });
+}
+
+fn unknown_field(key: &Key, there: String, schema: &Schema) -> Problem {
+    let known: Vec<&str> =
+        schema["properties"].as_object().into_iter().flat_map(|map| map.keys()).map(String::as_str).collect();
+    let problem = Problem::error(key.place, there, "unknown field");
+    match did_you_mean(&key.text, known.iter().copied()) {
+        Some(hint) => problem.hint(hint),
+        None if known.len() <= NAMES_IN_A_HINT => problem.hint(format!("known here: {}", listed(&known))),
+        None => problem,
+    }
+}
+
+fn wrong_type(node: &Node, schema: &Schema, here: &str) -> Problem {
+    let expected: Vec<&str> = types(schema).into_iter().map(in_words).collect();
+    let (found, hint) = match &node.value {
+        Value::Mapping(_) => ("a mapping", None),
+        Value::Sequence(_) => ("a list", None),
+        Value::Scalar { text, .. } => {
+            let quote = allows(schema, "string").then_some("put it in quotes");
+            match type_of(text) {
+                Type::Null => ("empty", None),
+                Type::Bool => ("true or false", quote),
+                Type::Integer | Type::Number => ("a number", quote),
+                Type::Text => ("text", None),
+            }
+        }
+    };
+    let problem = Problem::error(node.place, here, format!("must be {}, not {found}", expected.join(" or ")));
+    match hint {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
+}
+
+fn scalar_fits(found: Type, schema: &Schema) -> bool {
+    match found {
+        Type::Null => false,
+        Type::Bool => allows(schema, "boolean"),
+        Type::Integer => allows(schema, "integer") || allows(schema, "number"),
+        Type::Number => allows(schema, "number"),
+        Type::Text => allows(schema, "string"),
+    }
+}
+
+/// An optional field's schema also allows null; here null already counts as the field not being there.
+fn without_null(schema: &Schema) -> &Schema {
+    match &variants(schema)[..] {
+        [only] => without_null(only),
+        _ => schema,
+    }
+}
+
+fn variants(schema: &Schema) -> Vec<&Schema> {
+    let listed = schema["anyOf"].as_array().or(schema["oneOf"].as_array());
+    listed.into_iter().flatten().filter(|variant| variant["type"] != "null").collect()
+}
+
+/// The words that a field chooses from.
+pub(crate) fn choices(schema: &Schema) -> Option<Vec<&str>> {
+    let schema = without_null(schema);
+    if let Some(words) = schema["enum"].as_array() {
+        return Some(words.iter().filter_map(Schema::as_str).collect());
+    }
+    let words: Vec<&str> =
+        variants(schema).into_iter().flat_map(|one| choices(one).unwrap_or_else(|| constant(one))).collect();
+    (!words.is_empty()).then_some(words)
+}
+
+fn constant(schema: &Schema) -> Vec<&str> {
+    schema["const"].as_str().into_iter().collect()
+}
+
+/// The types that a field may have, null left out.
+pub(crate) fn types(schema: &Schema) -> Vec<&str> {
+    let schema = without_null(schema);
+    let listed: Vec<&str> = match &schema["type"] {
+        Schema::String(one) => vec![one],
+        Schema::Array(some) => some.iter().filter_map(Schema::as_str).collect(),
+        _ => variants(schema).into_iter().flat_map(types).collect(),
+    };
+    listed.into_iter().filter(|name| *name != "null").collect()
+}
+
+fn allows(schema: &Schema, name: &str) -> bool {
+    types(schema).contains(&name)
+}
+
+/// A JSON type, as people say it.
+pub(crate) fn in_words(name: &str) -> &str {
+    match name {
+        "string" => "text",
+        "integer" => "a whole number",
+        "number" => "a number",
+        "boolean" => "true or false",
+        "array" => "a list",
+        "object" => "a mapping",
+        other => other,
+    }
+}
+
+fn listed(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match &quoted[..] {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}

@@ -1,0 +1,54 @@
+//! Absolute paths as a configuration may name them.
+
+/// Why a path can't be used; `None` when it can.
+pub(crate) fn path_problem(path: &str) -> Option<&'static str> {
+    if !path.starts_with('/') {
+        return Some("must be absolute: begin with `/`");
+    }
+    if path == "/" {
+        return Some("must not be the root directory");
+    }
+    if path.ends_with('/') {
+        return Some("must not end with `/`");
+    }
+    if path.chars().any(char::is_control) {
+        return Some("must not hold control characters");
+    }
+    if path.len() > 4095 || path.split('/').any(|part| part.len() > 255) {
+        return Some("is longer than a file system allows");
+    }
+    if path[1..].split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return Some("must be written without `.`, `..` and doubled slashes");
+    }
+    None
+}
+
+/// Whether a path lies in a file system that the kernel makes up.
+pub(crate) fn is_virtual(path: &str) -> bool {
+    ["/proc", "/sys", "/dev"]
+        .iter()
+        .any(|root| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_absolute_and_normal() {
+        for path in ["/etc/motd", "/a", "/etc/..a/.b", "/srv/ä b"] {
+            assert_eq!(path_problem(path), None, "{path}");
+        }
+        for path in
+            ["", "etc/motd", "/", "/etc/", "//etc", "/etc//motd", "/etc/./motd", "/etc/../motd", "/a\0b", "/a\nb"]
+        {
+            assert!(path_problem(path).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn only_the_kernels_own_directories_are_virtual() {
+        assert!(is_virtual("/proc/sys/kernel/x") && is_virtual("/dev"));
+        assert!(!is_virtual("/device/x") && !is_virtual("/etc/sys/x"));
+    }
+}

@@ -1,0 +1,63 @@
+//! The URL of a proxy, checked without ever being quoted: it may hold a password.
+
+/// Why a URL can't be a proxy's; `None` when it can.
+pub(crate) fn url_problem(url: &str) -> Option<&'static str> {
+    if !url.chars().all(|c| c.is_ascii_graphic()) {
+        return Some("must be printable ASCII without white space");
+    }
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return Some("must begin with `http://`, `https://` or `socks5://`");
+    };
+    if !["http", "https", "socks5"].contains(&scheme.to_ascii_lowercase().as_str()) {
+        return Some("must begin with `http://`, `https://` or `socks5://`");
+    }
+    let (authority, after) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    if !matches!(after, "" | "/") {
+        return Some("must end after the host and port; in a password write `/`, `?` and `#` as %2F, %3F and %23");
+    }
+    let host_and_port = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let (host, port) = match host_and_port.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (host_and_port, None),
+    };
+    if !is_host(host) {
+        return Some("must name a host");
+    }
+    match port.map(str::parse::<u16>) {
+        None | Some(Ok(1..)) => None,
+        Some(Ok(0) | Err(_)) => Some("must have a port between 1 and 65535"),
+    }
+}
+
+fn is_host(host: &str) -> bool {
+    match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::url_problem;
+
+    #[test]
+    fn a_proxy_has_a_scheme_and_a_host() {
+        for url in
+            ["http://proxy:3128", "https://user:pa%20ss@proxy.example.com/", "socks5://[::1]:1080", "http://[fd00::1]"]
+        {
+            assert_eq!(url_problem(url), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for url in
+            ["", "proxy:3128", "ftp://proxy", "http://", "http://:80", "http://a b", "http://a:0", "http://a:99999"]
+        {
+            assert!(url_problem(url).is_some(), "{url}");
+        }
+        for url in ["http://user@", "http://a/b", "http://a\n", "http://[::1", "http://ä", "http://a:1:2"] {
+            assert!(url_problem(url).is_some(), "{url}");
+        }
+    }
+}
