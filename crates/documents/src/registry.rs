@@ -113,23 +113,21 @@ pub(crate) fn find(root: &Node, findings: &mut Findings<'_>) -> Option<&'static 
     }
     let text = |field: &str| root.get(field).and_then(Node::text);
     let (api_version, kind) = (text("apiVersion"), text("kind"));
-    let Some(kind) = kind else {
+    let known = kind.and_then(|kind| KINDS.iter().find(|known| known.kind == kind));
+    if known.is_none() {
+        // With a known kind the walk against its schema says so.
         for field in ["apiVersion", "kind"].into_iter().filter(|field| text(field).is_none()) {
-            findings.error(field, "required, but missing");
+            let missing = root.get(field).is_none();
+            findings.error(field, if missing { "required, but missing" } else { "must be text" });
         }
-        if root.get("kind").is_none() {
-            findings.hint(format!("known are {}", kinds_in_words()));
-        }
-        return None;
-    };
+    }
     if let Some(api_version) = api_version
         && !KINDS.iter().any(|known| known.api_version == api_version)
     {
         unknown_api_version(api_version, findings);
         return None;
     }
-    let known = KINDS.iter().find(|known| known.kind == kind);
-    if known.is_none() {
+    if let (None, Some(kind)) = (known, kind) {
         let hint = did_you_mean(kind, KINDS.iter().map(|known| known.kind));
         findings
             .error("kind", format!("unknown kind `{}`", printable(kind)))

@@ -2,7 +2,7 @@
 //! Only the form is judged here. What a value means is its kind's to check, once the form is right.
 use crate::{
     findings::{Findings, Problem},
-    nearest::{did_you_mean, nearest},
+    nearest::nearest,
     path,
     scalar::{Type, type_of},
     tree::{Key, Node, Value},
@@ -35,25 +35,29 @@ pub(crate) fn walk(node: &Node, schema: &Schema, here: &str, findings: &mut Find
 }
 
 fn walk_mapping(node: &Node, entries: &[(Key, Node)], schema: &Schema, here: &str, findings: &mut Findings<'_>) {
-    let properties = schema["properties"].as_object();
+    let known: Vec<&str> = names(schema);
+    let mut misspelt = Vec::new();
     for (key, child) in entries {
         let there = path::member(here, &key.text);
-        match properties.and_then(|known| known.get(key.text.as_str())) {
-            Some(_) if child.is_null() => {}
-            Some(known) => walk(child, known, &there, findings),
-            None if schema["additionalProperties"].is_object() && child.is_null() => {
-                findings.push(Problem::error(key.place, there, "has no value"));
+        match &schema["properties"][key.text.as_str()] {
+            property if property.is_object() => {
+                if !child.is_null() {
+                    walk(child, property, &there, findings);
+                }
             }
-            None if schema["additionalProperties"].is_object() => {
-                walk(child, &schema["additionalProperties"], &there, findings);
+            _ if !schema["additionalProperties"].is_object() => {
+                let meant = nearest(&key.text, known.iter().copied());
+                misspelt.extend(meant);
+                findings.push(unknown_field(key, there, meant, &known));
             }
-            None => findings.push(unknown_field(key, there, schema)),
+            _ if child.is_null() => findings.push(Problem::error(key.place, there, "has no value")),
+            _ => walk(child, &schema["additionalProperties"], &there, findings),
         }
     }
-    for name in schema["required"].as_array().into_iter().flatten().filter_map(Schema::as_str) {
-        if node.get(name).is_none() {
-            findings.push(Problem::error(node.place, path::member(here, name), "required, but missing"));
-        }
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Schema::as_str);
+    // A member that is there under a misspelt name is one problem, not two.
+    for name in required.filter(|name| node.get(name).is_none() && !misspelt.contains(name)) {
+        findings.push(Problem::error(node.place, path::member(here, name), "required, but missing"));
     }
 }
 
@@ -68,13 +72,11 @@ fn walk_choice(node: &Node, text: &str, words: &[&str], here: &str, findings: &m
     });
 }
 
-fn unknown_field(key: &Key, there: String, schema: &Schema) -> Problem {
-    let known: Vec<&str> =
-        schema["properties"].as_object().into_iter().flat_map(|map| map.keys()).map(String::as_str).collect();
+fn unknown_field(key: &Key, there: String, meant: Option<&str>, known: &[&str]) -> Problem {
     let problem = Problem::error(key.place, there, "unknown field");
-    match did_you_mean(&key.text, known.iter().copied()) {
-        Some(hint) => problem.hint(hint),
-        None if known.len() <= NAMES_IN_A_HINT => problem.hint(format!("known here: {}", listed(&known))),
+    match meant {
+        Some(name) => problem.hint(format!("did you mean `{name}`?")),
+        None if known.len() <= NAMES_IN_A_HINT => problem.hint(format!("known here: {}", listed(known))),
         None => problem,
     }
 }
@@ -112,7 +114,7 @@ fn scalar_fits(found: Type, schema: &Schema) -> bool {
 }
 
 /// An optional field's schema also allows null; here null already counts as the field not being there.
-fn without_null(schema: &Schema) -> &Schema {
+pub(crate) fn without_null(schema: &Schema) -> &Schema {
     match &variants(schema)[..] {
         [only] => without_null(only),
         _ => schema,
@@ -139,6 +141,11 @@ fn constant(schema: &Schema) -> Vec<&str> {
     schema["const"].as_str().into_iter().collect()
 }
 
+/// The members that a mapping may have.
+pub(crate) fn names(schema: &Schema) -> Vec<&str> {
+    schema["properties"].as_object().into_iter().flat_map(|known| known.keys()).map(String::as_str).collect()
+}
+
 /// The types that a field may have, null left out.
 pub(crate) fn types(schema: &Schema) -> Vec<&str> {
     let schema = without_null(schema);
@@ -147,7 +154,9 @@ pub(crate) fn types(schema: &Schema) -> Vec<&str> {
         Schema::Array(some) => some.iter().filter_map(Schema::as_str).collect(),
         _ => variants(schema).into_iter().flat_map(types).collect(),
     };
-    listed.into_iter().filter(|name| *name != "null").collect()
+    let mut listed: Vec<&str> = listed.into_iter().filter(|name| *name != "null").collect();
+    listed.dedup();
+    listed
 }
 
 fn allows(schema: &Schema, name: &str) -> bool {

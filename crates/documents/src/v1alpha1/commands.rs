@@ -86,9 +86,11 @@ struct Entry {
     shell: Option<Secret<String>>,
     /// Before or after the machine becomes a node.
     #[serde(default)]
+    #[schemars(extend("default" = "before"))]
     when: When,
     /// Once, or at every run.
     #[serde(default)]
+    #[schemars(extend("default" = "once"))]
     run: Repeat,
     /// The command has been done when this path exists; then it is not run.
     #[schemars(regex(pattern = "^/.*[^/]$"))]
@@ -97,8 +99,8 @@ struct Entry {
     unless: Option<Secret<String>>,
     /// Variables for this command only. Their values are never shown.
     environment: Option<BTreeMap<String, Secret<String>>>,
-    /// When to give up, such as `90s`, `10m` or `1h30m`: from 1s to 24h, 30m unless told otherwise.
-    #[schemars(regex(pattern = duration::PATTERN))]
+    /// When to give up, such as `90s`, `10m` or `1h30m`: from 1s to 24h.
+    #[schemars(regex(pattern = duration::PATTERN), extend("default" = "30m"))]
     timeout: Option<String>,
 }
 

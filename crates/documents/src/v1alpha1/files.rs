@@ -52,6 +52,7 @@ struct Entry {
     content: Secret<String>,
     /// How `content` is written.
     #[serde(default)]
+    #[schemars(extend("default" = "plain"))]
     encoding: Encoding,
     /// Who owns it, as `user` or `user:group`, names or numbers; without a group, the group of the user's name.
     /// A new file belongs to root:root unless told otherwise.
