@@ -6,6 +6,7 @@ mod duplicates;
 mod explain;
 mod findings;
 mod gzip;
+mod joined;
 mod json_schema;
 pub mod limits;
 mod metadata;
@@ -27,6 +28,7 @@ pub mod v1alpha1;
 
 pub use decoded::{AnyDocument, Decoded, Origin};
 pub use explain::{ExplainError, explain};
+pub use joined::joined;
 pub use json_schema::json_schema;
 pub use read::{Read, read};
 pub use registry::{KINDS, Kind};

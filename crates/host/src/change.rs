@@ -1,5 +1,6 @@
 //! What can be made so on a machine: plain data, so that plans, reports and plugins can speak of it.
 use documents::Secret;
+use std::collections::BTreeSet;
 
 /// A part of the machine that shall be so. Doing it twice is the same as doing it once. The list is closed on purpose.
 ///
@@ -35,8 +36,8 @@ pub enum Change {
     RefreshTrust {
         /// How this system does it.
         store: TrustStore,
-        /// How many certificates the store lacks.
-        missing: usize,
+        /// The base64 text of each certificate that the store lacks.
+        missing: Vec<String>,
     },
     /// See to it that a service reads its files as they are now: restart it if it is running.
     Restart {
@@ -119,4 +120,11 @@ impl TrustStore {
     };
     /// The most particular first: SUSE's program has the same name as Debian's.
     pub const ALL: [Self; 3] = [Self::FEDORA, Self::SUSE, Self::DEBIAN];
+}
+
+/// The base64 text of every certificate in a bundle, without its line ends.
+pub fn certificate_bodies(bundle: &[u8]) -> BTreeSet<String> {
+    let text = String::from_utf8_lossy(bundle);
+    let blocks = text.split("-----BEGIN CERTIFICATE-----").skip(1);
+    blocks.filter_map(|block| block.split("-----END").next()).map(|body| body.split_whitespace().collect()).collect()
 }

@@ -8,6 +8,8 @@ pub const STATE_DIR: &str = "/var/lib/machineadm";
 pub const RUN_DIR: &str = "/run/machineadm";
 /// What the last run did.
 pub const OUTCOME: &str = "/var/lib/machineadm/outcome.json";
+/// The same in memory, when the disk takes nothing any more.
+pub const OUTCOME_FALLBACK: &str = "/run/machineadm/outcome.json";
 /// Which acts began and ended.
 pub const JOURNAL: &str = "/var/lib/machineadm/journal.json";
 /// The configuration of a run that has not succeeded yet, as it came; a reboot finds it here.
@@ -38,6 +40,7 @@ pub const PATHS: &[&str] = &[
     STATE_DIR,
     RUN_DIR,
     OUTCOME,
+    OUTCOME_FALLBACK,
     JOURNAL,
     CONFIGURATION,
     SERVICES_DIR,

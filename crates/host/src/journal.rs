@@ -7,7 +7,7 @@ const VERSION: u32 = 1;
 
 /// What is written to disk. It belongs to one machine: on a clone of its disk it counts for nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Journal {
+pub struct Journal {
     version: u32,
     machine: String,
     acts: BTreeMap<String, Entry>,

@@ -8,8 +8,9 @@ pub mod linux;
 mod memory;
 
 pub use act::{Act, Condition, Effect, Progress};
-pub use change::{Change, FileState, Service, TrustStore};
+pub use change::{Change, FileState, Service, TrustStore, certificate_bodies};
 pub use error::{Error, Result};
+pub use journal::Journal;
 pub use linux::Linux;
 pub use memory::Memory;
 

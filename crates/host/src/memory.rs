@@ -37,7 +37,8 @@ pub struct Memory {
     pub effects: BTreeMap<String, bool>,
     /// Changes left until the power fails; `None` is mains.
     pub power: Option<usize>,
-    journal: Journal,
+    /// Acts begun and ended.
+    pub journal: Journal,
 }
 
 impl Default for Memory {

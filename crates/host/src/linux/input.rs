@@ -1,6 +1,11 @@
 //! Opening what a person or a boot tool names on the command line: once, and not through somebody else's link.
-use super::root::{Missing, Root, Spot};
-use crate::{Error, Result};
+use super::{
+    files,
+    root::{Missing, Root, Spot},
+    state::our_owner,
+};
+use crate::{Error, FileState, Result};
+use documents::Secret;
 use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use std::{
     fs::File,
@@ -28,6 +33,14 @@ pub fn read(name: &str, care: Care, limit: u64) -> Result<Zeroizing<Vec<u8>>> {
         open(name, care)?.take(limit + 1).read_to_end(&mut bytes).map_err(Error::io(doing()))?;
     }
     Ok(bytes)
+}
+
+/// Writes a file that only its owner reads, whole or not at all.
+pub fn write_private(name: &str, bytes: &[u8]) -> Result<()> {
+    let path = std::path::absolute(name).map_err(Error::io(format!("write {name}")))?;
+    let (uid, gid) = our_owner();
+    let file = FileState { contents: Secret::new(bytes.to_vec()), mode: 0o600, uid, gid };
+    files::write(&Root::open(Path::new("/"))?, &path.to_string_lossy(), &file)
 }
 
 fn open(name: &str, care: Care) -> Result<File> {

@@ -8,30 +8,39 @@ mod kernel;
 mod lock;
 mod program;
 mod root;
+mod state;
 mod systemd;
 mod trust;
 
 pub use lock::{Holder, Lock};
+pub use state::State;
 
 use crate::{
     Act, Change, Condition, Effect, Error, FileState, Host, Inspect, Progress, Result, Service, TrustStore, contract,
     journal::Journal,
 };
 use command::Runner;
-use documents::{Secret, v1alpha1::Owner};
+use documents::v1alpha1::Owner;
 use root::Root;
 use std::{
     fmt,
     path::{Path, PathBuf},
+    rc::Rc,
     time::Duration,
 };
+
+/// What every machineadm process does first: no core dumps, since they would hold secrets, and the usual mode for directories.
+pub fn prepare_process() -> std::io::Result<()> {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
+    child::no_core_dumps()
+}
 
 /// Gets each line that a command prints.
 pub type Echo = Box<dyn Fn(&str)>;
 
 /// A Linux machine.
 pub struct Linux {
-    root: Root,
+    root: Rc<Root>,
     path: PathBuf,
     itself: PathBuf,
     echo: Echo,
@@ -51,9 +60,17 @@ impl Linux {
         let path = path.canonicalize().map_err(Error::io(format!("open the directory {}", path.display())))?;
         let root = Root::open(&path)?;
         let machine_id = text(&root, "/etc/machine-id")?;
-        let journal = files::read(&root, contract::JOURNAL)?;
-        let journal = Journal::read(journal.as_ref().map_or(&[], |file| file.contents.expose()), &machine_id);
-        Ok(Self { root, path, itself, echo, machine_id, journal })
+        let journal = Journal::new(machine_id.clone());
+        let mut machine = Self { root: Rc::new(root), path, itself, echo, machine_id, journal };
+        machine.reload_journal()?;
+        Ok(machine)
+    }
+
+    /// Reads the journal again: until the lock was ours, another run may have written it.
+    pub fn reload_journal(&mut self) -> Result<()> {
+        let kept = files::read(&self.root, contract::JOURNAL)?;
+        self.journal = Journal::read(kept.as_ref().map_or(&[], |file| file.contents.expose()), &self.machine_id);
+        Ok(())
     }
 
     /// The machine's own identity, empty where it has none yet.
@@ -82,22 +99,13 @@ impl Linux {
         lock::holder(&self.root)
     }
 
-    /// Keeps bytes of our own: results, records, marks.
-    pub fn write_state(&self, path: &str, bytes: &[u8], mode: u32) -> Result<()> {
-        if path.starts_with(contract::STATE_DIR) {
-            files::make_dir(&self.root, contract::STATE_DIR, 0o700)?;
-        }
-        let (uid, gid) = self.default_owner();
-        files::write(&self.root, path, &FileState { contents: Secret::new(bytes.to_vec()), mode, uid, gid })
-    }
-
-    /// Removes a file of our own.
-    pub fn remove_state(&self, path: &str) -> Result<()> {
-        files::remove(&self.root, path)
+    /// Results, records and marks of our own.
+    pub fn state(&self) -> State {
+        State(Rc::clone(&self.root))
     }
 
     fn keep_journal(&self) -> Result<()> {
-        self.write_state(contract::JOURNAL, &self.journal.bytes(), 0o600)
+        self.state().write(contract::JOURNAL, &self.journal.bytes(), 0o600)
     }
 
     fn runner(&self) -> Runner<'_> {
@@ -124,13 +132,13 @@ impl Inspect for Linux {
         accounts::resolve(&self.root, owner)
     }
     fn default_owner(&self) -> (u32, u32) {
-        (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw())
+        state::our_owner()
     }
     fn sysctl(&self, path: &str) -> Result<Option<String>> {
         if self.live() { kernel::sysctl(path) } else { Ok(None) }
     }
     fn has_module(&self, name: &str) -> Result<bool> {
-        if self.live() { kernel::has_module(name) } else { Ok(true) }
+        if self.live() { kernel::has_module(name) } else { Ok(false) }
     }
     fn trust_store(&self) -> Result<Option<TrustStore>> {
         trust::find(&self.root)
@@ -162,7 +170,10 @@ impl Host for Linux {
             Change::WriteFile { path, file, .. } => files::write(&self.root, path, file),
             Change::SetSysctl { key, path, value, .. } => kernel::set_sysctl(key, path, value),
             Change::LoadModule { name } => kernel::load_module(name),
-            Change::RefreshTrust { store, .. } => self.runner().program(store.refresh),
+            Change::RefreshTrust { store, missing } => {
+                self.runner().program(store.refresh)?;
+                trust::has_taken(&self.root, store, missing)
+            }
             Change::Restart { service, reads, .. } => systemd::restart(self, service, reads),
         }
     }

@@ -72,7 +72,7 @@ pub(super) fn restart(host: &Linux, name: &str, reads: &[String]) -> Result<()> 
     }
     let record = Record { digest: digest(host, reads)?, boot: boot()?, start: service(name)?.1 };
     let bytes = serde_json::to_vec(&record).unwrap_or_default();
-    host.write_state(&record_path(name), &bytes, 0o600)
+    host.state().write(&record_path(name), &bytes, 0o600)
 }
 
 /// Waits until a service runs.

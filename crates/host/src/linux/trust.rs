@@ -1,6 +1,9 @@
 //! How this system keeps the certificates that it trusts.
-use super::root::{Missing, Root};
-use crate::{Result, TrustStore};
+use super::{
+    files,
+    root::{Missing, Root},
+};
+use crate::{Error, Result, TrustStore, certificate_bodies};
 
 /// The first store whose program and whose parent directories are there.
 pub(super) fn find(root: &Root) -> Result<Option<TrustStore>> {
@@ -10,6 +13,21 @@ pub(super) fn find(root: &Root) -> Result<Option<TrustStore>> {
         }
     }
     Ok(None)
+}
+
+/// Whether the store now holds these certificates: its program may skip one and still succeed.
+pub(super) fn has_taken(root: &Root, store: &TrustStore, wanted: &[String]) -> Result<()> {
+    let bundle = files::read(root, store.bundle)?;
+    let trusted = certificate_bodies(bundle.as_ref().map_or(&[], |file| file.contents.expose()));
+    let left_out = wanted.iter().filter(|body| !trusted.contains(*body)).count();
+    if left_out == 0 {
+        return Ok(());
+    }
+    Err(Error::Unfit {
+        what: store.bundle.to_owned(),
+        why: format!("{} did not take up {left_out} of {} certificates", store.refresh[0], wanted.len()),
+        advice: format!("run {} by hand and see what it says", store.refresh.join(" ")),
+    })
 }
 
 fn has_program(root: &Root, name: &str) -> Result<bool> {

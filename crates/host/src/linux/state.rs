@@ -1,0 +1,30 @@
+//! Files of our own: results, records and marks, where the contract says.
+use super::{files, root::Root};
+use crate::{FileState, Result, contract};
+use documents::Secret;
+use std::rc::Rc;
+
+/// Keeps files of our own on a machine; it may be used while an act runs.
+#[derive(Debug)]
+pub struct State(pub(super) Rc<Root>);
+
+impl State {
+    /// Keeps bytes.
+    pub fn write(&self, path: &str, bytes: &[u8], mode: u32) -> Result<()> {
+        if path.starts_with(contract::STATE_DIR) {
+            files::make_dir(&self.0, contract::STATE_DIR, 0o700)?;
+        }
+        let (uid, gid) = our_owner();
+        files::write(&self.0, path, &FileState { contents: Secret::new(bytes.to_vec()), mode, uid, gid })
+    }
+
+    /// Removes a file.
+    pub fn remove(&self, path: &str) -> Result<()> {
+        files::remove(&self.0, path)
+    }
+}
+
+/// Whom new files belong to.
+pub(super) fn our_owner() -> (u32, u32) {
+    (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw())
+}

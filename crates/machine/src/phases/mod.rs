@@ -1,0 +1,24 @@
+//! The workflow, in order.
+mod commands;
+mod files;
+mod kernel;
+mod modules;
+mod proxy;
+mod trust;
+
+use crate::{Mode, Phase};
+use documents::v1alpha1::When;
+
+const BEFORE: commands::Commands = commands::Commands(When::Before);
+const AFTER: commands::Commands = commands::Commands(When::After);
+
+/// The phases of each mode; this list is the workflow.
+pub fn phases(mode: Mode) -> &'static [&'static dyn Phase] {
+    match mode {
+        Mode::Prepare => &[&trust::Trust, &proxy::Proxies, &modules::Modules, &kernel::Kernel, &files::Files, &BEFORE],
+        Mode::Provision => {
+            &[&trust::Trust, &proxy::Proxies, &modules::Modules, &kernel::Kernel, &files::Files, &BEFORE, &AFTER]
+        }
+        Mode::Post => &[&trust::Trust, &proxy::Proxies, &modules::Modules, &kernel::Kernel, &files::Files],
+    }
+}

@@ -1,0 +1,95 @@
+//! Takes secrets out of text that we did not write: by value, and by what secrets of this field look like.
+use documents::Secret;
+use regex_lite::Regex;
+
+/// Stands where a secret was.
+const BLOT: &str = "[redacted]";
+/// Shorter values would blot out ordinary words.
+const SHORTEST: usize = 6;
+
+/// Tokens, keys and passwords as kubeadm, curl, URLs and PEM files show them; group 1 stays.
+const PATTERNS: &[&str] = &[
+    r"(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END [A-Z ]*PRIVATE KEY-----|\z)",
+    r"\b()[a-z0-9]{6}\.[a-z0-9]{16}\b",
+    r"((?i:certificate-key)[ =:]+)[0-9a-fA-F]{16,}",
+    r"((?i:authorization:[ ]*(?:bearer|basic))[ ]+)\S+",
+    r"((?i:passw(?:or)?d|passphrase|secret|token|api-?key|private-?key)[\x22']?[ ]*[=:][ ]*[\x22']?)[^\s\x22']+",
+    r"(\b[a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+@",
+    r"\b()eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+];
+
+/// Knows what must not be shown.
+#[derive(Clone, Debug)]
+pub struct Redactor {
+    values: Vec<Secret<String>>,
+    patterns: Vec<Regex>,
+}
+
+impl Redactor {
+    /// A redactor for these values, and for each longer line of theirs.
+    pub fn new<'a>(secrets: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut values: Vec<String> = Vec::new();
+        for secret in secrets {
+            let text = String::from_utf8_lossy(secret);
+            values.push(text.trim().to_owned());
+            values.extend(text.lines().map(|line| line.trim().to_owned()));
+        }
+        values.retain(|value| value.len() >= SHORTEST);
+        // The longest first: a line of a secret must not break up the whole.
+        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        values.dedup();
+        let patterns = PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect();
+        Self { values: values.into_iter().map(Secret::new).collect(), patterns }
+    }
+
+    /// The text without them.
+    pub fn redact(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for value in &self.values {
+            if text.contains(value.expose().as_str()) {
+                text = text.replace(value.expose().as_str(), BLOT);
+            }
+        }
+        for pattern in &self.patterns {
+            text = pattern.replace_all(&text, format!("${{1}}{BLOT}")).into_owned();
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_compiles() {
+        assert_eq!(Redactor::new([]).patterns.len(), PATTERNS.len());
+    }
+
+    #[test]
+    fn values_go_whole_and_line_by_line() {
+        let redactor = Redactor::new([&b"first-line\nsecond-line\nab"[..]]);
+        let text = redactor.redact("x first-line\nsecond-line\nab y; then second-line alone, and ab");
+        assert_eq!(text, "x [redacted] y; then [redacted] alone, and ab");
+    }
+
+    #[test]
+    fn what_looks_like_a_secret_goes_too() {
+        let redactor = Redactor::new([]);
+        for (text, wanted) in [
+            ("kubeadm join --token abcdef.0123456789abcdef x", "kubeadm join --token [redacted] x"),
+            ("Authorization: Bearer abc.def", "Authorization: Bearer [redacted]"),
+            ("password=hunter2 next", "password=[redacted] next"),
+            ("\"token\": \"s3cr3t\"", "\"token\": \"[redacted]\""),
+            ("curl http://user:pw@proxy:3128/", "curl http://user:[redacted]proxy:3128/"),
+            ("--certificate-key 0123456789abcdef0123", "--certificate-key [redacted]"),
+            (
+                "a\n-----BEGIN EC PRIVATE KEY-----\nMHc\n-----END EC PRIVATE KEY-----\nb",
+                "a\n-----BEGIN EC PRIVATE KEY-----[redacted]\nb",
+            ),
+            ("the token of the cluster expired", "the token of the cluster expired"),
+        ] {
+            assert_eq!(redactor.redact(text), wanted);
+        }
+    }
+}

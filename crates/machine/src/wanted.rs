@@ -1,0 +1,53 @@
+//! What the documents ask of a machine, taken together.
+use documents::{
+    AnyDocument, Decoded,
+    v1alpha1::{Command, File, Parameter, Proxy, TrustBundle},
+};
+
+/// What the documents ask of this machine, each list in the documents' order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// How many documents said so.
+    pub documents: usize,
+    /// Certificates to trust.
+    pub trust: Vec<TrustBundle>,
+    /// Proxies for services.
+    pub proxies: Vec<Proxy>,
+    /// Kernel modules to load.
+    pub modules: Vec<String>,
+    /// Kernel parameters to hold.
+    pub parameters: Vec<Parameter>,
+    /// Files to write.
+    pub files: Vec<File>,
+    /// Commands to run.
+    pub commands: Vec<Command>,
+}
+
+impl Machine {
+    /// Gathers what decoded documents ask.
+    pub fn of(documents: Vec<Decoded>) -> Self {
+        let mut machine = Self { documents: documents.len(), ..Self::default() };
+        documents.into_iter().for_each(|document| machine.add(document.body));
+        machine
+    }
+
+    fn add(&mut self, body: AnyDocument) {
+        match body {
+            AnyDocument::TrustBundle(bundle) => self.trust.push(bundle),
+            AnyDocument::Proxy(proxy) => self.proxies.push(proxy),
+            AnyDocument::KernelModules(modules) => {
+                let new = modules.into_iter().filter(|module| !self.modules.contains(module)).collect::<Vec<_>>();
+                self.modules.extend(new);
+            }
+            AnyDocument::Sysctl(parameters) => {
+                for parameter in parameters {
+                    if !self.parameters.iter().any(|known| known.path == parameter.path) {
+                        self.parameters.push(parameter);
+                    }
+                }
+            }
+            AnyDocument::Files(files) => self.files.extend(files),
+            AnyDocument::Commands(commands) => self.commands.extend(commands),
+        }
+    }
+}

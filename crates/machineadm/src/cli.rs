@@ -1,0 +1,190 @@
+//! The command line, as one tree; completions, man pages and `--help` derive from it.
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+/// Makes a machine a Kubernetes node: reads its configuration, shows what it would do, does it, and tells what happened.
+#[derive(Debug, Parser)]
+#[command(name = "machineadm", version, after_help = EXAMPLES)]
+pub struct Cli {
+    /// Bootstrap this machine; the specified call, the same as `machineadm bootstrap -f FILE`
+    #[arg(long, requires = "path")]
+    pub(crate) bootstrap: bool,
+    /// The configuration for --bootstrap; `-` is standard input
+    #[arg(long, value_name = "FILE", requires = "bootstrap")]
+    pub(crate) path: Vec<String>,
+    /// Work on the tree below DIR instead of the running system
+    #[arg(long, global = true, value_name = "DIR", default_value = "/")]
+    pub(crate) root: PathBuf,
+    /// When in its life the machine is
+    #[arg(long, global = true, value_enum, default_value_t)]
+    pub(crate) mode: ModeArgument,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  machineadm validate -f node.yaml          # everything that is wrong with it, at once
+  machineadm plan -f node.yaml              # what would be changed
+  machineadm bootstrap -f node.yaml         # change it
+  machineadm status                         # what happened
+  machineadm --bootstrap --path node.yaml   # as boot tools call it
+
+Exit codes: 0 done or nothing to do, 1 failed, 2 wrong input and nothing changed, 3 changes found (plan --exit-code),
+4 another run holds the lock, 5 done but a reboot is needed, 6 only a person can go on.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make this machine what its configuration says
+    #[command(after_help = "\
+Examples:
+  machineadm bootstrap -f node.yaml
+  machineadm bootstrap -f base.yaml -f node.yaml
+  machineadm bootstrap                      # go on with the configuration of a run that was cut short")]
+    Bootstrap(Bootstrap),
+    /// Show what bootstrap would change, and change nothing
+    #[command(after_help = "\
+Examples:
+  machineadm plan -f node.yaml
+  machineadm plan -f node.yaml --exit-code  # 3 when there is something to do
+  machineadm plan -f node.yaml --out plan   # keep it for review, then: machineadm apply plan")]
+    Plan(Plan),
+    /// Do exactly what a reviewed plan says, or refuse because the machine has changed since
+    #[command(after_help = "\
+Example:
+  machineadm plan -f node.yaml --out plan && machineadm apply plan")]
+    Apply(Apply),
+    /// List everything that is wrong with a configuration
+    #[command(after_help = "\
+Examples:
+  machineadm validate -f node.yaml
+  generate-config | machineadm validate -f - -o json")]
+    Validate(Validate),
+    /// Tell what the last run did, and where it stopped
+    #[command(after_help = "\
+Examples:
+  machineadm status
+  machineadm status -o json | jq .failure
+
+Exit code 0: the last run succeeded, or one is at work; 1: it failed or was cut short, or there was none.")]
+    Status(Status),
+    /// Explain a document kind or one of its fields
+    #[command(after_help = "\
+Examples:
+  machineadm explain
+  machineadm explain FilesConfig
+  machineadm explain FilesConfig.spec.files.mode")]
+    Explain(Explain),
+    /// Print the version
+    Version(Version),
+    /// Print a completion script for a shell
+    #[command(after_help = "\
+Example:
+  machineadm completion bash > /etc/bash_completion.d/machineadm")]
+    Completion(Completion),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Bootstrap {
+    /// The configuration; may be repeated; `-` is standard input. Without it: that of a run that was cut short
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+    /// How to print the outcome
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    /// The configuration; may be repeated; `-` is standard input
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+    /// How to print it
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+    /// End with exit code 3 when there is something to do
+    #[arg(long)]
+    pub(crate) exit_code: bool,
+    /// Keep the plan in a file, for review and `machineadm apply`; it holds the configuration, so it is secret
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    /// The file that `plan --out` wrote
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: String,
+    /// How to print the outcome
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Validate {
+    /// The configuration; may be repeated; `-` is standard input
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+    /// How to print the problems
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    /// How to print it
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// KIND or KIND.field.field; without it, all kinds
+    #[arg(value_name = "KIND[.FIELD]")]
+    pub(crate) what: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Version {
+    /// How to print it
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completion {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+/// For programs; without it, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// JSON
+    Json,
+    /// YAML
+    Yaml,
+}
+
+/// The mode, as typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArgument {
+    /// Make it fit for Kubernetes
+    Prepare,
+    /// Make it a node
+    #[default]
+    Provision,
+    /// Keep what was prepared as it is
+    Post,
+}
+
+impl From<ModeArgument> for machine::Mode {
+    fn from(argument: ModeArgument) -> Self {
+        match argument {
+            ModeArgument::Prepare => Self::Prepare,
+            ModeArgument::Provision => Self::Provision,
+            ModeArgument::Post => Self::Post,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! `machineadm apply`: does exactly what a reviewed plan says, or refuses.
+use super::run::{Run, lock};
+use crate::{
+    cli::Apply,
+    context::{complain, configuration, machine},
+};
+use documents::Source;
+use host::{
+    Linux,
+    contract::Exit,
+    linux::input::{self, Care},
+};
+use machine::{SavedPlan, outcome::chain};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// A plan holds its configuration in base64 and a line per step.
+const LARGEST_PLAN: u64 = 16 << 20;
+
+pub(crate) fn run(asked: &Apply, root: &Path) -> Exit {
+    apply(asked, root).unwrap_or_else(|exit| exit)
+}
+
+fn apply(asked: &Apply, root: &Path) -> Result<Exit, Exit> {
+    let plan = read(&asked.plan)?;
+    let bytes = plan.configuration().map_err(|error| super::wrong_use(&format!("{} {error}", asked.plan)))?;
+    let bytes = Zeroizing::new(bytes.expose().clone());
+    let configuration = configuration(vec![Source { name: asked.plan.clone(), bytes }])?;
+    let echo = configuration.redactor.clone();
+    let mut linux = machine(root, Box::new(move |line| eprintln!("  | {}", echo.redact(line))))?;
+    let _lock = lock(&linux, "machineadm apply")?;
+    linux.reload_journal().map_err(|error| {
+        complain(&error);
+        Exit::Failed
+    })?;
+    if plan.machine_id != linux.machine_id() {
+        return Err(refuse(&format!("it was made for {}, which is another machine", plan.machine)));
+    }
+    allowed(&plan, &configuration, &linux)?;
+    let run = Run { mode: plan.mode, configuration: &configuration, reviewed: Some(&plan), output: asked.output };
+    Ok(run.go(&mut linux))
+}
+
+fn read(name: &str) -> Result<SavedPlan, Exit> {
+    let bytes = input::read(name, Care::Applying, LARGEST_PLAN).map_err(|error| {
+        complain(&error);
+        Exit::Input
+    })?;
+    SavedPlan::read(&bytes).map_err(|error| super::wrong_use(&format!("{name} {error}")))
+}
+
+/// All phases are compared before the first is applied; each is again in its turn.
+fn allowed(plan: &SavedPlan, configuration: &crate::context::Configuration, linux: &Linux) -> Result<(), Exit> {
+    let now = super::plan::look(plan.mode, configuration, linux)?;
+    for (phase, planned) in &now.0 {
+        plan.allows(phase, planned).map_err(|error| refuse(&chain(&error)))?;
+    }
+    Ok(())
+}
+
+fn refuse(why: &str) -> Exit {
+    eprintln!("error: the plan is refused and nothing was changed: {why}\nremedy: make a new plan and review it");
+    Exit::Person
+}

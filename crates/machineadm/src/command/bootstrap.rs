@@ -1,0 +1,51 @@
+//! `machineadm bootstrap`: makes this machine what its configuration says.
+use super::run::{Run, lock};
+use crate::{
+    cli::{Bootstrap, ModeArgument},
+    context::{complain, configuration, machine, sources},
+};
+use documents::Source;
+use host::{
+    Inspect, Linux,
+    contract::{self, Exit},
+    linux::input::Care,
+};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Exit {
+    bootstrap(asked, mode, root).unwrap_or_else(|exit| exit)
+}
+
+fn bootstrap(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit, Exit> {
+    let sources = match asked.files.is_empty() {
+        false => sources(&asked.files, Care::Applying)?,
+        true => kept(&machine(root, Box::new(|_| ()))?)?,
+    };
+    let configuration = configuration(sources)?;
+    let echo = configuration.redactor.clone();
+    let mut linux = machine(root, Box::new(move |line| eprintln!("  | {}", echo.redact(line))))?;
+    let _lock = lock(&linux, "machineadm bootstrap")?;
+    // Only now: a run that has just ended may have written it.
+    linux.reload_journal().map_err(|error| {
+        complain(&error);
+        Exit::Failed
+    })?;
+    let run = Run { mode: mode.into(), configuration: &configuration, reviewed: None, output: asked.output };
+    Ok(run.go(&mut linux))
+}
+
+/// The configuration of a run that was cut short.
+fn kept(linux: &Linux) -> Result<Vec<Source>, Exit> {
+    match linux.file(contract::CONFIGURATION) {
+        Ok(Some(file)) => {
+            let bytes = Zeroizing::new(file.contents.expose().clone());
+            Ok(vec![Source { name: contract::CONFIGURATION.into(), bytes }])
+        }
+        Ok(None) => Err(super::wrong_use("no run was cut short here, so there is nothing to go on with: give -f FILE")),
+        Err(error) => {
+            complain(&error);
+            Err(Exit::Failed)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! One command per file.
+pub(crate) mod apply;
+pub(crate) mod bootstrap;
+pub(crate) mod completion;
+pub(crate) mod explain;
+pub(crate) mod plan;
+mod run;
+pub(crate) mod status;
+pub(crate) mod validate;
+pub(crate) mod version;
+
+use crate::{Cli, show};
+use clap::CommandFactory;
+use host::contract::Exit;
+
+/// Without a command: what there is.
+pub(crate) fn help() -> Exit {
+    show::print(&Cli::command().render_help().to_string());
+    Exit::Input
+}
+
+/// Says what would be right.
+pub(crate) fn wrong_use(text: &str) -> Exit {
+    eprintln!("error: {text}\n\nFor more information, try '--help'.");
+    Exit::Input
+}

@@ -1,0 +1,64 @@
+//! `machineadm plan`: what bootstrap would change.
+use crate::{
+    cli::{ModeArgument, Plan},
+    context::{Configuration, complain, configuration, fail, machine, sources},
+    show,
+};
+use host::{
+    Linux,
+    contract::Exit,
+    linux::input::{self, Care},
+};
+use machine::{Mode, PlanView, Preview, SavedPlan, outcome::chain, preview};
+use std::path::Path;
+
+pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Exit {
+    plan(asked, mode.into(), root).unwrap_or_else(|exit| exit)
+}
+
+fn plan(asked: &Plan, mode: Mode, root: &Path) -> Result<Exit, Exit> {
+    let configuration = configuration(sources(&asked.files, Care::Reading)?)?;
+    let linux = machine(root, Box::new(|_| ()))?;
+    let preview = look(mode, &configuration, &linux)?;
+    let view = PlanView::new(linux.name(), mode, configuration.machine.documents, &preview);
+    match asked.output {
+        Some(output) => show::machine_readable(&view, output),
+        None => {
+            show::print(&show::plan::text(&view));
+            eprintln!("\n{}", hint(asked, &view));
+        }
+    }
+    if let Some(out) = &asked.out {
+        let saved = SavedPlan::new(mode, linux.machine_id(), &linux.name(), &configuration.text, &preview);
+        input::write_private(out, saved.bytes().expose()).map_err(|error| {
+            complain(&error);
+            Exit::Failed
+        })?;
+    }
+    let open = view.changes > 0 || view.phases.iter().any(|phase| phase.known_after.is_some());
+    Ok(if asked.exit_code && open { Exit::Changes } else { Exit::Done })
+}
+
+/// Asks every phase; the first that can't even look stops it.
+pub(super) fn look(mode: Mode, configuration: &Configuration, linux: &Linux) -> Result<Preview, Exit> {
+    preview(mode, &configuration.machine, linux).map_err(|(phase, error)| {
+        let exit = fail(&configuration.redactor.redact(&format!("{phase}: {}", chain(&error))));
+        if let machine::PlanError::Look(error) = &error
+            && let Some(advice) = error.advice()
+        {
+            eprintln!("remedy: {advice}");
+        }
+        exit
+    })
+}
+
+fn hint(asked: &Plan, view: &PlanView) -> String {
+    let apply = match &asked.out {
+        Some(out) => format!("machineadm apply {out}"),
+        None => format!("machineadm bootstrap -f {}", asked.files.join(" -f ")),
+    };
+    match view.changes {
+        0 => "Nothing was changed.".into(),
+        _ => format!("Nothing was changed. To apply: {apply}"),
+    }
+}

@@ -1,0 +1,51 @@
+//! `machineadm status`: what the last run did, and where it stopped.
+use crate::{
+    cli::Status,
+    context::{complain, machine},
+    show::{
+        self,
+        status::{Now, text},
+    },
+};
+use host::{
+    Inspect, Linux,
+    contract::{self, Exit},
+};
+use jiff::Timestamp;
+use machine::{Outcome, outcome::State};
+use std::path::Path;
+
+pub(crate) fn run(asked: &Status, root: &Path) -> Exit {
+    status(asked, root).unwrap_or_else(|exit| exit)
+}
+
+fn status(asked: &Status, root: &Path) -> Result<Exit, Exit> {
+    let linux = machine(root, Box::new(|_| ()))?;
+    let failed = |error| {
+        complain(&error);
+        Exit::Failed
+    };
+    let Some(outcome) = latest(&linux).map_err(failed)? else {
+        eprintln!("machineadm has not run here yet. To see what it would do: machineadm plan -f FILE");
+        return Ok(Exit::Failed);
+    };
+    let now = linux.lock_holder().map_err(failed)?.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
+    match asked.output {
+        Some(output) => show::machine_readable(&outcome, output),
+        None => show::print(&text(&outcome, &now, Timestamp::now())),
+    }
+    Ok(match (outcome.state, now) {
+        (State::Succeeded, _) | (State::Running, Now::AtWork(_)) => Exit::Done,
+        _ => Exit::Failed,
+    })
+}
+
+/// The newer of the two places where an outcome may be; what can't be read counts as absent.
+fn latest(linux: &Linux) -> host::Result<Option<Outcome>> {
+    let mut found: Vec<Outcome> = Vec::new();
+    for path in [contract::OUTCOME, contract::OUTCOME_FALLBACK] {
+        let file = linux.file(path)?;
+        found.extend(file.and_then(|file| serde_json::from_slice(file.contents.expose()).ok()));
+    }
+    Ok(found.into_iter().max_by_key(|outcome| outcome.started))
+}

@@ -1,0 +1,16 @@
+//! `machineadm version`.
+use crate::{cli::Version, show};
+use host::contract::Exit;
+use serde_json::json;
+
+pub(crate) fn run(asked: &Version) -> Exit {
+    let version = env!("CARGO_PKG_VERSION");
+    match asked.output {
+        Some(output) => show::machine_readable(
+            &json!({"version": version, "documents": ["machineadm.cluster.x-k8s.io/v1alpha1"]}),
+            output,
+        ),
+        None => show::print(&format!("machineadm {version}\n")),
+    }
+    Exit::Done
+}

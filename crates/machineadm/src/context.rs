@@ -1,0 +1,83 @@
+//! What the commands stand on: the configuration that was read, and the machine that it is for.
+use documents::{Decoded, Report, Source, limits};
+use host::{
+    Linux,
+    contract::Exit,
+    linux::{
+        Echo,
+        input::{self, Care},
+    },
+};
+use machine::{Machine, Redactor, outcome::chain};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// A configuration without errors.
+pub(crate) struct Configuration {
+    /// Its text, as it came.
+    pub(crate) text: Zeroizing<Vec<u8>>,
+    /// What it asks.
+    pub(crate) machine: Machine,
+    /// Knows its secrets.
+    pub(crate) redactor: Redactor,
+}
+
+/// Reads files; what can't be read at all is wrong input.
+pub(crate) fn sources(files: &[String], care: Care) -> Result<Vec<Source>, Exit> {
+    let mut sources = Vec::new();
+    let mut problems = 0;
+    for name in files {
+        match input::read(name, care, limits::TEXT_BYTES as u64) {
+            Ok(bytes) => sources.push(Source { name: name.clone(), bytes }),
+            Err(error) => {
+                complain(&error);
+                problems += 1;
+            }
+        }
+    }
+    if problems == 0 { Ok(sources) } else { Err(Exit::Input) }
+}
+
+/// Reads and checks a configuration; all its problems go to standard error.
+pub(crate) fn configuration(sources: Vec<Source>) -> Result<Configuration, Exit> {
+    let text = documents::joined(&sources);
+    let read = documents::read(sources);
+    if !read.report.is_empty() {
+        eprint!("{}", read.report);
+    }
+    usable(&read.report)?;
+    let redactor = redactor(&read.documents);
+    Ok(Configuration { text, machine: Machine::of(read.documents), redactor })
+}
+
+/// Whether a report lets one go on.
+pub(crate) fn usable(report: &Report) -> Result<(), Exit> {
+    if report.has_errors() { Err(Exit::Input) } else { Ok(()) }
+}
+
+fn redactor(documents: &[Decoded]) -> Redactor {
+    Redactor::new(documents.iter().flat_map(Decoded::secrets))
+}
+
+/// The machine below a root; commands that it runs are echoed line by line.
+pub(crate) fn machine(root: &Path, echo: Echo) -> Result<Linux, Exit> {
+    let itself = std::env::current_exe().map_err(|error| fail(&format!("cannot find its own program: {error}")))?;
+    Linux::new(root, itself, echo).map_err(|error| {
+        complain(&error);
+        Exit::Failed
+    })
+}
+
+/// Prints an error with its causes and its remedy.
+pub(crate) fn complain(error: &host::Error) {
+    eprintln!("error: {}", chain(error));
+    if let Some(advice) = error.advice() {
+        eprintln!("remedy: {advice}");
+    }
+}
+
+/// Prints an error of our own.
+pub(crate) fn fail(text: &str) -> Exit {
+    eprintln!("error: {text}");
+    Exit::Failed
+}

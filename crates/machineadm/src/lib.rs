@@ -1,0 +1,28 @@
+//! machineadm's command line: what people type, and what they see.
+mod cli;
+mod command;
+mod context;
+mod show;
+
+pub use cli::Cli;
+
+use cli::Command;
+use host::contract::Exit;
+
+/// Runs what the command line asks for.
+pub fn run(cli: Cli) -> Exit {
+    let Cli { bootstrap, path, root, mode, command } = cli;
+    match command {
+        None if bootstrap => command::bootstrap::run(&cli::Bootstrap { files: path, output: None }, mode, &root),
+        None => command::help(),
+        Some(_) if bootstrap => command::wrong_use("--bootstrap and a command exclude each other: give one of them"),
+        Some(Command::Bootstrap(asked)) => command::bootstrap::run(&asked, mode, &root),
+        Some(Command::Plan(asked)) => command::plan::run(&asked, mode, &root),
+        Some(Command::Apply(asked)) => command::apply::run(&asked, &root),
+        Some(Command::Validate(asked)) => command::validate::run(&asked),
+        Some(Command::Status(asked)) => command::status::run(&asked, &root),
+        Some(Command::Explain(asked)) => command::explain::run(&asked),
+        Some(Command::Version(asked)) => command::version::run(&asked),
+        Some(Command::Completion(asked)) => command::completion::run(&asked),
+    }
+}

@@ -1,0 +1,110 @@
+//! An outcome for people.
+use super::{count, padded, sign};
+use host::contract;
+use jiff::{Timestamp, tz::TimeZone};
+use machine::outcome::{FailureOutcome, Outcome, PhaseOutcome, State};
+
+/// Whether the run that an outcome tells of is still at work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Now {
+    /// Somebody holds the lock.
+    AtWork(String),
+    /// Nobody does.
+    Idle,
+}
+
+/// One word for the whole.
+pub(crate) fn verdict(outcome: &Outcome, now: &Now) -> String {
+    match (outcome.state, now) {
+        (State::Succeeded, _) => "SUCCEEDED".into(),
+        (State::Running, Now::AtWork(_)) => "RUNNING".into(),
+        (State::Failed, _) => {
+            format!("FAILED at {}", outcome.failure.as_ref().map_or("an unknown place", |failure| &failure.phase))
+        }
+        (State::Running | State::NotReached, _) => {
+            let at = outcome.phases.iter().find(|phase| phase.state == State::Running);
+            format!("CUT SHORT{}", at.map(|phase| format!(" at {}", phase.name)).unwrap_or_default())
+        }
+    }
+}
+
+/// Renders an outcome.
+pub(crate) fn text(outcome: &Outcome, now: &Now, clock: Timestamp) -> String {
+    let end = match (outcome.finished, now) {
+        (Some(finished), _) => Some(finished),
+        (None, Now::AtWork(_)) => Some(clock),
+        (None, Now::Idle) => None,
+    };
+    let took = end.map(|end| format!(", {} s", tenths(end.duration_since(outcome.started).as_secs_f64())));
+    let started = outcome.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S UTC");
+    let mut text = format!(
+        "{}  {}   {}, started {started}{}\n\n",
+        outcome.machine,
+        verdict(outcome, now),
+        outcome.mode.name(),
+        took.unwrap_or_default()
+    );
+    for phase in &outcome.phases {
+        text.push_str(&phase_line(phase));
+        if let Some(failure) = outcome.failure.as_ref().filter(|failure| failure.phase == phase.name) {
+            text.push_str(&failure_lines(failure));
+        }
+    }
+    text.push_str(&next_step(outcome, now));
+    text.push_str(&format!(
+        "\noutcome {}    log: journalctl -t machineadm, or the boot tool's own\n",
+        contract::OUTCOME
+    ));
+    text
+}
+
+fn phase_line(phase: &PhaseOutcome) -> String {
+    let (mark, time) = match phase.state {
+        State::Succeeded => ("✔", format!("{} s", tenths(phase.seconds))),
+        State::Failed => ("✘", format!("{} s", tenths(phase.seconds))),
+        State::Running => ("▸", String::new()),
+        State::NotReached => ("·", String::new()),
+    };
+    let done = phase.steps.iter().filter(|step| step.state == State::Succeeded).count();
+    let what = match phase.state {
+        State::NotReached => "not reached".into(),
+        State::Succeeded if phase.steps.is_empty() => "nothing to do".into(),
+        State::Succeeded => count(done, "step"),
+        State::Failed | State::Running => format!("{done} of {}", count(phase.steps.len(), "step")),
+    };
+    let mut text = format!("  {} {} {:>8}   {what}\n", sign(mark), padded(&phase.name, 18), time);
+    for remark in &phase.remarks {
+        text.push_str(&format!("        {remark}\n"));
+    }
+    text
+}
+
+fn failure_lines(failure: &FailureOutcome) -> String {
+    let mut text = String::new();
+    if let Some(step) = &failure.step {
+        text.push_str(&format!("        {step}\n"));
+    }
+    text.push_str(&format!("        {}\n", failure.cause));
+    for line in &failure.output {
+        text.push_str(&format!("          | {line}\n"));
+    }
+    if let Some(advice) = &failure.advice {
+        text.push_str(&format!("    Remedy:  {advice}\n"));
+    }
+    text
+}
+
+fn next_step(outcome: &Outcome, now: &Now) -> String {
+    match (outcome.state, now) {
+        (State::Failed | State::Running, Now::Idle) if outcome.mode == machine::Mode::Provision => {
+            "    Then:    machineadm bootstrap   (goes on with the configuration that was kept)\n".into()
+        }
+        (State::Failed | State::Running, Now::Idle) => "    Then:    run it again\n".into(),
+        (_, Now::AtWork(who)) => format!("    at work: {who}\n"),
+        _ => String::new(),
+    }
+}
+
+fn tenths(seconds: f64) -> String {
+    format!("{:.1}", seconds.max(0.0))
+}
