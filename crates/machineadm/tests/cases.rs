@@ -108,7 +108,8 @@ fn compare_after(case: &Path, root: &Path) {
             fs::write(file, contents).expect("a file");
         }
     }
-    let modes = got.iter().filter(|(_, (mode, _))| *mode != 0o644).map(|(path, (mode, _))| format!("{mode:04o} {path}\n"));
+    let modes =
+        got.iter().filter(|(_, (mode, _))| *mode != 0o644).map(|(path, (mode, _))| format!("{mode:04o} {path}\n"));
     same_as(case, "modes", &modes.collect::<String>());
     let contents = |tree: BTreeMap<String, (u32, String)>| -> BTreeMap<String, String> {
         tree.into_iter().map(|(path, (_, contents))| (path, contents)).collect()
