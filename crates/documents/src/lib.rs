@@ -22,6 +22,8 @@ mod secret;
 mod stream;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod tree;
 pub mod v1alpha1;
 
