@@ -5,6 +5,7 @@ mod decoded;
 mod duplicates;
 mod explain;
 mod findings;
+mod flow;
 mod gzip;
 mod json_schema;
 pub mod limits;

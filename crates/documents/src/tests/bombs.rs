@@ -30,7 +30,8 @@ fn a_deep_document_is_refused() {
     let nested: String = (0..=DEPTH).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
     refused(format!("{nested}{}b: c\n", " ".repeat(DEPTH + 1)).as_bytes(), "deep");
     refused("- ".repeat(TEXT_BYTES / 2).as_bytes(), "deep");
-    refused("[".repeat(TEXT_BYTES).as_bytes(), "not valid YAML");
+    refused("[".repeat(1000).as_bytes(), "deep");
+    refused("[".repeat(TEXT_BYTES).as_bytes(), "too much in");
     refused(format!("{}{}", "[".repeat(DEPTH + 1), "]".repeat(DEPTH + 1)).as_bytes(), "deep");
 }
 
@@ -54,6 +55,13 @@ fn many_nodes_are_refused_also_over_several_documents() {
     let items = |count| format!("---\na:\n{}", "- b\n".repeat(count));
     refused(items(NODES).as_bytes(), "too many keys and values");
     refused(items(NODES / 2).repeat(2).as_bytes(), "too many keys and values");
+}
+
+#[test]
+fn a_wide_collection_in_brackets_is_refused_before_the_parser_holds_it() {
+    for part in ["a,", "a:,", "\"\"", "? ", "a: b,", "[],"] {
+        refused(format!("[{}", part.repeat(TEXT_BYTES / part.len() - 1)).as_bytes(), "too much in");
+    }
 }
 
 #[test]
