@@ -57,7 +57,7 @@ struct Entry {
     /// Who owns it, as `user` or `user:group`, names or numbers; without a group, the group of the user's name.
     /// A new file belongs to root:root unless told otherwise.
     owner: Option<String>,
-    /// Permission bits in octal, in quotes: `\"0644\"`. A new file gets 0644 unless told otherwise.
+    /// Permission bits in octal, in quotes: `"0644"`. A new file gets 0644 unless told otherwise.
     #[schemars(regex(pattern = "^[0-7]{3,4}$"))]
     mode: Option<String>,
     /// The name of a block. With it only the lines between `# BEGIN machineadm NAME` and `# END machineadm NAME` are
