@@ -1,0 +1,6 @@
+//! What the crate promises as a whole, over all kinds.
+mod bombs;
+mod examples;
+mod hostile_input;
+mod places;
+mod secrets;
