@@ -76,7 +76,7 @@ pub fn configuration() -> String {
                 text,
                 "  - path: /etc/example/{number}/{file}\n    mode: \"0644\"\n    owner: root:root\n    content: |"
             );
-            for line in 0..12 {
+            for line in 0..14 {
                 let _ = writeln!(text, "      setting-{line} = value of {number} and {file} for a line of text");
             }
         }
@@ -92,7 +92,7 @@ pub fn cloud_config() -> String {
     for number in 0..72 {
         let _ =
             writeln!(text, "- path: /etc/example/{number}\n  permissions: '0644'\n  owner: root:root\n  content: |");
-        for line in 0..12 {
+        for line in 0..14 {
             let _ = writeln!(text, "    setting-{line} = value of {number} for a line of text, at length");
         }
     }

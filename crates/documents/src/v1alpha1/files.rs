@@ -23,6 +23,13 @@ pub struct File {
     pub block: Option<String>,
 }
 
+impl File {
+    /// Whether everybody on the machine may read it, as far as this document says.
+    pub fn is_public(&self) -> bool {
+        self.mode.is_none_or(|mode| mode & 0o004 != 0)
+    }
+}
+
 /// A file's owner, by name or by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
@@ -48,7 +55,7 @@ struct Entry {
     /// Where the file is: an absolute path without `..`, not below /proc, /sys or /dev.
     #[schemars(regex(pattern = "^/.*[^/]$"))]
     path: String,
-    /// What it holds. Plans and reports never show it.
+    /// What it holds. A plan shows what changes in it only where everybody may read the file.
     content: Secret<String>,
     /// How `content` is written.
     #[serde(default)]
