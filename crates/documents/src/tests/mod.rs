@@ -1,5 +1,6 @@
 //! What the crate promises as a whole, over all kinds.
 mod bombs;
+mod cases;
 mod examples;
 mod hostile_input;
 mod places;
