@@ -1,12 +1,10 @@
 //! A tree that looks like a small machine, and a configuration that uses every kind which works without a kernel.
+use super::shell;
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
-
-/// A shell and what it is linked with, so that commands can run below a root.
-const SHELL: [&str; 3] = ["/bin/sh", "/lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/libc.so.6"];
 
 /// The configuration.
 pub(crate) const CONFIGURATION: &str = r#"apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
@@ -43,7 +41,7 @@ apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: CommandsConfig
 spec:
   commands:
-  - {name: seen, argv: [/bin/sh, -c, "echo seen > /var/lib/seen"], creates: /var/lib/seen}
+  - {name: seen, argv: [/bin/sh, -c, ": > /var/lib/seen"], creates: /var/lib/seen}
   - {name: unseen, argv: [/bin/sh, -c, "echo unseen > /var/lib/unseen"]}
   - name: script
     shell: |
@@ -69,11 +67,7 @@ pub(crate) fn lay_out(dir: &Path) -> (PathBuf, PathBuf) {
     }
     fs::set_permissions(root.join("etc/motd"), fs::Permissions::from_mode(0o640)).expect("a mode can be set");
     std::os::unix::fs::symlink("/srv/real", root.join("etc/linked")).expect("a link can be made");
-    for program in SHELL {
-        let place = root.join(program.trim_start_matches('/'));
-        fs::create_dir_all(place.parent().expect("it lies in a directory")).expect("a directory can be made");
-        fs::copy(program, place).expect("Debian's shell and libraries are where they always are; see scripts/setup");
-    }
+    shell::install(&root);
     fs::write(&configuration, CONFIGURATION).expect("a file can be written");
     (root, configuration)
 }

@@ -8,13 +8,13 @@ use std::{
 };
 
 /// One name in a tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
-    kind: &'static str,
-    mode: u32,
-    owner: (u32, u32),
+    pub(crate) kind: &'static str,
+    pub(crate) mode: u32,
+    pub(crate) owner: (u32, u32),
     /// A file's contents, a link's target.
-    body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 /// Everything below a directory, by its path from there, with the directory itself under the empty path.
