@@ -7,14 +7,14 @@ use documents::{
 };
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
-    fd::{AsRawFd, OwnedFd},
+    fd::OwnedFd,
     fs::{MemfdFlags, memfd_create},
     process::{Pid, Signal, kill_process_group},
 };
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, Read, Write},
+    io::{self, Read, Seek, Write},
     os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
@@ -30,6 +30,16 @@ const PROGRAM: Duration = Duration::from_secs(300);
 /// Between asking a command to end and ending it.
 const GRACE: Duration = Duration::from_secs(10);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+/// Reads the script from standard input to its end, then runs it without one.
+///
+/// A path below `/proc` or `/dev` would name the script too, but a root that does not run yet has neither.
+const LOADER: &str = r#"_machineadm_script=
+while IFS= read -r _machineadm_line || [ -n "$_machineadm_line" ]; do
+  _machineadm_script="$_machineadm_script$_machineadm_line
+"
+done
+if [ -c /dev/null ]; then exec </dev/null; else exec <&-; fi
+eval "unset _machineadm_script _machineadm_line; $_machineadm_script""#;
 
 /// Who runs commands, and where.
 pub(super) struct Runner<'a> {
@@ -45,7 +55,9 @@ impl Runner<'_> {
     /// Runs a command to its end.
     pub(super) fn run(&self, wanted: &Wanted) -> Result<()> {
         let ended = match &wanted.program {
-            Program::Argv(argv) => self.child(&wanted.name, argv, None, &wanted.environment, wanted.timeout)?,
+            Program::Argv(argv) => {
+                self.child(&wanted.name, argv, Stdio::null(), &wanted.environment, wanted.timeout)?
+            }
             Program::Shell(script) => self.shell(wanted, script, wanted.timeout)?,
         };
         judged(&wanted.name, ended)
@@ -55,7 +67,7 @@ impl Runner<'_> {
     pub(super) fn program(&self, argv: &[&str]) -> Result<()> {
         let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
         let silent = Runner { echo: &|_| (), ..*self };
-        judged(&argv[0], silent.child(&argv[0], &argv, None, &BTreeMap::new(), PROGRAM)?)
+        judged(&argv[0], silent.child(&argv[0], &argv, Stdio::null(), &BTreeMap::new(), PROGRAM)?)
     }
 
     /// Whether a command's `unless` says that it has been done.
@@ -72,18 +84,18 @@ impl Runner<'_> {
         within: Duration,
     ) -> Result<(ExitStatus, Secret<String>)> {
         let doing = || format!("hand {} its script", wanted.name);
-        let memory: OwnedFd = memfd_create("script", MemfdFlags::empty()).map_err(Error::system(doing()))?;
+        let memory: OwnedFd = memfd_create("script", MemfdFlags::CLOEXEC).map_err(Error::system(doing()))?;
         let mut memory = File::from(memory);
-        memory.write_all(script.expose().as_bytes()).map_err(Error::io(doing()))?;
-        let argv = ["/bin/sh".to_owned(), "-e".into(), format!("/proc/self/fd/{}", memory.as_raw_fd())];
-        self.child(&wanted.name, &argv, Some(memory), &wanted.environment, within)
+        memory.write_all(script.expose().as_bytes()).and_then(|()| memory.rewind()).map_err(Error::io(doing()))?;
+        let argv = ["/bin/sh", "-e", "-c", LOADER].map(str::to_owned);
+        self.child(&wanted.name, &argv, memory.into(), &wanted.environment, within)
     }
 
     fn child(
         &self,
         name: &str,
         argv: &[String],
-        kept_open: Option<File>,
+        stdin: Stdio,
         environment: &BTreeMap<String, Secret<String>>,
         within: Duration,
     ) -> Result<(ExitStatus, Secret<String>)> {
@@ -92,12 +104,12 @@ impl Runner<'_> {
         command.arg(child::MARK).arg(std::process::id().to_string()).arg(self.root).args(argv);
         command.env_clear().envs(program::ENVIRONMENT);
         command.envs(environment.iter().map(|(key, value)| (key, value.expose())));
-        command.stdin(Stdio::null()).process_group(0);
+        command.stdin(stdin).process_group(0);
         let both = writer.try_clone().map_err(Error::io(format!("run {name}")))?;
         command.stdout(both).stderr(writer);
         let mut child = command.spawn().map_err(Error::io(format!("run {name}")))?;
-        // Our ends of the pipe and of the script's memory go with these.
-        drop((command, kept_open));
+        // Our ends of the pipe and of the script's memory go with it.
+        drop(command);
         let mut tail = Tail { bytes: Vec::new(), line: Vec::new(), echo: self.echo };
         let status = watch(&mut child, reader, within, &mut tail).map_err(Error::io(format!("watch {name}")))?;
         match status {

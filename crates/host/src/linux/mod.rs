@@ -113,6 +113,17 @@ impl Linux {
         self.state().write(contract::JOURNAL, &self.journal.bytes(), 0o600)
     }
 
+    /// Makes durable what a program of somebody else's wrote, before anything of ours says that it is done.
+    ///
+    /// A root that does not run is one file system to us; the running system may have any number of them.
+    fn settle(&self) -> Result<()> {
+        if !self.live() {
+            return self.root.sync();
+        }
+        rustix::fs::sync();
+        Ok(())
+    }
+
     fn runner(&self) -> Runner<'_> {
         Runner { itself: &self.itself, root: &self.path, echo: &*self.echo }
     }
@@ -177,6 +188,7 @@ impl Host for Linux {
             Change::LoadModule { name } => kernel::load_module(name),
             Change::RefreshTrust { store, missing } => {
                 self.runner().program(store.refresh)?;
+                self.settle()?;
                 trust::has_taken(&self.root, store, missing)
             }
             Change::Restart { service, reads, .. } => systemd::restart(self, service, reads),
@@ -188,7 +200,8 @@ impl Host for Linux {
     }
     fn run(&mut self, act: &Act) -> Result<()> {
         let Act::Command(command) = act;
-        self.runner().run(command)
+        self.runner().run(command)?;
+        self.settle()
     }
     fn end(&mut self, act: &Act) -> Result<()> {
         self.journal.end(act);

@@ -57,6 +57,11 @@ impl Root {
         !self.trusts(dir.st_uid) || dir.st_mode & 0o002 != 0 || (dir.st_mode & 0o020 != 0 && dir.st_gid != 0)
     }
 
+    /// Makes everything on the root's file system durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        rustix::fs::syncfs(&self.dir).map_err(Error::system("write everything to disk"))
+    }
+
     /// Walks to a path's last component, following links; `None` when a directory on the way is missing.
     pub(crate) fn walk(&self, path: &str, missing: Missing) -> Result<Option<Spot>> {
         let refuse = |why: &str| Error::Refused { what: path.to_owned(), why: why.to_owned() };

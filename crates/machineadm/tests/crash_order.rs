@@ -1,0 +1,160 @@
+//! Every state that a power cut could leave, from the recorded order of the program's writes, syncs and renames:
+//! none breaks a promise, and the program makes the same machine of each.
+mod support {
+    pub(crate) mod binary;
+    pub(crate) mod disk;
+    pub(crate) mod promises;
+    pub(crate) mod rich;
+    pub(crate) mod scratch;
+    pub(crate) mod shell;
+    pub(crate) mod strace;
+    pub(crate) mod tree;
+}
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, chown, symlink},
+    path::Path,
+    sync::{
+        LazyLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+use support::{
+    binary::{command, run},
+    disk::Disk,
+    promises::Promises,
+    rich,
+    scratch::Scratch,
+    shell,
+    strace::{Op, record},
+    tree::{Tree, by_meaning, differences, look},
+};
+
+/// An undisturbed run, recorded once for all tests.
+static RECORDED: LazyLock<Recorded> = LazyLock::new(Recorded::new);
+
+struct Recorded {
+    before: Tree,
+    after: Tree,
+    ops: Vec<Op>,
+}
+
+impl Recorded {
+    fn new() -> Self {
+        let dir = Scratch::new("recorded");
+        let (root, configuration) = rich::lay_out(dir.path());
+        let before = without_shell(look(&root));
+        let ops = record(&command(arguments(&root, &configuration)), &root, &dir.path().join("strace.log"));
+        Self { before, after: without_shell(look(&root)), ops }
+    }
+
+    /// What the states of some order of these calls break, each broken promise once.
+    fn broken(&self, ops: &[Op]) -> Vec<String> {
+        let disk = Disk::new(&self.before, ops);
+        let promises = Promises {
+            before: &self.before,
+            after: &self.after,
+            whole: &disk.whole,
+            command: ("unseen", "/var/lib/unseen"),
+        };
+        let mut broken: Vec<String> = disk.states().iter().flat_map(|state| promises.broken(state)).collect();
+        broken.sort();
+        broken.dedup();
+        broken
+    }
+}
+
+#[test]
+fn the_model_comes_to_the_same_tree_as_the_kernel() {
+    let states = Disk::new(&RECORDED.before, &RECORDED.ops).states();
+    assert!(states.contains(&RECORDED.after), "the whole order, replayed, is not what the run left");
+    assert!(states.contains(&RECORDED.before));
+}
+
+#[test]
+fn no_power_cut_leaves_a_half_written_file_or_a_false_success() {
+    assert_eq!(RECORDED.broken(&RECORDED.ops), Vec::<String>::new());
+}
+
+#[test]
+fn the_checker_finds_what_is_wrong_with_an_order_without_syncs() {
+    let without = |is_synced: &dyn Fn(&str) -> bool| {
+        let kept = |op: &&Op| !matches!(op, Op::SyncAll) && !matches!(op, Op::Sync { path } if is_synced(path));
+        RECORDED.broken(&RECORDED.ops.iter().filter(kept).cloned().collect::<Vec<_>>()).join("\n")
+    };
+    let is_dir = |path: &str| RECORDED.after.get(path).is_some_and(|entry| entry.kind == "directory");
+    let of_files = without(&|path| !is_dir(path));
+    assert!(of_files.contains("/etc/hosts is half-written"), "{of_files}");
+    let of_directories = without(&is_dir);
+    for found in ["success is told", "finds no configuration", "unseen has run, but"] {
+        assert!(of_directories.contains(found), "{of_directories}");
+    }
+}
+
+#[test]
+fn every_state_that_a_power_cut_leaves_is_recovered_from() {
+    let mut states = Disk::new(&RECORDED.before, &RECORDED.ops).states();
+    states.extend(states.iter().map(rebooted).collect::<Vec<_>>());
+    let states: Vec<Tree> = states.into_iter().collect();
+    println!("{} calls, {} distinct states", RECORDED.ops.len(), states.len());
+    assert!(states.len() > RECORDED.ops.len(), "too few states to mean anything");
+    let wanted = by_meaning(RECORDED.after.clone());
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(state) = states.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    recover(state, &wanted);
+                }
+            });
+        }
+    });
+}
+
+/// The same without what a boot takes with it.
+fn rebooted(state: &Tree) -> Tree {
+    let kept = state.iter().filter(|(name, _)| !name.starts_with("/run/"));
+    kept.map(|(name, entry)| (name.clone(), entry.clone())).collect()
+}
+
+/// Runs the program on a state; the tree must come out as wanted.
+fn recover(state: &Tree, wanted: &Tree) {
+    let dir = Scratch::new("recover");
+    let (root, configuration) = (dir.path().join("root"), dir.path().join("configuration.yaml"));
+    lay_out(state, &root);
+    shell::install(&root);
+    fs::write(&configuration, rich::CONFIGURATION).expect("a file can be written");
+    let again = run(arguments(&root, &configuration));
+    let context = || format!("{}{}\nthe state was {:#?}", again.stdout, again.stderr, state);
+    assert_eq!(again.code, Some(0), "{}", context());
+    let found = by_meaning(without_shell(look(&root)));
+    assert_eq!(differences(wanted, &found), Vec::<String>::new(), "{}", context());
+}
+
+fn lay_out(tree: &Tree, root: &Path) {
+    for (name, entry) in tree {
+        let path = root.join(name.trim_start_matches('/'));
+        match entry.kind {
+            "directory" => fs::create_dir(&path).expect("a directory can be made"),
+            "file" => fs::write(&path, &entry.body).expect("a file can be written"),
+            "link" => {
+                symlink(String::from_utf8_lossy(&entry.body).as_ref(), &path).expect("a link can be made");
+                continue;
+            }
+            other => panic!("a {other} was not expected"),
+        }
+        chown(&path, Some(entry.owner.0), Some(entry.owner.1)).expect("root may give files away");
+        fs::set_permissions(&path, fs::Permissions::from_mode(entry.mode)).expect("a mode can be set");
+    }
+}
+
+/// The shell is large and nobody writes to it.
+fn without_shell(mut tree: Tree) -> Tree {
+    tree.retain(|name, _| !["/bin", "/lib", "/lib64"].iter().any(|dir| name.starts_with(dir)));
+    tree
+}
+
+fn arguments<'a>(root: &'a Path, configuration: &'a Path) -> [&'a std::ffi::OsStr; 5] {
+    ["--root".as_ref(), root.as_ref(), "bootstrap".as_ref(), "-f".as_ref(), configuration.as_ref()]
+}
