@@ -9,6 +9,7 @@ mod digest;
 pub mod doctor;
 mod error;
 mod images;
+pub mod kubeadm;
 mod layer;
 mod machine;
 mod network;

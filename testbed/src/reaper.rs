@@ -1,6 +1,5 @@
 //! Cleaning up: a claim's processes, control groups and files, found by the claim's id and by nothing else.
 use crate::claim::{self, GROUPS, MARK};
-use crate::error::file;
 use crate::owner::Owner;
 use crate::{Result, cache, cgroup, until};
 use rustix::process::{Pid, Signal, kill_process};
@@ -76,15 +75,13 @@ fn end(pid: i32) {
     }
 }
 
-/// What systemd-nspawn leaves when it is killed: a directory per machine that it shared with it.
+/// What systemd-nspawn leaves when it is killed: the directories that it shared with the machine.
 fn remove_nspawn_traces(id: &str) -> Result<()> {
-    for place in ["/run/systemd/nspawn/propagate", "/run/systemd/nspawn/unix-export", "/run/systemd/nspawn/locks"] {
+    for place in ["/run/systemd/nspawn/propagate", "/run/systemd/nspawn/unix-export"] {
         for entry in fs::read_dir(place).into_iter().flatten().flatten() {
             let ours = entry.file_name().to_string_lossy().contains(&format!("{id}-"));
-            if ours && entry.path().is_dir() {
+            if ours {
                 cache::remove_tree(&entry.path())?;
-            } else if ours {
-                fs::remove_file(entry.path()).map_err(file("remove", entry.path()))?;
             }
         }
     }

@@ -39,23 +39,25 @@ impl Machine {
     /// Waits until the machine says `running` or `degraded`.
     pub fn wait_until_running(&self) -> Result<()> {
         let what = format!("the boot of {}", self.name);
-        let waited = until(&what, BOOT_LIMIT, || {
+        let state = until(&what, BOOT_LIMIT, || {
             if !self.is_on() {
-                return Err("it went off".to_owned());
+                return Ok("off".to_owned());
             }
             let state = self.run(&["systemctl", "is-system-running"]).map_err(|error| error.to_string())?;
             match state.stdout.trim() {
-                "running" | "degraded" => Ok(()),
-                state => Err(state.to_owned()),
+                state @ ("running" | "degraded") => Ok(state.to_owned()),
+                state => Err(format!("it says `{state}`; its console: {}", self.console())),
             }
-        });
-        waited.map_err(|error| match error {
-            Error::TooLate { what, limit, seen } => {
-                let console = fs::read_to_string(self.directory.join("console.log")).unwrap_or_default();
-                Error::TooLate { what, limit, seen: format!("{seen}\n{}", child::tail(&console)) }
-            }
-            other => other,
-        })
+        })?;
+        match state.as_str() {
+            "off" => Err(Error::Failed { command: what, status: "a machine that is off".to_owned(), output: self.console() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The end of what the machine said on its console.
+    pub fn console(&self) -> String {
+        child::tail(&fs::read_to_string(self.directory.join("console.log")).unwrap_or_default())
     }
 
     /// Shuts down in good order and waits until the machine is off.
@@ -115,6 +117,8 @@ impl Machine {
         command.env("SYSTEMD_NSPAWN_API_VFS_WRITABLE", "network");
         command.env("SYSTEMD_NSPAWN_UNIFIED_HIERARCHY", self.groups.unified());
         command.env("SYSTEMD_SECCOMP", "0");
+        // The directory is ours alone; a lock file would outlive a machine whose power is cut.
+        command.env("SYSTEMD_NSPAWN_LOCK", "0");
         command.args(["--quiet", "--boot", "--register=no", "--keep-unit", "--resolv-conf=off", "--link-journal=no"]);
         command.args(["--timezone=off", "--console=read-only", "--bind=/dev/kmsg"]);
         // All but the right to set the clock: that is the host's as well.

@@ -61,7 +61,7 @@ impl Machine {
         let partial = to.with_extension("partial");
         crate::cache::remove_tree(&partial)?;
         fs::create_dir_all(&partial).map_err(file("create", &partial))?;
-        let mut pack = self.command(&["sh", "-euc", PACK, "copy", from]);
+        let mut pack = self.command(&["sh", "-euc", PACK, "copy", from])?;
         let mut packing = child::start(pack.stdin(Stdio::null()).stdout(Stdio::piped()))?;
         let archive = packing.stdout.take().map_or_else(Stdio::null, Stdio::from);
         let mut unpack = Command::new("tar");
