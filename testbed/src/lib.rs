@@ -21,6 +21,7 @@ mod port;
 mod profile;
 pub mod programs;
 pub mod reaper;
+pub mod traces;
 mod wait;
 
 pub use bed::Bed;

@@ -1,5 +1,20 @@
-//! The test bed's command for people.
-fn main() {
-    println!("{:?}", testbed::doctor::examine());
-    for set in testbed::programs::SETS { println!("{:?}", set.is_built()); println!("{:?}", set.ensure()); }
+//! The test bed's command for people: real clusters on this machine, from nothing, in half a minute.
+mod command;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match command::Command::parse().run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("testbed: {error}");
+            let mut cause = std::error::Error::source(&error);
+            while let Some(error) = cause {
+                eprintln!("  because: {error}");
+                cause = error.source();
+            }
+            ExitCode::FAILURE
+        }
+    }
 }
