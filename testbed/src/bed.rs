@@ -40,6 +40,14 @@ impl Bed {
         self.shared.claim.id()
     }
 
+    pub(crate) fn switch(&self) -> &Switch {
+        &self.shared.switch
+    }
+
+    pub(crate) fn claim(&self) -> &Claim {
+        &self.shared.claim
+    }
+
     /// Lets the bed and these machines of it outlive this process, until `testbed down`.
     pub fn keep(self, machines: Vec<Machine>) -> Result<()> {
         self.shared.claim.keep()?;

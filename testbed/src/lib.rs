@@ -14,6 +14,7 @@ mod images;
 pub mod kubeadm;
 mod layer;
 mod machine;
+pub mod neighbours;
 mod network;
 mod oci;
 mod owner;

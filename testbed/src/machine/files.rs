@@ -4,7 +4,7 @@ use crate::child::Input;
 use crate::error::file;
 use crate::network::Switch;
 use crate::profile::Profile;
-use crate::{Error, Result, child, layer};
+use crate::{Error, Result, child, layer, neighbours};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -93,7 +93,7 @@ impl Machine {
         let (name, address) = (&self.name, self.address());
         let mut files = vec![
             ("etc/hostname", format!("{name}\n")),
-            ("etc/hosts", format!("127.0.0.1 localhost\n{address} {name}\n")),
+            ("etc/hosts", format!("127.0.0.1 localhost\n{address} {name}\n{} {}\n", Switch::ADDRESS, neighbours::NAME)),
             ("etc/resolv.conf", format!("nameserver {}\n", Switch::ADDRESS)),
             ("etc/cni/net.d/10-bridge.conflist", layer::pod_network(&Switch::pods(self.number))),
             // Empty, not absent: systemd then makes one of its own at the first boot, and keeps it.
