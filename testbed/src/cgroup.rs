@@ -89,7 +89,10 @@ pub(crate) fn processes(groups: &[PathBuf]) -> Vec<i32> {
     let all = groups.iter().flat_map(|group| tree(group));
     let listed = all.filter_map(|group| fs::read_to_string(group.join("cgroup.procs")).ok());
     // A process that this pid namespace can't see is listed as 0.
-    listed.flat_map(|text| text.lines().filter_map(|line| line.parse().ok()).collect::<Vec<_>>()).filter(|pid| *pid > 0).collect()
+    listed
+        .flat_map(|text| text.lines().filter_map(|line| line.parse().ok()).collect::<Vec<_>>())
+        .filter(|pid| *pid > 0)
+        .collect()
 }
 
 /// Removes empty groups, deepest first; the kernel may need a moment after the last process has gone.
@@ -125,7 +128,8 @@ fn groups(mounts: &[Mount]) -> Result<Vec<PathBuf>> {
         };
         let wanted: Vec<&str> = controllers.split(',').filter(|name| !name.is_empty()).collect();
         let mount = mounts.iter().find(|mount| {
-            mount.version2 == wanted.is_empty() && wanted.iter().all(|name| mount.controllers.iter().any(|own| own == name))
+            mount.version2 == wanted.is_empty()
+                && wanted.iter().all(|name| mount.controllers.iter().any(|own| own == name))
         });
         if let Some(mount) = mount {
             let below = path.strip_prefix(mount.root.trim_end_matches('/')).unwrap_or(path);

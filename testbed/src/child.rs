@@ -157,7 +157,9 @@ mod tests {
 
     #[test]
     fn input_and_exit_code_pass_through() {
-        let output = output(Command::new("sh").args(["-c", "cat; exit 3"]), Input::Bytes(b"hello"), Duration::from_secs(5)).unwrap();
+        let output =
+            output(Command::new("sh").args(["-c", "cat; exit 3"]), Input::Bytes(b"hello"), Duration::from_secs(5))
+                .unwrap();
         assert_eq!((output.code, output.stdout.as_str()), (3, "hello"));
     }
 }

@@ -93,7 +93,11 @@ impl ControlPlane {
         daemons.push((Part::Etcd, store, daemon("etcd", &etcd, flags::etcd(&directory, store_number, peers.number()))));
         for (number, port) in api_ports.into_iter().enumerate() {
             let flags = flags::api_server(&directory, store_number, port.number(), options);
-            daemons.push((Part::ApiServer(number), port, daemon(&format!("kube-apiserver-{number}"), &kubernetes, flags)));
+            daemons.push((
+                Part::ApiServer(number),
+                port,
+                daemon(&format!("kube-apiserver-{number}"), &kubernetes, flags),
+            ));
         }
         if !options.controllers.is_empty() {
             let port = Port::free()?;
@@ -140,7 +144,11 @@ impl ControlPlane {
     /// `kubectl` with all rights, at the first API server.
     pub fn kubectl(&self, words: &[&str]) -> Result<String> {
         let mut kubectl = Command::new(&self.kubectl);
-        kubectl.arg("--kubeconfig").arg(self.kubeconfig()).arg("--cache-dir").arg(self.claim.directory().join("kubectl"));
+        kubectl
+            .arg("--kubeconfig")
+            .arg(self.kubeconfig())
+            .arg("--cache-dir")
+            .arg(self.claim.directory().join("kubectl"));
         child::check(kubectl.args(words), LIMIT)
     }
 

@@ -34,7 +34,11 @@ pub fn examine() -> Result<Vec<Finding>> {
     let mut findings = vec![finding("root", is_root()?, "run as root (sudo)")];
     let held = effective_capabilities()?;
     for (number, name) in CAPABILITIES {
-        findings.push(finding(name, held >> number & 1 == 1, "run as root of the machine, or in a privileged container"));
+        findings.push(finding(
+            name,
+            held >> number & 1 == 1,
+            "run as root of the machine, or in a privileged container",
+        ));
     }
     for (program, remedy) in PROGRAMS {
         findings.push(finding(program, find(program).is_some(), &by_setup(remedy)));
@@ -84,7 +88,8 @@ fn is_root() -> Result<bool> {
 }
 
 fn effective_capabilities() -> Result<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").map_err(crate::error::file("read", "/proc/self/status"))?;
+    let status =
+        std::fs::read_to_string("/proc/self/status").map_err(crate::error::file("read", "/proc/self/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let held = line.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
     held.ok_or_else(|| Error::Unreadable { what: "/proc/self/status".to_owned(), found: "no CapEff".to_owned() })

@@ -61,7 +61,8 @@ impl Images {
 
     /// Fills a new machine's store: what is never changed in place is shared by hard links, the rest copied.
     pub(crate) fn preload(&self, store: &Path) -> Result<()> {
-        let script = r#"cp -al "$1/." "$2/" && cd "$1" && find . -name '*.db' -exec cp --remove-destination {} "$2/"{} \;"#;
+        let script =
+            r#"cp -al "$1/." "$2/" && cd "$1" && find . -name '*.db' -exec cp --remove-destination {} "$2/"{} \;"#;
         let mut copy = Command::new("sh");
         child::check(copy.args(["-euc", script, "preload"]).arg(&self.store).arg(store), IMPORT_LIMIT).map(drop)
     }
@@ -92,11 +93,17 @@ fn list(base: &Path) -> Result<Vec<Image>> {
         let at = format!("usr/local/bin/{name}");
         images.push(image(&format!("{name}:v1.36.4"), name, vec![(&at, kubernetes.path(name))]));
     }
-    let mut proxy = image("kube-proxy:v1.36.4", "kube-proxy", vec![("usr/local/bin/kube-proxy", kubernetes.path("kube-proxy"))]);
+    let mut proxy =
+        image("kube-proxy:v1.36.4", "kube-proxy", vec![("usr/local/bin/kube-proxy", kubernetes.path("kube-proxy"))]);
     add_packet_filter(base, &mut proxy)?;
     images.push(proxy);
     let files = ["pause", "probe"].map(|name| (name.to_owned(), tools.path(name)));
-    images.push(Image { reference: TOOLS_IMAGE.to_owned(), entrypoint: "/pause", files: files.into(), links: Vec::new() });
+    images.push(Image {
+        reference: TOOLS_IMAGE.to_owned(),
+        entrypoint: "/pause",
+        files: files.into(),
+        links: Vec::new(),
+    });
     Ok(images)
 }
 
@@ -114,7 +121,8 @@ fn add_packet_filter(base: &Path, image: &mut Image) -> Result<()> {
     paths.dedup();
     image.files.extend(paths.into_iter().map(|path| (path.clone(), base.join(path))));
     image.links.extend(["bin", "sbin", "lib", "lib64"].map(|name| (name.to_owned(), format!("usr/{name}"))));
-    let names = ["iptables", "ip6tables"].map(|name| ["", "-save", "-restore"].map(|verb| format!("usr/sbin/{name}{verb}")));
+    let names =
+        ["iptables", "ip6tables"].map(|name| ["", "-save", "-restore"].map(|verb| format!("usr/sbin/{name}{verb}")));
     image.links.extend(names.into_iter().flatten().map(|name| (name, "xtables-nft-multi".to_owned())));
     Ok(())
 }

@@ -33,7 +33,11 @@ fn content(software: &Software) -> Result<Vec<(String, Content)>> {
     let mut content = vec![
         // chronyd may not set the host's clock; -x says that it need not.
         ("etc/default/chrony".to_owned(), Content::Text("DAEMON_OPTS=\"-x\"\n")),
-        ("etc/systemd/system/chrony.service.d/testbed.conf".to_owned(), Content::Text(include_str!("../files/chrony.conf"))),
+        (
+            "etc/systemd/system/chrony.service.d/testbed.conf".to_owned(),
+            Content::Text(include_str!("../files/chrony.conf")),
+        ),
+        ("etc/cloud/cloud.cfg.d/90-testbed.cfg".to_owned(), Content::Text(include_str!("../files/cloud.cfg"))),
         // Its being there makes the journal outlive a boot.
         ("var/log/journal".to_owned(), Content::Directory),
     ];
@@ -47,7 +51,9 @@ fn content(software: &Software) -> Result<Vec<(String, Content)>> {
     let config = match runtime {
         Runtime::Containerd2 => {
             let containerd = CONTAINERD.ensure()?;
-            content.extend(["containerd", "containerd-shim-runc-v2", "ctr"].map(|name| program(name, containerd.path(name))));
+            content.extend(
+                ["containerd", "containerd-shim-runc-v2", "ctr"].map(|name| program(name, containerd.path(name))),
+            );
             include_str!("../files/containerd-2.toml")
         }
         Runtime::Debian => include_str!("../files/containerd-1.toml"),

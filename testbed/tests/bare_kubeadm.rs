@@ -50,7 +50,17 @@ fn lookup(control_plane: &Machine, pod: &str) -> Result<String> {
     let image = format!("--image={TOOLS_IMAGE}");
     // Right after a boot the API server may still be settling.
     until("a pod made", Duration::from_secs(120), || {
-        let made = control_plane.kubectl(&["run", pod, &image, "--restart=OnFailure", "--command", "--", "/probe", "lookup", name]);
+        let made = control_plane.kubectl(&[
+            "run",
+            pod,
+            &image,
+            "--restart=OnFailure",
+            "--command",
+            "--",
+            "/probe",
+            "lookup",
+            name,
+        ]);
         made.map_err(|error| error.to_string())
     })?;
     until(&format!("the end of pod {pod}"), Duration::from_secs(120), || {

@@ -12,7 +12,9 @@ fn a_control_plane_answers_survives_its_parts_and_leaves_nothing() -> Result<()>
     plane.kubectl(&["create", "configmap", "kept", "--from-literal=a=b"])?;
     let stored = plane.stored("/registry/configmaps/default/kept")?.expect("the object is in etcd");
     assert!(stored.starts_with(b"k8s\0"), "it is stored as plain protobuf");
-    assert!(plane.stored_keys("/registry/configmaps/default/")?.contains(&"/registry/configmaps/default/kept".to_owned()));
+    assert!(
+        plane.stored_keys("/registry/configmaps/default/")?.contains(&"/registry/configmaps/default/kept".to_owned())
+    );
     assert_eq!(plane.stored("/registry/configmaps/default/absent")?, None);
 
     plane.kill(Part::ApiServer(0))?;

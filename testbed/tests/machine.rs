@@ -1,6 +1,6 @@
 //! A machine's verbs, each tried on a real one.
 use std::time::{Duration, Instant};
-use testbed::{Bed, Machine, Profile, Result};
+use testbed::{Bed, Machine, Profile, Result, Runtime, Software, TOOLS_IMAGE, until};
 
 fn booted(bed: &Bed, name: &str) -> Result<Machine> {
     let machine = bed.machine(name, &Profile::default())?;
@@ -65,10 +65,42 @@ fn machines_reach_each_other_until_one_is_cut_off() -> Result<()> {
     let (first, second) = (booted(&bed, "m1")?, booted(&bed, "m2")?);
     let address = second.address().to_string();
     let ping = || first.run_within(&["ping", "-c1", "-W1", &address], Duration::from_secs(10));
-    testbed::until("the first ping", Duration::from_secs(10), || ping().map_err(|e| e.to_string())?.success().then_some(()).ok_or_else(|| "no answer".to_owned()))?;
+    let answered = || match ping() {
+        Ok(output) if output.success() => Ok(()),
+        other => Err(format!("{other:?}")),
+    };
+    until("a ping", Duration::from_secs(10), answered)?;
     second.cut_network()?;
     assert!(!ping()?.success(), "a machine that is cut off does not answer");
     second.reconnect_network()?;
-    testbed::until("a ping after reconnection", Duration::from_secs(10), || ping().map_err(|e| e.to_string())?.success().then_some(()).ok_or_else(|| "no answer".to_owned()))?;
+    until("a ping after reconnection", Duration::from_secs(10), answered)?;
+    bed.down()
+}
+
+#[test]
+fn cloud_init_runs_what_its_seed_says_at_the_first_boot() -> Result<()> {
+    let bed = Bed::new()?;
+    let seed = "#cloud-config\nwrite_files:\n- {path: /etc/seeded, permissions: '0600', content: from the seed}\n\
+        runcmd:\n- [sh, -c, 'cat /etc/seeded > /root/ran']\n";
+    let machine = bed.machine("m1", &Profile::default().with_user_data(seed))?;
+    machine.boot()?;
+    let status = machine.check(&["cloud-init", "status", "--wait", "--long"])?;
+    assert!(status.contains("status: done"), "{status}");
+    assert_eq!(machine.read("/root/ran")?, "from the seed");
+    assert_eq!(machine.check(&["stat", "-c", "%a", "/etc/seeded"])?.trim(), "600");
+    bed.down()
+}
+
+#[test]
+fn debians_own_containerd_runs_our_images() -> Result<()> {
+    let bed = Bed::new()?;
+    let profile = Profile { software: Software::Node(Runtime::Debian), ..Profile::default() };
+    let machine = bed.machine("m1", &profile)?;
+    machine.boot()?;
+    assert!(machine.check(&["containerd", "--version"])?.contains("1.6."));
+    machine.import_images()?;
+    let ran =
+        machine.run(&["ctr", "-n", "k8s.io", "run", "--rm", TOOLS_IMAGE, "t1", "/probe", "lookup", "127.0.0.1"])?;
+    assert_eq!(ran.stdout.trim(), "127.0.0.1", "{ran:?}");
     bed.down()
 }

@@ -50,7 +50,9 @@ impl Machine {
             }
         })?;
         match state.as_str() {
-            "off" => Err(Error::Failed { command: what, status: "a machine that is off".to_owned(), output: self.console() }),
+            "off" => {
+                Err(Error::Failed { command: what, status: "a machine that is off".to_owned(), output: self.console() })
+            }
             _ => Ok(()),
         }
     }

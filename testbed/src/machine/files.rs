@@ -30,7 +30,8 @@ impl Machine {
     /// Writes a file of root's with this mode, and the directories above it.
     pub fn write(&self, path: &str, content: impl AsRef<[u8]>, mode: u32) -> Result<()> {
         let script = r#"mkdir -p "${1%/*}/" && umask 077 && cat > "$1.new" && chmod "$2" "$1.new" && mv "$1.new" "$1""#;
-        self.feed(&["sh", "-euc", script, "write", path, &format!("{mode:o}")], Input::Bytes(content.as_ref())).map(drop)
+        self.feed(&["sh", "-euc", script, "write", path, &format!("{mode:o}")], Input::Bytes(content.as_ref()))
+            .map(drop)
     }
 
     /// Reads a file as text.
@@ -102,7 +103,10 @@ impl Machine {
         match &profile.cloud_init {
             Some(seed) => {
                 files.push(("var/lib/cloud/seed/nocloud/user-data", seed.user_data.clone()));
-                files.push(("var/lib/cloud/seed/nocloud/meta-data", format!("instance-id: {name}\nlocal-hostname: {name}\n")));
+                files.push((
+                    "var/lib/cloud/seed/nocloud/meta-data",
+                    format!("instance-id: {name}\nlocal-hostname: {name}\n"),
+                ));
             }
             None => files.push(("etc/cloud/cloud-init.disabled", String::new())),
         }

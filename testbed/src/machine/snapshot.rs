@@ -55,7 +55,8 @@ impl Machine {
         let mut words = vec!["sh", "-euc", SCRIPT, "snapshot"];
         words.extend(paths);
         let printed = self.check(&words)?;
-        parse(&printed).ok_or_else(|| Error::Unreadable { what: format!("the file tree of {}", self.name()), found: printed })
+        parse(&printed)
+            .ok_or_else(|| Error::Unreadable { what: format!("the file tree of {}", self.name()), found: printed })
     }
 }
 
@@ -90,7 +91,8 @@ mod tests {
 
     #[test]
     fn a_change_of_mode_content_or_presence_shows() {
-        let before = parse("d 755 0 0 4096 /a\0\0f 644 0 0 3 /a/b c\0\0f 600 0 0 1 /a/d\0\0\0aa  /a/b c\0bb  /a/d\0").unwrap();
+        let before =
+            parse("d 755 0 0 4096 /a\0\0f 644 0 0 3 /a/b c\0\0f 600 0 0 1 /a/d\0\0\0aa  /a/b c\0bb  /a/d\0").unwrap();
         let after = parse("d 700 0 0 4096 /a\0\0f 644 0 0 3 /a/b c\0\0l 777 0 0 1 /a/e\0b c\0\0cc  /a/b c\0").unwrap();
         assert_eq!(before.changes(&after), ["~ /a", "~ /a/b c", "- /a/d", "+ /a/e"]);
         assert_eq!(after.entries["/a/e"].target.as_deref(), Some("b c"));

@@ -141,7 +141,8 @@ fn certified() -> Result<(Arc<ServerConfig>, String), String> {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config = builder.and_then(|builder| builder.with_no_client_auth().with_single_cert(vec![certificate.der().clone()], key));
+    let config = builder
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(vec![certificate.der().clone()], key));
     Ok((Arc::new(config.map_err(|error| error.to_string())?), authority_pem))
 }
 

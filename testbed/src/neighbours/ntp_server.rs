@@ -27,7 +27,16 @@ impl Bed {
         let mut command = self.claim().command("nsenter");
         command.arg(format!("--net={}", namespace.path())).args(["unshare", "--mount", "--propagation", "private"]);
         command.args(["sh", "-euc", SCRIPT, "chronyd"]).arg(base::ensure(&[])?);
-        command.args(["-x", "-d", "-u", "root", "local stratum 5", "allow all", "cmdport 0", "pidfile /run/chronyd.pid"]);
+        command.args([
+            "-x",
+            "-d",
+            "-u",
+            "root",
+            "local stratum 5",
+            "allow all",
+            "cmdport 0",
+            "pidfile /run/chronyd.pid",
+        ]);
         command.arg(format!("bindaddress {}", Switch::ADDRESS));
         let mut chronyd = Daemon::from_command(self.claim(), "chronyd", command);
         chronyd.start()?;
