@@ -111,13 +111,10 @@ impl ControlPlane {
         }
         let kubectl = kubernetes.path("kubectl");
         let mut plane = Self { daemons, kubectl, claim, _peers: peers };
-        let parts: Vec<Part> = plane.daemons.iter().map(|(part, ..)| *part).collect();
-        for part in parts {
-            plane.restart(part)?;
-            if part == Part::ApiServer(0) {
-                plane.let_administrators_in()?;
-            }
-        }
+        plane.restart(Part::Etcd)?;
+        plane.start_all(|part| matches!(part, Part::ApiServer(_)))?;
+        plane.let_administrators_in()?;
+        plane.start_all(|part| matches!(part, Part::ControllerManager | Part::Scheduler))?;
         Ok(plane)
     }
 
@@ -155,6 +152,17 @@ impl ControlPlane {
     /// Starts a part, if it is not running, and waits until it is ready.
     pub fn restart(&mut self, part: Part) -> Result<()> {
         self.find_mut(part)?.2.start()?;
+        self.wait_until_ready(part)
+    }
+
+    /// Starts some parts at once, then waits for each.
+    fn start_all(&mut self, which: impl Fn(Part) -> bool) -> Result<()> {
+        let parts: Vec<Part> = self.daemons.iter().map(|(part, ..)| *part).filter(|part| which(*part)).collect();
+        parts.iter().try_for_each(|part| self.find_mut(*part)?.2.start())?;
+        parts.into_iter().try_for_each(|part| self.wait_until_ready(part))
+    }
+
+    fn wait_until_ready(&mut self, part: Part) -> Result<()> {
         let probe = self.probe(part)?;
         let directory = self.claim.directory().to_owned();
         let daemon = &mut self.find_mut(part)?.2;

@@ -1,10 +1,11 @@
 //! The measure for everything else: a cluster made by kubeadm alone, on our machines.
 use std::time::{Duration, Instant};
 use testbed::kubeadm::{self, Part};
-use testbed::{Bed, Machine, Profile, Result, TOOLS_IMAGE, until};
+use testbed::{Bed, Machine, Profile, Result, TOOLS_IMAGE, traces, until};
 
 #[test]
 fn bare_kubeadm_makes_a_cluster_that_resolves_names_and_survives_power_off_of_all() -> Result<()> {
+    let before = traces::host_settings();
     let bed = Bed::new()?;
     let times = Times::start();
     let names = ["cp1", "cp2", "w1"];
@@ -41,7 +42,14 @@ fn bare_kubeadm_makes_a_cluster_that_resolves_names_and_survives_power_off_of_al
     times.print("CoreDNS Ready again");
     assert_eq!(lookup(second, "after")?, "10.96.0.1");
     times.print("a pod resolved a Service's name again");
-    bed.down()
+
+    let id = bed.id().to_owned();
+    bed.down()?;
+    assert_eq!(traces::of(&id)?, Vec::<String>::new(), "nothing is left");
+    let after = traces::host_settings();
+    let changed: Vec<_> = before.iter().filter(|(path, value)| after.get(*path) != Some(value)).collect();
+    assert!(changed.is_empty(), "settings of the host changed: {changed:?}");
+    Ok(())
 }
 
 /// Runs a pod that asks for the API server's name, and gives what it printed.
