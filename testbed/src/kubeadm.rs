@@ -32,7 +32,7 @@ fn configuration(machine: &Machine, certificate_key: &str) -> String {
 
 /// `kubeadm init` with a configuration that works on any of our machines, and nothing besides.
 pub fn init(machine: &Machine) -> Result<Invitation> {
-    let file = "/root/kubeadm.yaml";
+    let file = "/srv/kubeadm.yaml";
     let certificate_key = machine.check(&["kubeadm", "certs", "certificate-key"])?.trim().to_owned();
     machine.write(file, configuration(machine, &certificate_key), 0o600)?;
     machine.check(&["kubeadm", "init", "--config", file, "--upload-certs", "--skip-token-print"])?;

@@ -81,12 +81,12 @@ fn machines_reach_each_other_until_one_is_cut_off() -> Result<()> {
 fn cloud_init_runs_what_its_seed_says_at_the_first_boot() -> Result<()> {
     let bed = Bed::new()?;
     let seed = "#cloud-config\nwrite_files:\n- {path: /etc/seeded, permissions: '0600', content: from the seed}\n\
-        runcmd:\n- [sh, -c, 'cat /etc/seeded > /root/ran']\n";
+        runcmd:\n- [sh, -c, 'cat /etc/seeded > /srv/ran']\n";
     let machine = bed.machine("m1", &Profile::default().with_user_data(seed))?;
     machine.boot()?;
     let status = machine.check(&["cloud-init", "status", "--wait", "--long"])?;
     assert!(status.contains("status: done"), "{status}");
-    assert_eq!(machine.read("/root/ran")?, "from the seed");
+    assert_eq!(machine.read("/srv/ran")?, "from the seed");
     assert_eq!(machine.check(&["stat", "-c", "%a", "/etc/seeded"])?.trim(), "600");
     bed.down()
 }

@@ -8,14 +8,14 @@ fn a_machine_fetches_a_file_over_https_only_with_the_right_authority() -> Result
     let machine = bed.machine("m1", &Profile::default())?;
     machine.boot()?;
     server.put("/config.yaml", "kind: Nothing\n");
-    machine.write("/root/authority.crt", server.authority(), 0o644)?;
+    machine.write("/srv/authority.crt", server.authority(), 0o644)?;
     let url = server.url("/config.yaml");
-    assert_eq!(machine.check(&["curl", "-sSf", "--cacert", "/root/authority.crt", &url])?, "kind: Nothing\n");
+    assert_eq!(machine.check(&["curl", "-sSf", "--cacert", "/srv/authority.crt", &url])?, "kind: Nothing\n");
     let by_address = url.replace(neighbours::NAME, "10.50.0.1");
-    assert_eq!(machine.check(&["curl", "-sSf", "--cacert", "/root/authority.crt", &by_address])?, "kind: Nothing\n");
+    assert_eq!(machine.check(&["curl", "-sSf", "--cacert", "/srv/authority.crt", &by_address])?, "kind: Nothing\n");
     let untrusted = machine.run(&["curl", "-sSf", &url])?;
     assert_eq!(untrusted.code, 60, "curl's code for a certificate it can't verify: {untrusted:?}");
-    let absent = machine.run(&["curl", "-sSf", "--cacert", "/root/authority.crt", &server.url("/absent")])?;
+    let absent = machine.run(&["curl", "-sSf", "--cacert", "/srv/authority.crt", &server.url("/absent")])?;
     assert_eq!(absent.code, 22, "curl's code for an answer such as 404: {absent:?}");
     assert_eq!(server.requests().iter().filter(|line| line.contains("/config.yaml")).count(), 2);
     drop(server);
