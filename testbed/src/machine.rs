@@ -4,6 +4,7 @@ mod enter;
 mod files;
 mod snapshot;
 
+pub use enter::shell_in_kept;
 pub use snapshot::{Entry, Snapshot};
 
 use crate::bed::Shared;

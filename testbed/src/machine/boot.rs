@@ -7,6 +7,9 @@ use std::fs::{self, File};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+/// The file beside the disk that holds the number of the systemd-nspawn.
+pub(crate) const PID: &str = "nspawn.pid";
+
 /// Mounts the root in a mount namespace of its own and becomes systemd-nspawn.
 const SCRIPT: &str = include_str!("boot.sh");
 
@@ -32,8 +35,10 @@ impl Machine {
         let console = self.directory.join("console.log");
         let console = File::options().create(true).append(true).open(&console).map_err(file("open", console))?;
         let errors = console.try_clone().map_err(file("open", &self.directory))?;
-        *nspawn = Some(child::start(self.nspawn().stdin(Stdio::null()).stdout(console).stderr(errors))?);
-        Ok(())
+        let child = child::start(self.nspawn().stdin(Stdio::null()).stdout(console).stderr(errors))?;
+        let pid = child.id().to_string();
+        *nspawn = Some(child);
+        fs::write(self.directory.join(PID), pid).map_err(file("write", self.directory.join(PID)))
     }
 
     /// Waits until the machine says `running` or `degraded`.
@@ -96,16 +101,7 @@ impl Machine {
 
     /// The machine's first process, as the host numbers it.
     pub(super) fn leader(&self) -> Option<Pid> {
-        let nspawn = self.lock().as_ref().map(Child::id)?;
-        let children = fs::read_to_string(format!("/proc/{nspawn}/task/{nspawn}/children")).ok()?;
-        let is_first = |pid: &&str| {
-            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-            let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
-            let numbers: Vec<&str> = numbers.split_whitespace().collect();
-            numbers.len() > 1 && numbers.last() == Some(&"1")
-        };
-        let leader = children.split_whitespace().find(is_first)?;
-        leader.parse().ok().and_then(Pid::from_raw)
+        first_process(self.lock().as_ref().map(Child::id)?)
     }
 
     fn nspawn(&self) -> Command {
@@ -136,4 +132,17 @@ impl Machine {
         }
         command
     }
+}
+
+/// The first process of the machine that a systemd-nspawn runs.
+pub(crate) fn first_process(nspawn: u32) -> Option<Pid> {
+    let children = fs::read_to_string(format!("/proc/{nspawn}/task/{nspawn}/children")).ok()?;
+    let is_first = |pid: &&str| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+        let numbers: Vec<&str> = numbers.split_whitespace().collect();
+        numbers.len() > 1 && numbers.last() == Some(&"1")
+    };
+    let leader = children.split_whitespace().find(is_first)?;
+    leader.parse().ok().and_then(Pid::from_raw)
 }
