@@ -3,6 +3,7 @@
 mod support {
     pub(crate) mod binary;
     pub(crate) mod disk;
+    pub(crate) mod meaning;
     pub(crate) mod promises;
     pub(crate) mod rich;
     pub(crate) mod scratch;
@@ -23,12 +24,13 @@ use std::{
 use support::{
     binary::{command, run},
     disk::Disk,
+    meaning::by_meaning,
     promises::Promises,
     rich,
     scratch::Scratch,
     shell,
     strace::{Op, record},
-    tree::{Tree, by_meaning, differences, look},
+    tree::{Tree, differences, look},
 };
 
 /// An undisturbed run, recorded once for all tests.

@@ -1,6 +1,7 @@
 //! The real program is killed at random points, again and again, and one undisturbed run makes up for all of it.
 mod support {
     pub(crate) mod binary;
+    pub(crate) mod meaning;
     pub(crate) mod rich;
     pub(crate) mod scratch;
     pub(crate) mod shell;
@@ -15,9 +16,10 @@ use std::{
 };
 use support::{
     binary::{command, run},
+    meaning::by_meaning,
     rich,
     scratch::Scratch,
-    tree::{Tree, by_meaning, differences, look},
+    tree::{Tree, differences, look},
 };
 
 /// Kills that meet a run at work.
