@@ -44,10 +44,12 @@ pub enum AnyDocument {
 
 impl Decoded {
     /// Every secret in this document, so that whoever shows something can look for them by value.
-    /// A proxy's password is also given by itself. Empty values are left out.
+    /// A proxy's password is also given by itself. Empty values are left out, and files that everybody may read.
     pub fn secrets(&self) -> Vec<&[u8]> {
         let mut secrets: Vec<&[u8]> = match &self.body {
-            AnyDocument::Files(files) => files.iter().map(|file| file.contents.expose().as_slice()).collect(),
+            AnyDocument::Files(files) => {
+                files.iter().filter(|file| !file.is_public()).map(|file| file.contents.expose().as_slice()).collect()
+            }
             AnyDocument::Commands(commands) => commands.iter().flat_map(command_secrets).map(str::as_bytes).collect(),
             AnyDocument::Proxy(proxy) => proxy_secrets(proxy).map(str::as_bytes).collect(),
             AnyDocument::Sysctl(_) | AnyDocument::KernelModules(_) | AnyDocument::TrustBundle(_) => Vec::new(),

@@ -24,7 +24,8 @@ pub(crate) fn find_duplicates(node: &Node, here: &str, findings: &mut Findings<'
                     findings.push(problem.hint("keep one of the two"));
                 }
             }
-            for (key, child) in entries {
+            let collections = entries.iter().filter(|(_, child)| !matches!(child.value, Value::Scalar { .. }));
+            for (key, child) in collections {
                 find_duplicates(child, &path::member(here, &key.text), findings);
             }
         }

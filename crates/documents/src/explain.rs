@@ -122,7 +122,7 @@ impl<'a> Field<'a> {
         if let Some(default) = self.schema["default"].as_str() {
             facts.push(format!("default `{default}`"));
         }
-        if self.schema[SECRET_MARK] == true {
+        if self.schema[SECRET_MARK] == true || self.schema["additionalProperties"][SECRET_MARK] == true {
             facts.push("never shown".to_owned());
         }
         facts.join(", ")
@@ -146,6 +146,7 @@ fn kind_of(schema: &Schema) -> String {
     }
     let schema = without_null(schema);
     let one = |name: &str| match (name, &schema["items"], &schema["additionalProperties"]) {
+        ("array", items, _) if items["type"] == "object" => "list of mappings".to_owned(),
         ("array", items, _) => format!("list of {}", kind_of(items)),
         ("object", _, free) if free.is_object() => format!("mapping of names to {}", kind_of(free)),
         (other, ..) => in_words(other).trim_start_matches("a ").to_owned(),
@@ -189,7 +190,7 @@ mod tests {
         let first = |path: &str| explain(path).unwrap().lines().next().unwrap().to_owned();
         let parameters = "SysctlConfig.spec.parameters   mapping of names to text or whole number, required";
         assert_eq!(first("SysctlConfig.spec.parameters"), parameters);
-        assert_eq!(first("CommandsConfig.spec.commands"), "CommandsConfig.spec.commands   list of mapping, required");
+        assert_eq!(first("CommandsConfig.spec.commands"), "CommandsConfig.spec.commands   list of mappings, required");
         let run = "CommandsConfig.spec.commands.run   one of `once`, `always`, default `once`";
         assert_eq!(first("CommandsConfig.spec.commands.run"), run);
     }

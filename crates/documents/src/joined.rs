@@ -2,20 +2,30 @@
 use crate::{Source, gzip, limits::TEXT_BYTES};
 use zeroize::Zeroizing;
 
+const MARKER: &[u8] = b"\n---\n";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The text of all sources in order, one marker between them; what can't be decompressed is left out, since reading
 /// has reported it.
 pub fn joined(sources: &[Source]) -> Zeroizing<Vec<u8>> {
-    let mut text = Zeroizing::new(Vec::new());
-    for source in sources {
-        if !text.is_empty() {
-            text.extend_from_slice(b"\n---\n");
+    let plain: Vec<Zeroizing<Vec<u8>>> = sources.iter().map(plain).collect();
+    // All at once, since a vector that grows leaves copies behind.
+    let size = plain.iter().map(|text| text.len() + MARKER.len()).sum();
+    let mut joined = Zeroizing::new(Vec::with_capacity(size));
+    for text in &plain {
+        if !joined.is_empty() {
+            joined.extend_from_slice(MARKER);
         }
-        match gzip::is_gzip(&source.bytes) {
-            false => text.extend_from_slice(&source.bytes),
-            true => text.extend_from_slice(&gzip::gunzip(&source.bytes, TEXT_BYTES).unwrap_or_default()),
-        }
+        joined.extend_from_slice(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
     }
-    text
+    joined
+}
+
+fn plain(source: &Source) -> Zeroizing<Vec<u8>> {
+    match gzip::is_gzip(&source.bytes) {
+        false => source.bytes.clone(),
+        true => gzip::gunzip(&source.bytes, TEXT_BYTES).unwrap_or_default(),
+    }
 }
 
 #[cfg(test)]
@@ -26,7 +36,12 @@ mod tests {
     #[test]
     fn what_is_kept_reads_like_what_came() {
         let source = |name: &str, text: &str| Source { name: name.into(), bytes: Zeroizing::new(text.into()) };
-        let sources = || KINDS.iter().map(|kind| source(kind.kind, kind.example.trim_end())).collect::<Vec<_>>();
+        let sources = || {
+            KINDS
+                .iter()
+                .map(|kind| source(kind.kind, &format!("\u{feff}{}", kind.example.trim_end())))
+                .collect::<Vec<_>>()
+        };
         let kept = Source { name: "kept".into(), bytes: joined(&sources()) };
         let bodies = |sources| read(sources).documents.into_iter().map(|document| document.body).collect::<Vec<_>>();
         assert_eq!(bodies(vec![kept]), bodies(sources()));

@@ -5,6 +5,7 @@ mod decoded;
 mod duplicates;
 mod explain;
 mod findings;
+mod flow;
 mod gzip;
 mod joined;
 mod json_schema;
@@ -23,6 +24,8 @@ mod secret;
 mod stream;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod tree;
 pub mod v1alpha1;
 

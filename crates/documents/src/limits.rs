@@ -10,6 +10,8 @@ pub const DOCUMENTS: usize = 256;
 pub const DEPTH: usize = 32;
 /// Keys, values, mappings and lists of all documents together.
 pub const NODES: usize = 50_000;
+/// Commas, colons, quotes and brackets inside of brackets, per document.
+pub const SIGNS_IN_BRACKETS: usize = 50_000;
 /// How many times larger than its compressed form a text may be.
 pub const GZIP_RATIO: usize = 100;
 /// Up to this size the ratio does not matter: a short text of few letters compresses very well.

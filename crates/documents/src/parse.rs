@@ -1,7 +1,8 @@
 //! From the text of one document to its tree, within limits and without YAML's surprises.
 use crate::{
     findings::Problem,
-    limits::{Budget, DEPTH, spend},
+    flow::signs_in_brackets,
+    limits::{Budget, DEPTH, SIGNS_IN_BRACKETS, spend},
     stream::Piece,
     tree::{Key, Node, Place, Value},
 };
@@ -11,6 +12,10 @@ use zeroize::Zeroizing;
 /// Parses one document. It stops at the first problem: what follows a syntax error can't be judged.
 pub(crate) fn parse(piece: &Piece<'_>, budget: &mut Budget) -> Result<Node, Problem> {
     refuse_control_characters(piece)?;
+    if piece.text.len() > SIGNS_IN_BRACKETS && signs_in_brackets(piece.text) > SIGNS_IN_BRACKETS {
+        let place = Place { line: piece.line, column: 1 };
+        return Err(Problem::error(place, "", "holds too much in `[]` and `{}`").hint("write it as indented lines"));
+    }
     let mut builder = Builder { offset: piece.line - 1, open: Vec::new(), root: None, documents: 0, budget };
     for event in Parser::new_from_str(piece.text) {
         match event {
@@ -35,11 +40,16 @@ fn refuse_control_characters(piece: &Piece<'_>) -> Result<(), Problem> {
 fn syntax_error(error: &ScanError, offset: usize) -> Problem {
     let place = Place { line: offset + error.marker().line(), column: error.marker().col() + 1 };
     // The parser's texts are fixed words, except for one that quotes a character of the input.
-    let words = match error.info() {
-        info if info.starts_with("unexpected character") => "unexpected character",
-        info => info,
+    let message = match error.info() {
+        "recursion limit exceeded" => too_deep(),
+        info if info.starts_with("unexpected character") => "not valid YAML: unexpected character".to_owned(),
+        info => format!("not valid YAML: {info}"),
     };
-    Problem::error(place, "", format!("not valid YAML: {words}"))
+    Problem::error(place, "", message)
+}
+
+fn too_deep() -> String {
+    format!("nested more than {DEPTH} deep")
 }
 
 struct Builder<'b> {
@@ -114,7 +124,7 @@ impl Builder<'_> {
             return Err(Problem::error(place, "", "a key must be text, not a mapping or a list"));
         }
         if self.open.len() == DEPTH {
-            return Err(Problem::error(place, "", format!("nested more than {DEPTH} deep")));
+            return Err(Problem::error(place, "", too_deep()));
         }
         self.open.push(open);
         Ok(())

@@ -3,13 +3,15 @@ use crate::printable::printable;
 
 /// The path of a mapping's member.
 pub(crate) fn member(parent: &str, key: &str) -> String {
-    let key = printable(key);
-    let simple = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    match (simple, parent.is_empty()) {
-        (true, true) => key,
-        (true, false) => format!("{parent}.{key}"),
-        (false, _) => format!("{parent}[{key}]"),
+    match (is_simple(key), parent.is_empty()) {
+        (true, true) => key.to_owned(),
+        (true, false) => [parent, ".", key].concat(),
+        (false, _) => [parent, "[", &printable(key), "]"].concat(),
     }
+}
+
+fn is_simple(key: &str) -> bool {
+    (1..=64).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
 /// The path of a list's item.

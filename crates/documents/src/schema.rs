@@ -35,7 +35,6 @@ pub(crate) fn walk(node: &Node, schema: &Schema, here: &str, findings: &mut Find
 }
 
 fn walk_mapping(node: &Node, entries: &[(Key, Node)], schema: &Schema, here: &str, findings: &mut Findings<'_>) {
-    let known: Vec<&str> = names(schema);
     let mut misspelt = Vec::new();
     for (key, child) in entries {
         let there = path::member(here, &key.text);
@@ -46,6 +45,7 @@ fn walk_mapping(node: &Node, entries: &[(Key, Node)], schema: &Schema, here: &st
                 }
             }
             _ if !schema["additionalProperties"].is_object() => {
+                let known = names(schema);
                 let meant = nearest(&key.text, known.iter().copied());
                 misspelt.extend(meant);
                 findings.push(unknown_field(key, there, meant, &known));
@@ -122,7 +122,7 @@ pub(crate) fn without_null(schema: &Schema) -> &Schema {
 }
 
 fn variants(schema: &Schema) -> Vec<&Schema> {
-    let listed = schema["anyOf"].as_array().or(schema["oneOf"].as_array());
+    let listed = schema.get("anyOf").or(schema.get("oneOf")).and_then(Schema::as_array);
     listed.into_iter().flatten().filter(|variant| variant["type"] != "null").collect()
 }
 
@@ -160,7 +160,11 @@ pub(crate) fn types(schema: &Schema) -> Vec<&str> {
 }
 
 fn allows(schema: &Schema, name: &str) -> bool {
-    types(schema).contains(&name)
+    match &schema["type"] {
+        Schema::String(one) => one == name,
+        Schema::Array(some) => some.iter().any(|one| one == name),
+        _ => types(schema).contains(&name),
+    }
 }
 
 /// A JSON type, as people say it.

@@ -116,7 +116,7 @@ fn is_marker(line: &str, marker: &str) -> bool {
 }
 
 fn is_blank(line: &str) -> bool {
-    let line = line.trim();
+    let line = line.trim_ascii_start();
     line.is_empty() || line.starts_with('#')
 }
 

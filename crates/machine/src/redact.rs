@@ -26,13 +26,14 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// A redactor for these values, and for each longer line of theirs.
+    /// A redactor for these values, for each longer line of theirs, and for words in them that look made up.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut values: Vec<String> = Vec::new();
         for secret in secrets {
             let text = String::from_utf8_lossy(secret);
             values.push(text.trim().to_owned());
             values.extend(text.lines().map(|line| line.trim().to_owned()));
+            values.extend(words(&text).map(str::to_owned));
         }
         values.retain(|value| value.len() >= SHORTEST);
         // The longest first: a line of a secret must not break up the whole.
@@ -57,6 +58,16 @@ impl Redactor {
     }
 }
 
+/// Words of a script that nobody would say: long, with letters and digits.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.+/".contains(c)));
+    words.filter(|word| word.len() >= 12 && has(word, char::is_alphabetic) && has(word, char::is_numeric))
+}
+
+fn has(word: &str, kind: fn(char) -> bool) -> bool {
+    word.chars().any(kind)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +82,12 @@ mod tests {
         let redactor = Redactor::new([&b"first-line\nsecond-line\nab"[..]]);
         let text = redactor.redact("x first-line\nsecond-line\nab y; then second-line alone, and ab");
         assert_eq!(text, "x [redacted] y; then [redacted] alone, and ab");
+    }
+
+    #[test]
+    fn a_word_of_a_script_that_looks_made_up_goes_without_the_script() {
+        let redactor = Redactor::new([&b"curl -H 'X-Key: 9f8a7b6c5d4e3f' https://example.com/v1"[..]]);
+        assert_eq!(redactor.redact("sent 9f8a7b6c5d4e3f to example.com"), "sent [redacted] to example.com");
     }
 
     #[test]

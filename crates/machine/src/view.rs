@@ -84,7 +84,7 @@ impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unverifiable(act) => write!(f, "{act} ran before; nothing shows its effect (no creates, no unless)"),
-            Self::AtServiceStart(service) => write!(f, "{service} reads it when it starts: no systemd runs here"),
+            Self::AtServiceStart(service) => write!(f, "{service} reads it when it starts"),
             Self::AtBoot(what) => write!(f, "{what} count from the boot of this root on"),
         }
     }

@@ -34,7 +34,17 @@ const IO_CRATES: &[&str] = &[
 ];
 
 /// What of the standard library reaches the world outside.
-const IO_PATHS: &[&str] = &["std::fs", "std::process", "std::env", "std::net", "SystemTime::now", "Instant::now"];
+const IO_PATHS: &[&str] = &[
+    "std::fs",
+    "std::process",
+    "std::env",
+    "TcpStream",
+    "TcpListener",
+    "UdpSocket",
+    "ToSocketAddrs",
+    "SystemTime::now",
+    "Instant::now",
+];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let rules: Vec<_> = manifests(tree).into_iter().filter(is_rules).collect();
@@ -137,6 +147,7 @@ mod tests {
             "use std::{collections::{A, B},\nprocess::Command};",
             "let now = std::time::SystemTime::now();",
             "let now = Instant::now();",
+            "let stream = net::TcpStream::connect(x);",
         ] {
             assert_eq!(in_source(line).len(), 1, "{line}: {:?}", in_source(line));
         }

@@ -1,9 +1,9 @@
 //! ProxyConfig: how services reach the outside.
 use super::{API_VERSION, DEFAULT_NAME, proxy_url::url_problem};
 use crate::{Secret, findings::Findings, path, registry::Document};
+use core::net::IpAddr;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::net::IpAddr;
 
 /// Proxy variables for services.
 #[derive(Clone, Debug, PartialEq, Eq)]

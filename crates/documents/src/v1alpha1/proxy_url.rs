@@ -31,7 +31,7 @@ pub(crate) fn url_problem(url: &str) -> Option<&'static str> {
 
 fn is_host(host: &str) -> bool {
     match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
-        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        Some(address) => address.parse::<core::net::Ipv6Addr>().is_ok(),
         None => !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)),
     }
 }

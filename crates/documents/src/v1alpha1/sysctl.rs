@@ -58,14 +58,14 @@ spec:
 }
 
 fn parameter(key: String, value: &str, findings: &mut Findings<'_>) -> Option<Parameter> {
-    let here = path::member("spec.parameters", &key);
+    let here = || path::member("spec.parameters", &key);
     let path = proc_path(&key);
     if path.is_none() {
-        findings.error(&here, "is not a parameter's name").hint("write it like `net.ipv4.ip_forward`");
+        findings.error(&here(), "is not a parameter's name").hint("write it like `net.ipv4.ip_forward`");
     }
     let value = value.trim();
     if value.chars().any(|c| c.is_control() && c != '\t') {
-        findings.error(&here, "must be one line without control characters");
+        findings.error(&here(), "must be one line without control characters");
         return None;
     }
     let value = value.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -89,6 +89,11 @@ impl Linux {
         }
     }
 
+    /// Where a path of the machine is for whoever looks from outside.
+    pub fn place_of(&self, path: &str) -> PathBuf {
+        self.path.join(path.trim_start_matches('/'))
+    }
+
     /// Takes the machine for one run.
     pub fn lock(&self, who: &str) -> Result<std::result::Result<Lock, Holder>> {
         lock::take(&self.root, who)

@@ -25,7 +25,7 @@ fn plan(asked: &Plan, mode: Mode, root: &Path) -> Result<Exit, Exit> {
         Some(output) => show::machine_readable(&view, output),
         None => {
             show::print(&show::plan::text(&view));
-            eprintln!("\n{}", hint(asked, &view));
+            eprintln!("\n{}", hint(asked, &view, root));
         }
     }
     if let Some(out) = &asked.out {
@@ -52,11 +52,17 @@ pub(super) fn look(mode: Mode, configuration: &Configuration, linux: &Linux) -> 
     })
 }
 
-fn hint(asked: &Plan, view: &PlanView) -> String {
-    let apply = match &asked.out {
+fn hint(asked: &Plan, view: &PlanView, root: &Path) -> String {
+    let mut apply = match &asked.out {
         Some(out) => format!("machineadm apply {out}"),
         None => format!("machineadm bootstrap -f {}", asked.files.join(" -f ")),
     };
+    if view.mode != Mode::Provision && asked.out.is_none() {
+        apply.push_str(&format!(" --mode {}", view.mode.name()));
+    }
+    if root != Path::new("/") {
+        apply.push_str(&format!(" --root {}", root.display()));
+    }
     match view.changes {
         0 => "Nothing was changed.".into(),
         _ => format!("Nothing was changed. To apply: {apply}"),

@@ -12,6 +12,7 @@ use host::{
 use jiff::Timestamp;
 use machine::{Event, Failure, Mode, Outcome, SavedPlan, outcome::State};
 use serde_json::json;
+use std::path::Path;
 
 /// What a run is told.
 pub(super) struct Run<'a> {
@@ -49,7 +50,7 @@ impl Run<'_> {
         };
         outcome.end(ended.as_ref().err(), &self.configuration.redactor, Timestamp::now());
         let kept = self.conclude(&linux.state(), &outcome);
-        self.report(&outcome);
+        self.report(&outcome, &linux.place_of(contract::OUTCOME));
         match (ended, kept) {
             (Ok(()), Ok(())) => Exit::Done,
             (_, Err(error)) => {
@@ -110,7 +111,7 @@ impl Run<'_> {
         }
     }
 
-    fn report(&self, outcome: &Outcome) {
+    fn report(&self, outcome: &Outcome, place: &Path) {
         if let Some(output) = self.output {
             show::machine_readable(outcome, output);
             return;
@@ -123,10 +124,10 @@ impl Run<'_> {
                 outcome.machine,
                 outcome.mode.name(),
                 if changes == 0 { "nothing to do".into() } else { show::count(changes, "step") },
-                contract::OUTCOME
+                place.display()
             )),
             Some(_) => {
-                fail(&show::status::text(outcome, &show::status::Now::Idle, Timestamp::now()));
+                fail(&show::status::text(outcome, &show::status::Now::Idle, Timestamp::now(), place));
             }
         }
     }

@@ -32,7 +32,7 @@ fn status(asked: &Status, root: &Path) -> Result<Exit, Exit> {
     let now = linux.lock_holder().map_err(failed)?.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
     match asked.output {
         Some(output) => show::machine_readable(&outcome, output),
-        None => show::print(&text(&outcome, &now, Timestamp::now())),
+        None => show::print(&text(&outcome, &now, Timestamp::now(), &linux.place_of(contract::OUTCOME))),
     }
     Ok(match (outcome.state, now) {
         (State::Succeeded, _) | (State::Running, Now::AtWork(_)) => Exit::Done,

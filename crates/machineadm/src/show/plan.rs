@@ -7,7 +7,7 @@ pub(crate) fn text(plan: &PlanView) -> String {
     let mut text =
         format!("{}: {}, {}, {}\n", plan.machine, plan.mode.name(), count(plan.documents, "document"), changes(plan));
     let width = plan.phases.iter().flat_map(|phase| &phase.steps).map(|line| line.target.chars().count()).max();
-    let width = width.unwrap_or_default().clamp(24, 60);
+    let width = width.unwrap_or_default().clamp(24, 72);
     for phase in &plan.phases {
         if phase.steps.is_empty() && phase.remarks.is_empty() && phase.known_after.is_none() {
             continue;

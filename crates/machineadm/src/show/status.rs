@@ -1,8 +1,8 @@
 //! An outcome for people.
 use super::{count, padded, sign};
-use host::contract;
 use jiff::{Timestamp, tz::TimeZone};
 use machine::outcome::{FailureOutcome, Outcome, PhaseOutcome, State};
+use std::path::Path;
 
 /// Whether the run that an outcome tells of is still at work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(crate) fn verdict(outcome: &Outcome, now: &Now) -> String {
 }
 
 /// Renders an outcome.
-pub(crate) fn text(outcome: &Outcome, now: &Now, clock: Timestamp) -> String {
+pub(crate) fn text(outcome: &Outcome, now: &Now, clock: Timestamp, place: &Path) -> String {
     let end = match (outcome.finished, now) {
         (Some(finished), _) => Some(finished),
         (None, Now::AtWork(_)) => Some(clock),
@@ -51,10 +51,7 @@ pub(crate) fn text(outcome: &Outcome, now: &Now, clock: Timestamp) -> String {
         }
     }
     text.push_str(&next_step(outcome, now));
-    text.push_str(&format!(
-        "\noutcome {}    log: journalctl -t machineadm, or the boot tool's own\n",
-        contract::OUTCOME
-    ));
+    text.push_str(&format!("\noutcome {}\n", place.display()));
     text
 }
 
@@ -69,7 +66,7 @@ fn phase_line(phase: &PhaseOutcome) -> String {
     let what = match phase.state {
         State::NotReached => "not reached".into(),
         State::Succeeded if phase.steps.is_empty() => "nothing to do".into(),
-        State::Succeeded => count(done, "step"),
+        State::Succeeded => done_in_words(phase),
         State::Failed | State::Running => format!("{done} of {}", count(phase.steps.len(), "step")),
     };
     let mut text = format!("  {} {} {:>8}   {what}\n", sign(mark), padded(&phase.name, 18), time);
@@ -77,6 +74,29 @@ fn phase_line(phase: &PhaseOutcome) -> String {
         text.push_str(&format!("        {remark}\n"));
     }
     text
+}
+
+/// What was done, as one would tell it: `2 created, containerd restarted`.
+fn done_in_words(phase: &PhaseOutcome) -> String {
+    let actions: Vec<(&str, &str)> = phase.steps.iter().filter_map(|step| step.what.split_once(' ')).collect();
+    let of = |wanted: &str| actions.iter().filter(|(action, _)| *action == wanted).count();
+    let mut words = Vec::new();
+    for (action, word) in [("create", "created"), ("change", "changed")] {
+        match of(action) {
+            0 => {}
+            many => words.push(format!("{many} {word}")),
+        }
+    }
+    for (action, target) in &actions {
+        match *action {
+            "load" => words.push(format!("{target} loaded")),
+            "restart" => words.push(format!("{target} restarted")),
+            "refresh" => words.push(format!("{target} refreshed")),
+            "run" => words.push(format!("{target} ran")),
+            _ => {}
+        }
+    }
+    words.join(", ")
 }
 
 fn failure_lines(failure: &FailureOutcome) -> String {

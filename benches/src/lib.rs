@@ -1,0 +1,128 @@
+//! What is measured, on which inputs, and beside whom.
+use base64::{Engine, prelude::BASE64_STANDARD};
+use flate2::{Compression, write::GzEncoder};
+use serde::{Deserialize, Serialize};
+use std::{
+    ffi::OsStr,
+    fmt::Write as _,
+    io::Write,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// What a program cost.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Cost {
+    /// CPU time of one run, user and system.
+    pub cpu_ms: f64,
+    /// The largest resident memory of any run.
+    pub peak_mb: f64,
+    /// The slowest run by the clock on the wall.
+    pub slowest_ms: f64,
+    /// The last run's exit code.
+    pub exit: Option<i32>,
+}
+
+/// Runs a program several times through the program `measure`.
+pub fn cost<S: AsRef<OsStr>>(measure: &str, runs: u32, program: &Path, arguments: &[S]) -> Result<Cost, String> {
+    let output = Command::new(measure).arg(runs.to_string()).arg(program).args(arguments).output();
+    let output = output.map_err(|error| format!("measure: {error}"))?;
+    serde_json::from_slice(&output.stdout).map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The static program, built if it is not there or not fresh.
+pub fn static_machineadm() -> Result<PathBuf, String> {
+    const TARGET: &str = "x86_64-unknown-linux-musl";
+    let root = repository();
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(&root).args([
+        "build",
+        "--quiet",
+        "--release",
+        "--locked",
+        "-p",
+        "machineadm",
+        "--target",
+        TARGET,
+    ]);
+    match cargo.status() {
+        Ok(status) if status.success() => Ok(root.join("target").join(TARGET).join("release/machineadm")),
+        Ok(status) => Err(format!("cannot build the static program: {status}; run scripts/setup")),
+        Err(error) => Err(format!("cannot run cargo: {error}")),
+    }
+}
+
+/// A judge that `scripts/setup` has unpacked.
+pub fn peer(name: &str) -> Result<PathBuf, String> {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
+    let file = cache.unwrap_or_default().join("machineadm/bin").join(name);
+    if file.exists() { Ok(file) } else { Err(format!("{name} is missing; run scripts/setup")) }
+}
+
+fn repository() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// 64 KB in 20 documents, as a rich machine would have it.
+pub fn configuration() -> String {
+    const HEAD: &str = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\n";
+    let mut text = String::new();
+    for number in 0..18 {
+        let _ = write!(text, "---\n{HEAD}kind: FilesConfig\nmetadata: {{name: files-{number}}}\nspec:\n  files:\n");
+        for file in 0..4 {
+            let _ = writeln!(
+                text,
+                "  - path: /etc/example/{number}/{file}\n    mode: \"0644\"\n    owner: root:root\n    content: |"
+            );
+            for line in 0..14 {
+                let _ = writeln!(text, "      setting-{line} = value of {number} and {file} for a line of text");
+            }
+        }
+    }
+    let _ = write!(text, "---\n{HEAD}kind: KernelModulesConfig\nspec:\n  modules: [overlay, br_netfilter]\n");
+    let _ = write!(text, "---\n{HEAD}kind: SysctlConfig\nspec:\n  parameters:\n    net.ipv4.ip_forward: \"1\"\n");
+    text
+}
+
+/// The same files for cloud-init.
+pub fn cloud_config() -> String {
+    let mut text = String::from("#cloud-config\nwrite_files:\n");
+    for number in 0..72 {
+        let _ =
+            writeln!(text, "- path: /etc/example/{number}\n  permissions: '0644'\n  owner: root:root\n  content: |");
+        for line in 0..14 {
+            let _ = writeln!(text, "    setting-{line} = value of {number} for a line of text, at length");
+        }
+    }
+    text
+}
+
+/// The same files for Ignition.
+pub fn ignition_config() -> String {
+    let file = |number: u32| {
+        let lines: String =
+            (0..12).map(|line| format!("setting-{line} = value of {number} for a line of text\n")).collect();
+        let source = format!("data:;base64,{}", BASE64_STANDARD.encode(lines));
+        serde_json::json!({"path": format!("/etc/example/{number}"), "mode": 420, "contents": {"source": source}})
+    };
+    let files: Vec<_> = (0..60).map(file).collect();
+    serde_json::json!({"ignition": {"version": "3.3.0"}, "storage": {"files": files}}).to_string()
+}
+
+/// Inputs that are small and try to become large.
+pub fn bombs() -> [(&'static str, Vec<u8>); 3] {
+    let mut aliases = String::from("a: &a [x, x, x, x, x, x, x, x, x]\n");
+    for (from, to) in "abcdefgh".chars().zip("bcdefghi".chars()) {
+        let _ = writeln!(aliases, "{to}: &{to} [{}]", vec![format!("*{from}"); 9].join(", "));
+    }
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    let megabyte = vec![b'x'; 1 << 20];
+    (0..200).for_each(|_| drop(gzip.write_all(&megabyte)));
+    [
+        ("alias bomb", aliases.into_bytes()),
+        ("depth bomb", "[".repeat(500_000).into_bytes()),
+        ("gzip bomb, 200 MB", gzip.finish().unwrap_or_default()),
+    ]
+}

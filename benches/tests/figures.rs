@@ -1,0 +1,44 @@
+//! The figures that do not depend on how busy a machine is: size and memory of the static program.
+use machineadm_benches::{bombs, configuration, cost, static_machineadm};
+use std::fs;
+
+const MEASURE: &str = env!("CARGO_BIN_EXE_measure");
+
+#[test]
+fn the_static_program_is_at_most_6_mb_and_needs_no_library() {
+    let program = fs::read(static_machineadm().unwrap()).unwrap();
+    assert!(program.len() <= 6_000_000, "{} bytes", program.len());
+    let names_a_loader =
+        program.windows(15).any(|window| window == b"/lib64/ld-linux" || window.starts_with(b"/lib/ld-musl"));
+    assert!(!names_a_loader, "it asks for a dynamic loader");
+}
+
+#[test]
+fn validating_64_kb_takes_at_most_8_mb_of_memory() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let text = configuration();
+    assert!((60_000..72_000).contains(&text.len()), "{} bytes", text.len());
+    fs::write(&file, text).unwrap();
+    let cost =
+        cost(MEASURE, 3, &static_machineadm().unwrap(), &["validate".as_ref(), "-f".as_ref(), file.path().as_os_str()]);
+    let cost = cost.unwrap();
+    assert_eq!(cost.exit, Some(0));
+    assert!(cost.peak_mb <= 8.0, "{cost:?}");
+}
+
+#[test]
+fn bombs_are_refused_within_50_mb_of_memory() {
+    for (name, bytes) in bombs() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(&file, bytes).unwrap();
+        let cost = cost(
+            MEASURE,
+            1,
+            &static_machineadm().unwrap(),
+            &["validate".as_ref(), "-f".as_ref(), file.path().as_os_str()],
+        );
+        let cost = cost.unwrap();
+        assert_eq!(cost.exit, Some(2), "{name}");
+        assert!(cost.peak_mb <= 50.0, "{name}: {cost:?}");
+    }
+}

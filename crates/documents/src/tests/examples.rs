@@ -1,0 +1,81 @@
+//! Every kind's example is a document that anybody can copy, and the schema agrees with the reader.
+use crate::{
+    KINDS, json_schema, read,
+    stream::Piece,
+    testing::{read_text, source},
+    tree::{Node, Value},
+};
+use serde_json::json;
+
+/// A document as JSON, so that a test can change it.
+pub(super) fn as_json(yaml: &str) -> serde_json::Value {
+    fn convert(node: &Node) -> serde_json::Value {
+        match &node.value {
+            Value::Scalar { text, plain: true } if text.parse::<i64>().is_ok() => json!(text.parse::<i64>().unwrap()),
+            Value::Scalar { text, .. } => json!(text.as_str()),
+            Value::Sequence(items) => items.iter().map(convert).collect(),
+            Value::Mapping(entries) => entries.iter().map(|(key, node)| ((*key.text).clone(), convert(node))).collect(),
+        }
+    }
+    convert(&crate::parse::parse(&Piece { number: 1, line: 1, text: yaml }, &mut Default::default()).unwrap())
+}
+
+#[test]
+fn every_example_is_read_without_a_note() {
+    for kind in KINDS {
+        let read = read_text(kind.example);
+        assert!(read.report.is_empty(), "{}", read.report);
+        assert_eq!(read.documents[0].kind, kind.kind);
+    }
+}
+
+#[test]
+fn all_examples_go_together_in_one_compressed_file() {
+    let all: String = KINDS.iter().map(|kind| format!("---\n{}", kind.example)).collect();
+    let read = read(vec![source("-", &crate::gzip::compress(all.as_bytes()))]);
+    assert!(read.report.is_empty(), "{}", read.report);
+    let found: Vec<_> = read.documents.iter().map(|document| (document.kind, document.origin.number)).collect();
+    assert_eq!(found, KINDS.iter().map(|kind| kind.kind).zip(1..).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_schema_accepts_every_example() {
+    let schema = jsonschema::validator_for(&json_schema()).unwrap();
+    for kind in KINDS {
+        let document = as_json(kind.example);
+        assert!(schema.is_valid(&document), "{}: {:?}", kind.kind, schema.iter_errors(&document).next());
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_the_reader_refuses() {
+    let schema = jsonschema::validator_for(&json_schema()).unwrap();
+    for kind in KINDS {
+        let good = as_json(kind.example);
+        let first = good["spec"].as_object().unwrap().keys().next().unwrap().clone();
+        let mut changes = vec![good.clone(); 6];
+        changes[0]["spec"]["unknownField"] = json!("x");
+        changes[1]["spec"] = json!([]);
+        changes[2]["spec"][&first] = json!(true);
+        changes[3].as_object_mut().unwrap().remove("spec");
+        changes[4]["kind"] = json!("Unknown");
+        changes[5]["metadata"]["name"] = json!("Not A Name");
+        for changed in changes {
+            assert!(!schema.is_valid(&changed), "{changed}");
+            assert!(read_text(&changed.to_string()).report.has_errors(), "{changed}");
+        }
+    }
+}
+
+#[test]
+fn a_required_member_is_required_by_both() {
+    let schema = jsonschema::validator_for(&json_schema()).unwrap();
+    for kind in KINDS {
+        let required = (kind.schema)()["properties"]["spec"]["required"].clone();
+        for name in required.as_array().unwrap() {
+            let mut changed = as_json(kind.example);
+            changed["spec"].as_object_mut().unwrap().remove(name.as_str().unwrap());
+            assert!(!schema.is_valid(&changed) && read_text(&changed.to_string()).report.has_errors(), "{changed}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The cases under `tests/`: a machine before, a configuration, and what the real program makes of it.
+//!
+//! `positive/<case>`: `config.yaml`, `before/` (if any), `plan.txt`, `after/`, and `modes` for files that are not 0644.
+//! `negative/<case>`: `config.*`, and `problems.txt`: every problem, as `validate` prints it.
+//! With UPDATE_CASES=1 the expected texts and trees are written anew, for a person to review.
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+const UPDATE: &str = "UPDATE_CASES";
+
+fn cases(kind: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(kind);
+    let mut cases: Vec<_> = fs::read_dir(folder).expect("cases").map(|entry| entry.expect("a case").path()).collect();
+    cases.sort();
+    assert!(cases.len() > 3, "the cases are gone");
+    cases
+}
+
+fn machineadm(case: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    command.current_dir(case).args(arguments).env("NO_COLOR", "1").output().expect("machineadm runs")
+}
+
+/// The configuration of a case, whatever its ending.
+fn config(case: &Path) -> String {
+    let names = fs::read_dir(case).expect("a case").map(|entry| entry.expect("a file").file_name());
+    let mut names = names.map(|name| name.to_string_lossy().into_owned()).filter(|name| name.starts_with("config."));
+    names.next().expect("a configuration")
+}
+
+/// A scratch root that looks like the case's machine before.
+fn root(case: &Path) -> tempfile::TempDir {
+    let root = tempfile::tempdir().expect("a scratch root");
+    fs::create_dir_all(root.path().join("etc")).expect("a scratch root");
+    if case.join("before").exists() {
+        copy(&case.join("before"), root.path());
+    }
+    let name = root.path().join("etc/hostname");
+    if !name.exists() {
+        fs::write(name, "node-7\n").expect("a name for the machine");
+    }
+    root
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs::create_dir_all(&target).expect("a folder");
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), &target).expect("a file");
+            fs::set_permissions(&target, fs::Permissions::from_mode(0o644)).expect("a mode");
+        }
+    }
+}
+
+/// Path, mode and contents of every file; our own state is compared elsewhere.
+fn tree(root: &Path) -> BTreeMap<String, (u32, String)> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = format!("/{}", path.strip_prefix(root).expect("below the root").display());
+            if ["/var/lib/machineadm", "/run/machineadm", "/run/cluster-api"].contains(&name.as_str()) {
+                continue;
+            }
+            let meta = path.symlink_metadata().expect("an entry");
+            if meta.is_dir() {
+                folders.push(path);
+            } else {
+                let text = String::from_utf8_lossy(&fs::read(&path).expect("a file")).into_owned();
+                files.insert(name, (meta.permissions().mode() & 0o7777, text));
+            }
+        }
+    }
+    files
+}
+
+/// Compares with a file of the case, or writes it.
+fn same_as(case: &Path, name: &str, got: &str) {
+    let file = case.join(name);
+    if std::env::var_os(UPDATE).is_some() {
+        fs::write(&file, got).expect("the case can be updated");
+    }
+    let wanted = fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(got, wanted, "{} differs; see it with {UPDATE}=1", file.display());
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn compare_after(case: &Path, root: &Path) {
+    let got = tree(root);
+    if std::env::var_os(UPDATE).is_some() {
+        let _ = fs::remove_dir_all(case.join("after"));
+        for (path, (_, contents)) in &got {
+            let file = case.join("after").join(&path[1..]);
+            fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+            fs::write(file, contents).expect("a file");
+        }
+    }
+    let modes =
+        got.iter().filter(|(_, (mode, _))| *mode != 0o644).map(|(path, (mode, _))| format!("{mode:04o} {path}\n"));
+    same_as(case, "modes", &modes.collect::<String>());
+    let contents = |tree: BTreeMap<String, (u32, String)>| -> BTreeMap<String, String> {
+        tree.into_iter().map(|(path, (_, contents))| (path, contents)).collect()
+    };
+    assert_eq!(contents(got), contents(tree(&case.join("after"))), "{}", case.display());
+}
+
+#[test]
+fn positive_cases_end_as_they_should_and_leave_nothing_to_do() {
+    for case in cases("positive") {
+        let root = root(&case);
+        let at = ["--root", root.path().to_str().unwrap()];
+        let file = config(&case);
+        let plan = machineadm(&case, &[&["plan", "-f", &file], &at[..]].concat());
+        assert_eq!(plan.status.code(), Some(0), "{}: {}", case.display(), text(&plan.stderr));
+        same_as(&case, "plan.txt", &text(&plan.stdout));
+        let run = machineadm(&case, &[&["--bootstrap", "--path", &file], &at[..]].concat());
+        assert_eq!(run.status.code(), Some(0), "{}: {}", case.display(), text(&run.stderr));
+        compare_after(&case, root.path());
+        let again = machineadm(&case, &[&["plan", "-f", &file, "--exit-code"], &at[..]].concat());
+        assert_eq!(again.status.code(), Some(0), "{}: {}", case.display(), text(&again.stdout));
+        let status = machineadm(&case, &[&["status"], &at[..]].concat());
+        assert_eq!(status.status.code(), Some(0));
+        assert!(text(&status.stdout).starts_with("node-7  SUCCEEDED"), "{}", text(&status.stdout));
+    }
+}
+
+#[test]
+fn negative_cases_list_every_problem_and_change_nothing() {
+    for case in cases("negative") {
+        let file = config(&case);
+        let validate = machineadm(&case, &["validate", "-f", &file]);
+        assert_eq!(validate.status.code(), Some(2), "{}", case.display());
+        same_as(&case, "problems.txt", &text(&validate.stdout));
+
+        let root = root(&case);
+        let before = tree(root.path());
+        let at = ["--root", root.path().to_str().unwrap()];
+        for command in [&["bootstrap", "-f", &file][..], &["plan", "-f", &file]] {
+            let run = machineadm(&case, &[command, &at[..]].concat());
+            assert_eq!(run.status.code(), Some(2), "{} {command:?}", case.display());
+            assert_eq!(text(&run.stderr), text(&validate.stdout), "{} {command:?}", case.display());
+            assert_eq!(text(&run.stdout), "");
+        }
+        assert_eq!(tree(root.path()), before, "{}", case.display());
+        assert!(!root.path().join("var").exists() && !root.path().join("run").exists(), "{}", case.display());
+    }
+}
+
+#[test]
+fn problems_for_programs_are_the_same_as_for_people() {
+    for case in cases("negative") {
+        let output = machineadm(&case, &["validate", "-f", &config(&case), "-o", "json"]);
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let notes = report["notes"].as_array().unwrap();
+        let text = fs::read_to_string(case.join("problems.txt")).unwrap();
+        assert!(!notes.is_empty(), "{}", case.display());
+        for note in notes {
+            assert!(text.contains(note["message"].as_str().unwrap()), "{}: {note}", case.display());
+        }
+    }
+}

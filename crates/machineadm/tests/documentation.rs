@@ -1,0 +1,81 @@
+//! What the docs show works: their documents are accepted, and the commands they name exist.
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn machineadm(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_machineadm")).args(arguments).output().expect("machineadm runs")
+}
+
+fn validate(text: &str) -> Output {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(&file, text).expect("a file");
+    machineadm(&["validate", "-f", file.path().to_str().expect("a name")])
+}
+
+/// The fenced blocks of a language.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let text = fs::read_to_string(repository().join(page)).expect("the page");
+    let fence = format!("```{language}\n");
+    let fences = text.split(&fence).skip(1);
+    fences.map(|rest| rest.split("```").next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn every_document_in_the_docs_is_accepted() {
+    let mut seen = 0;
+    for page in ["README.md", "docs/documents.md"] {
+        for block in blocks(page, "yaml") {
+            let output = validate(&block);
+            assert!(output.status.success(), "{page}: {}\n{block}", String::from_utf8_lossy(&output.stdout));
+            seen += 1;
+        }
+    }
+    assert!(seen > documents::KINDS.len(), "{seen} documents");
+}
+
+#[test]
+fn every_example_is_accepted() {
+    for entry in fs::read_dir(repository().join("examples")).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        assert!(validate(&text).status.success());
+    }
+}
+
+#[test]
+fn every_command_that_the_readme_names_has_help_with_an_example() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let named = readme.lines().filter_map(|line| line.strip_prefix("machineadm ")?.split_whitespace().next());
+    let commands: Vec<&str> = named.filter(|word| !word.starts_with('-')).collect();
+    assert!(commands.len() >= 6, "{commands:?}");
+    for command in commands {
+        let help = machineadm(&[command, "--help"]);
+        assert!(help.status.success(), "{command}");
+        assert!(String::from_utf8_lossy(&help.stdout).contains("Example"), "{command} --help has no example");
+    }
+}
+
+#[test]
+fn the_scripts_that_the_readme_names_are_there_and_ci_calls_the_same() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    for script in ["scripts/demo", "scripts/test"] {
+        assert!(readme.contains(&format!("\n{script}\n")), "{script}");
+        assert!(repository().join(script).exists(), "{script}");
+    }
+    let ci = fs::read_to_string(repository().join(".ci/run")).unwrap();
+    assert!(ci.contains("scripts/test"));
+}
+
+#[test]
+fn completions_exist_for_the_shells_that_people_use() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = machineadm(&["completion", shell]);
+        assert!(script.status.success() && String::from_utf8_lossy(&script.stdout).contains("machineadm"), "{shell}");
+    }
+}

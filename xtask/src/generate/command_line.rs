@@ -1,0 +1,27 @@
+//! Man pages and completions, from the command line's own tree.
+use super::Generated;
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+pub(super) fn files() -> Vec<Generated> {
+    let mut command = machineadm::Cli::command();
+    // So that subcommands know their full names.
+    command.build();
+    let mut files = vec![man(&command)];
+    files.extend(command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help").map(man));
+    let shells = [(Shell::Bash, "machineadm.bash"), (Shell::Zsh, "_machineadm"), (Shell::Fish, "machineadm.fish")];
+    files.extend(shells.map(|(shell, name)| {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut machineadm::Cli::command(), "machineadm", &mut script);
+        (format!("docs/completions/{name}"), String::from_utf8_lossy(&script).into_owned())
+    }));
+    files
+}
+
+fn man(command: &clap::Command) -> Generated {
+    let name = command.get_display_name().unwrap_or(command.get_name()).replace(' ', "-");
+    let mut page = Vec::new();
+    // Writing into memory does not fail; a page that came out empty would fail the comparison.
+    let _ = clap_mangen::Man::new(command.clone()).title(name.to_uppercase()).render(&mut page);
+    (format!("docs/man/{name}.1"), String::from_utf8_lossy(&page).into_owned())
+}
