@@ -5,6 +5,7 @@ mod support {
     pub(crate) mod disk;
     pub(crate) mod meaning;
     pub(crate) mod promises;
+    pub(crate) mod ran;
     pub(crate) mod rich;
     pub(crate) mod scratch;
     pub(crate) mod shell;

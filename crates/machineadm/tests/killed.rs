@@ -2,6 +2,7 @@
 mod support {
     pub(crate) mod binary;
     pub(crate) mod meaning;
+    pub(crate) mod ran;
     pub(crate) mod rich;
     pub(crate) mod scratch;
     pub(crate) mod shell;

@@ -1,6 +1,7 @@
 //! A root with something precious beside it, and a run on it that must not touch that.
 use super::{
-    binary::{Ran, run},
+    binary::run,
+    ran::Ran,
     scratch::Scratch,
     tree::{Tree, differences, look},
 };
