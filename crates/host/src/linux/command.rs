@@ -1,5 +1,5 @@
 //! A user's command as a child: its script is no argument, its output is kept to its end, its time is limited.
-use super::{child, program};
+use super::{child, program, tail::Tail};
 use crate::{Error, Result};
 use documents::{
     Secret,
@@ -9,7 +9,7 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fd::OwnedFd,
     fs::{MemfdFlags, memfd_create},
-    process::{Pid, Signal, kill_process_group},
+    process::{Pid, Signal, kill_process_group, test_kill_process_group},
 };
 use std::{
     collections::BTreeMap,
@@ -21,8 +21,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How much of the end of a command's output is kept.
-const TAIL: usize = 8 << 10;
 /// How long a look (`unless`) may take.
 const LOOK: Duration = Duration::from_secs(60);
 /// How long a program of the system's own may take.
@@ -110,7 +108,7 @@ impl Runner<'_> {
         let mut child = command.spawn().map_err(Error::io(format!("run {name}")))?;
         // Our ends of the pipe and of the script's memory go with it.
         drop(command);
-        let mut tail = Tail { bytes: Vec::new(), line: Vec::new(), echo: self.echo };
+        let mut tail = Tail::new(self.echo);
         let status = watch(&mut child, reader, within, &mut tail).map_err(Error::io(format!("watch {name}")))?;
         match status {
             Some(status) => Ok((status, tail.end())),
@@ -130,7 +128,7 @@ fn judged(name: &str, (status, output): (ExitStatus, Secret<String>)) -> Result<
     Err(Error::Program { program: name.to_owned(), how: program::how(status), output })
 }
 
-/// Reads until the child has ended; `None` when its time is over and it was ended.
+/// Reads until the child has ended; `None` when its time is over and it was ended with all that it started.
 ///
 /// The child's own end counts, not the pipe's: a daemon that it started may hold the pipe for ever.
 fn watch(
@@ -148,12 +146,20 @@ fn watch(
         // Asked before reading: what came before the end is then read too.
         let ended = child.try_wait()?;
         let more = drain(&mut reader, tail)?;
-        if let Some(status) = ended {
-            return Ok((!asked_to_end).then_some(status));
+        if let Some(status) = ended.filter(|_| !asked_to_end) {
+            return Ok(Some(status));
+        }
+        let group = Pid::from_child(child);
+        // What it started has the same time to end as itself.
+        if ended.is_some() && test_kill_process_group(group).is_err() {
+            return Ok(None);
         }
         if Instant::now() >= deadline {
             let signal = if asked_to_end { Signal::KILL } else { Signal::TERM };
-            let _ = kill_process_group(Pid::from_child(child), signal);
+            let _ = kill_process_group(group, signal);
+            if ended.is_some() {
+                return Ok(None);
+            }
             deadline = Instant::now() + GRACE;
             asked_to_end = true;
         }
@@ -175,37 +181,5 @@ fn drain(reader: &mut io::PipeReader, tail: &mut Tail<'_>) -> io::Result<bool> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-    }
-}
-
-/// The end of an output, and its lines as they come.
-struct Tail<'a> {
-    bytes: Vec<u8>,
-    line: Vec<u8>,
-    echo: &'a dyn Fn(&str),
-}
-
-impl Tail<'_> {
-    fn add(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-        let surplus = self.bytes.len().saturating_sub(TAIL);
-        self.bytes.drain(..surplus);
-        for &byte in bytes {
-            if byte == b'\n' || self.line.len() >= TAIL {
-                (self.echo)(&String::from_utf8_lossy(&self.line));
-                self.line.clear();
-            }
-            if byte != b'\n' {
-                self.line.push(byte);
-            }
-        }
-    }
-
-    fn end(&mut self) -> Secret<String> {
-        if !self.line.is_empty() {
-            (self.echo)(&String::from_utf8_lossy(&self.line));
-            self.line.clear();
-        }
-        Secret::new(String::from_utf8_lossy(&self.bytes).into_owned())
     }
 }
