@@ -28,6 +28,7 @@ pub(crate) fn find(documents: &[&Decoded]) -> Vec<Conflict> {
             }
             AnyDocument::Proxy(proxy) => seen.proxy(proxy),
             AnyDocument::TrustBundle(bundle) => seen.output("trust bundle", &bundle.name),
+            AnyDocument::Init(_) => seen.init(),
             AnyDocument::KernelModules(_) => {}
         }
     }
@@ -45,6 +46,7 @@ struct Seen<'a> {
     parameters: HashMap<&'a str, (&'a str, usize)>,
     commands: HashMap<&'a str, usize>,
     services: HashMap<&'a str, usize>,
+    init: Option<usize>,
     conflicts: Vec<Conflict>,
 }
 
@@ -110,6 +112,13 @@ impl<'a> Seen<'a> {
                 let here = path::item("spec.services", item);
                 self.conflict(&here, &format!("already has a proxy from {}", self.at(earlier)));
             }
+        }
+    }
+
+    /// A machine begins one cluster.
+    fn init(&mut self) {
+        if let Some(earlier) = self.init.replace(self.document) {
+            self.conflict("spec", &format!("this machine already begins the cluster of {}", self.at(earlier)));
         }
     }
 

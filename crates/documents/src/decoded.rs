@@ -1,5 +1,5 @@
 //! A document that has been read, checked and decoded.
-use crate::v1alpha1::{Command, File, Parameter, Program, Proxy, TrustBundle};
+use crate::v1alpha1::{Command, File, Init, Parameter, Program, Proxy, TrustBundle};
 
 /// Where a document was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub enum AnyDocument {
     TrustBundle(TrustBundle),
     /// ProxyConfig.
     Proxy(Proxy),
+    /// InitConfig.
+    Init(Box<Init>),
 }
 
 impl Decoded {
@@ -52,7 +54,10 @@ impl Decoded {
             }
             AnyDocument::Commands(commands) => commands.iter().flat_map(command_secrets).map(str::as_bytes).collect(),
             AnyDocument::Proxy(proxy) => proxy_secrets(proxy).map(str::as_bytes).collect(),
-            AnyDocument::Sysctl(_) | AnyDocument::KernelModules(_) | AnyDocument::TrustBundle(_) => Vec::new(),
+            AnyDocument::Sysctl(_)
+            | AnyDocument::KernelModules(_)
+            | AnyDocument::TrustBundle(_)
+            | AnyDocument::Init(_) => Vec::new(),
         };
         secrets.retain(|secret| !secret.is_empty());
         secrets
@@ -110,5 +115,11 @@ impl From<TrustBundle> for AnyDocument {
 impl From<Proxy> for AnyDocument {
     fn from(proxy: Proxy) -> Self {
         Self::Proxy(proxy)
+    }
+}
+
+impl From<Init> for AnyDocument {
+    fn from(init: Init) -> Self {
+        Self::Init(Box::new(init))
     }
 }

@@ -7,7 +7,9 @@ use crate::{
     nearest::{did_you_mean, nearest},
     printable::printable,
     tree::{Node, Value},
-    v1alpha1::{CommandsConfig, FilesConfig, KernelModulesConfig, ProxyConfig, SysctlConfig, TrustBundleConfig},
+    v1alpha1::{
+        CommandsConfig, FilesConfig, InitConfig, KernelModulesConfig, ProxyConfig, SysctlConfig, TrustBundleConfig,
+    },
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
@@ -62,6 +64,7 @@ pub const KINDS: &[Kind] = &[
     kind::<CommandsConfig>(),
     kind::<TrustBundleConfig>(),
     kind::<ProxyConfig>(),
+    kind::<InitConfig>(),
 ];
 
 const fn kind<D: Document>() -> Kind {

@@ -44,6 +44,8 @@ fn walk_mapping(node: &Node, entries: &[(Key, Node)], schema: &Schema, here: &st
                     walk(child, property, &there, findings);
                 }
             }
+            // Passed on as it is.
+            _ if schema["additionalProperties"] == true => {}
             _ if !schema["additionalProperties"].is_object() => {
                 let known = names(schema);
                 let meant = nearest(&key.text, known.iter().copied());

@@ -1,5 +1,8 @@
 //! What is run for its effect, and what a look or the journal says of it.
-use documents::v1alpha1::{Command, Program};
+use documents::{
+    Secret,
+    v1alpha1::{Command, Program},
+};
 use sha2::{Digest, Sha256};
 
 /// Something run for its effect, which a repetition might not leave as it is.
@@ -7,6 +10,21 @@ use sha2::{Digest, Sha256};
 pub enum Act {
     /// A command of the user's.
     Command(Command),
+    /// `kubeadm init`.
+    Init(Init),
+}
+
+/// `kubeadm init`, complete: nothing is left to decide when it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Init {
+    /// kubeadm's own file; it may hold a token.
+    pub file: Secret<String>,
+    /// The API version of that file, for people.
+    pub api_version: String,
+    /// The version of kubeadm that it is written for.
+    pub version: String,
+    /// The container runtime's socket, for taking back a run that was cut short.
+    pub runtime_socket: String,
 }
 
 impl Act {
@@ -14,6 +32,7 @@ impl Act {
     pub fn name(&self) -> &str {
         match self {
             Self::Command(command) => &command.name,
+            Self::Init(_) => "kubeadm init",
         }
     }
 
@@ -21,7 +40,10 @@ impl Act {
     ///
     /// The environment is left out: a token in it may be renewed without the work being new.
     pub fn id(&self) -> String {
-        let Self::Command(Command { name, program, creates, unless, .. }) = self;
+        let Self::Command(Command { name, program, creates, unless, .. }) = self else {
+            // A machine begins one cluster: half-done work is ours, whatever the configuration says by now.
+            return self.name().to_owned();
+        };
         let mut digest = Sha256::new();
         let mut add = |part: &[u8]| {
             digest.update((part.len() as u64).to_le_bytes());

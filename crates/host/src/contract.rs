@@ -24,6 +24,8 @@ pub const SUCCESS: &str = "/run/cluster-api/bootstrap-success.complete";
 pub const SUCCESS_KEPT: &str = "/var/lib/machineadm/bootstrap-success.complete";
 /// Why not, in one line of JSON.
 pub const FAILURE: &str = "/run/cluster-api/bootstrap-failure.json";
+/// The file that kubeadm is given.
+pub const KUBEADM_FILE: &str = "/run/machineadm/kubeadm.yaml";
 /// Kernel parameters for the next boot.
 pub const SYSCTL_FILE: &str = "/etc/sysctl.d/90-machineadm.conf";
 /// Kernel modules for the next boot.
@@ -48,6 +50,7 @@ pub const PATHS: &[&str] = &[
     SUCCESS,
     SUCCESS_KEPT,
     FAILURE,
+    KUBEADM_FILE,
     SYSCTL_FILE,
     MODULES_FILE,
     PROXY_DIR,

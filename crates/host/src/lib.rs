@@ -7,7 +7,7 @@ mod journal;
 pub mod linux;
 mod memory;
 
-pub use act::{Act, Condition, Effect, Progress};
+pub use act::{Act, Condition, Effect, Init, Progress};
 pub use change::{Change, FileState, Service, TrustStore, certificate_bodies};
 pub use error::{Error, Result};
 pub use journal::Journal;
@@ -43,6 +43,10 @@ pub trait Inspect {
     ///
     /// Told by the digest recorded at its last start and by that start's identity, never by comparing times: a clock may step.
     fn has_read(&self, service: &str, files: &[String]) -> Result<bool>;
+    /// The version of the machine's kubeadm, if it has one.
+    fn kubeadm(&self) -> Result<Option<String>>;
+    /// Whether something listens on a port of this machine.
+    fn listens(&self, port: u16) -> Result<bool>;
     /// How much of an act's effect the machine shows.
     fn effect(&self, act: &Act) -> Result<Effect>;
     /// What this machine's journal says of an act.

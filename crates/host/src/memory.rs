@@ -33,6 +33,10 @@ pub struct Memory {
     pub services: BTreeMap<String, bool>,
     /// What each service had read at its last start.
     pub read: BTreeMap<String, Vec<Option<FileState>>>,
+    /// The version of kubeadm.
+    pub kubeadm: Option<String>,
+    /// Ports on which something listens.
+    pub ports: BTreeSet<u16>,
     /// Effects of acts by name: `false` is half of it.
     pub effects: BTreeMap<String, bool>,
     /// Changes left until the power fails; `None` is mains.
@@ -53,6 +57,8 @@ impl Default for Memory {
             trust_store: Some(TrustStore::DEBIAN),
             services: BTreeMap::new(),
             read: BTreeMap::new(),
+            kubeadm: None,
+            ports: BTreeSet::new(),
             effects: BTreeMap::new(),
             power: None,
             journal: Journal::new("memory".into()),
@@ -130,11 +136,17 @@ impl Inspect for Memory {
     fn has_read(&self, service: &str, files: &[String]) -> Result<bool> {
         Ok(self.read.get(service).is_some_and(|read| *read == self.reads_now(files)))
     }
+    fn kubeadm(&self) -> Result<Option<String>> {
+        Ok(self.kubeadm.clone())
+    }
+    fn listens(&self, port: u16) -> Result<bool> {
+        Ok(self.ports.contains(&port))
+    }
     fn effect(&self, act: &Act) -> Result<Effect> {
-        let Act::Command(Command { creates, unless, .. }) = act;
+        let unseen = matches!(act, Act::Command(Command { creates: None, unless: None, .. }));
         Ok(match self.effects.get(act.name()) {
             Some(false) => Effect::Partial,
-            _ if creates.is_none() && unless.is_none() => Effect::Unseen,
+            _ if unseen => Effect::Unseen,
             Some(true) => Effect::Done,
             None => Effect::Absent,
         })
@@ -175,6 +187,10 @@ impl Host for Memory {
     }
     fn run(&mut self, act: &Act) -> Result<()> {
         self.spend()?;
+        if matches!(act, Act::Init(_)) {
+            // It leaves traces long before it is done.
+            self.effects.insert(act.name().to_owned(), false);
+        }
         self.spend()?;
         self.effects.insert(act.name().to_owned(), true);
         Ok(())

@@ -64,6 +64,9 @@ pub enum PlanError {
     /// The machine could not be read, or can't do what is asked.
     #[error(transparent)]
     Look(#[from] host::Error),
+    /// The machine is not fit to become a node; everything that is wrong, at once.
+    #[error("{}", .0.join("; "))]
+    Unfit(Vec<String>),
     /// Somebody else's half-done work is in the way.
     #[error("{0} was begun by somebody else and not finished; `machineadm reset` shows what it would undo")]
     Foreign(String),

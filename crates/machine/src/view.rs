@@ -153,12 +153,14 @@ impl Line {
     }
 
     fn of_act(action: &'static str, act: &Act, again: &str) -> Self {
-        let Act::Command(Command { name, program, .. }) = act;
-        let how = match program {
-            Program::Argv(argv) => argv.first().cloned().unwrap_or_default(),
-            Program::Shell(script) => format!("shell, {} lines", script.expose().lines().count()),
+        let how = match act {
+            Act::Command(Command { program: Program::Argv(argv), .. }) => argv.first().cloned().unwrap_or_default(),
+            Act::Command(Command { program: Program::Shell(script), .. }) => {
+                format!("shell, {} lines", script.expose().lines().count())
+            }
+            Act::Init(init) => format!("kubeadm {}, {}", init.version, init.api_version),
         };
-        Self::plain(action, name, format!("{how}{again}"))
+        Self::plain(action, act.name(), format!("{how}{again}"))
     }
 
     /// The sign in front.

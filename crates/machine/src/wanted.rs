@@ -1,7 +1,7 @@
 //! What the documents ask of a machine, taken together.
 use documents::{
     AnyDocument, Decoded,
-    v1alpha1::{Command, File, Parameter, Proxy, TrustBundle},
+    v1alpha1::{Command, File, Init, Parameter, Proxy, TrustBundle},
 };
 
 /// What the documents ask of this machine, each list in the documents' order.
@@ -21,6 +21,8 @@ pub struct Machine {
     pub files: Vec<File>,
     /// Commands to run.
     pub commands: Vec<Command>,
+    /// The cluster to begin.
+    pub init: Option<Box<Init>>,
 }
 
 impl Machine {
@@ -48,6 +50,7 @@ impl Machine {
             }
             AnyDocument::Files(files) => self.files.extend(files),
             AnyDocument::Commands(commands) => self.commands.extend(commands),
+            AnyDocument::Init(init) => self.init = Some(init),
         }
     }
 }

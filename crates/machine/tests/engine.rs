@@ -37,6 +37,7 @@ fn everything() -> Machine {
             "{commands: [{name: seen, argv: [touch, /seen], creates: /seen}, {name: unseen, shell: 'true'}, \
              {name: late, argv: ['true'], when: after, unless: 'true'}]}",
         ),
+        ("InitConfig", "{kubernetesVersion: v1.36.4}"),
     ])
 }
 
@@ -59,7 +60,12 @@ fn file(text: &str) -> FileState {
 
 fn fresh() -> Memory {
     Memory {
-        files: [("/etc/hosts".into(), file("127.0.0.1 localhost\n"))].into(),
+        files: [
+            ("/etc/hosts".into(), file("127.0.0.1 localhost\n")),
+            ("/run/containerd/containerd.sock".into(), file("")),
+        ]
+        .into(),
+        kubeadm: Some("v1.36.4".into()),
         sysctls: [("net/ipv4/ip_forward".into(), "0".into())].into(),
         sysctls_of: [("net/bridge/bridge-nf-call-iptables".into(), ("br_netfilter".into(), "0".into()))].into(),
         services: [("containerd".into(), true), ("kubelet".into(), false)].into(),
@@ -90,7 +96,8 @@ fn after_applying_nothing_is_left_to_do_in_any_phase() {
         let (machine, mut host) = (everything(), fresh());
         let before = preview(mode, &machine, &host).unwrap();
         for (phase, planned) in &before.0 {
-            assert_ne!(planned.steps, [], "{phase} has nothing to do, so it proves nothing");
+            let idle = planned.steps.is_empty() && planned.known_after.is_none();
+            assert!(!idle, "{phase} has nothing to do, so it proves nothing");
         }
         run(mode, &machine, &mut host).unwrap();
         let after = preview(mode, &machine, &host).unwrap();
@@ -264,4 +271,32 @@ fn a_reviewed_plan_is_refused_after_any_drift() {
     let mut host = fresh();
     let plan = saved(&host);
     bootstrap(Mode::Provision, &machine, Some(&plan), &mut host, &mut |_| ()).unwrap();
+}
+
+#[test]
+fn preflight_lists_everything_that_is_wrong_at_once() {
+    let machine = machine(&[("InitConfig", "{kubernetesVersion: v1.36.4}")]);
+    let mut host = Memory { kubeadm: Some("v1.35.9".into()), ports: [6443, 10250].into(), ..Memory::default() };
+    let failure = run(Mode::Provision, &machine, &mut host).unwrap_err();
+    let PlanError::Unfit(problems) = &failure.cause else { panic!("{failure:?}") };
+    assert_eq!(failure.phase, "preflight");
+    assert_eq!(problems.len(), 5, "{problems:?}");
+    assert_eq!(host.effects, Default::default());
+}
+
+#[test]
+fn a_cluster_that_somebody_else_half_began_is_left_alone() {
+    let machine = machine(&[("InitConfig", "{kubernetesVersion: v1.36.4}")]);
+    let mut host = Memory { effects: [("kubeadm init".into(), false)].into(), ..fresh() };
+    host.sysctls.insert("net/ipv4/ip_forward".into(), "1".into());
+    let failure = run(Mode::Provision, &machine, &mut host).unwrap_err();
+    assert!(matches!(failure.cause, PlanError::Foreign(_)), "{failure:?}");
+    assert!(!host.effects["kubeadm init"]);
+}
+
+#[test]
+fn a_root_that_does_not_run_begins_no_cluster() {
+    let machine = machine(&[("InitConfig", "{kubernetesVersion: v1.36.4}")]);
+    let failure = run(Mode::Provision, &machine, &mut Memory { live: false, ..fresh() }).unwrap_err();
+    assert_eq!(failure.phase, "preflight");
 }

@@ -15,6 +15,10 @@ const BANNED: &[(&str, &str)] = &[
     ("serde_yaml", "archived; documents reads YAML with positions and limits"),
 ];
 
+/// Crates that name a banned one for a feature that none of ours enables: Cargo then lists it, but never builds it
+/// (`cargo tree --invert ring` finds nobody). Named by anybody else, it is found.
+const ONLY_LISTED_BY: &[(&str, &str)] = &[("ring", "rustls-webpki")];
+
 /// Where every crate that is not ours comes from.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
@@ -23,7 +27,19 @@ const DENY: &str = "deny.toml";
 
 pub(super) fn check_lock(tree: &Tree) -> Vec<Finding> {
     let Some(text) = tree.text(LOCK) else { return vec![Finding::new(LOCK, 0, "the file is missing")] };
-    packages(text).iter().filter_map(|package| objection(text, package)).collect()
+    let packages = packages(text);
+    let counts = |package: &&Table| !is_only_listed(package, &packages);
+    packages.iter().filter(counts).filter_map(|package| objection(text, package)).collect()
+}
+
+fn is_only_listed(package: &Table, packages: &[Table]) -> bool {
+    let name = |package: &Table| package.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let names = |other: &&Table| {
+        let used = other.get("dependencies").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        used.into_iter().any(|used| used.split(' ').next() == Some(&name(package)))
+    };
+    let mut users = packages.iter().filter(names).map(name).peekable();
+    users.peek().is_some() && users.all(|user| ONLY_LISTED_BY.contains(&(&name(package), &user)))
 }
 
 /// The packages of a lock file.
@@ -82,6 +98,18 @@ mod tests {
             ["Cargo.lock:4: `ring` is banned: cryptography is aws-lc-rs; ring has no P-521"]
         );
         assert_eq!(lock("string", SOURCE), [""; 0]);
+    }
+
+    #[test]
+    fn a_banned_crate_passes_only_where_nobody_builds_it() {
+        let text = |user: &str| {
+            format!(
+                "[[package]]\nname = \"ring\"\nversion = \"1\"\n\n\
+                 [[package]]\nname = \"{user}\"\nversion = \"1\"\ndependencies = [\"ring\"]\n"
+            )
+        };
+        assert_eq!(check_lock(&Tree::made_up(&[(LOCK, &text("rustls-webpki"))])), []);
+        assert_eq!(check_lock(&Tree::made_up(&[(LOCK, &text("somebody"))])).len(), 1);
     }
 
     #[test]

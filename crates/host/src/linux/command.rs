@@ -52,20 +52,28 @@ pub(super) struct Runner<'a> {
 impl Runner<'_> {
     /// Runs a command to its end.
     pub(super) fn run(&self, wanted: &Wanted) -> Result<()> {
-        let ended = match &wanted.program {
-            Program::Argv(argv) => {
-                self.child(&wanted.name, argv, Stdio::null(), &wanted.environment, wanted.timeout)?
-            }
-            Program::Shell(script) => self.shell(wanted, script, wanted.timeout)?,
-        };
-        judged(&wanted.name, ended)
+        match &wanted.program {
+            Program::Argv(argv) => self.argv(&wanted.name, argv, &wanted.environment, wanted.timeout),
+            Program::Shell(script) => judged(&wanted.name, self.shell(wanted, script, wanted.timeout)?),
+        }
+    }
+
+    /// Runs a program with its arguments to its end.
+    pub(super) fn argv(
+        &self,
+        name: &str,
+        argv: &[String],
+        environment: &BTreeMap<String, Secret<String>>,
+        within: Duration,
+    ) -> Result<()> {
+        judged(name, self.child(name, argv, Stdio::null(), environment, within)?)
     }
 
     /// Runs a program of the system's own that has nothing to say.
     pub(super) fn program(&self, argv: &[&str]) -> Result<()> {
         let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
         let silent = Runner { echo: &|_| (), ..*self };
-        judged(&argv[0], silent.child(&argv[0], &argv, Stdio::null(), &BTreeMap::new(), PROGRAM)?)
+        silent.argv(&argv[0], &argv, &BTreeMap::new(), PROGRAM)
     }
 
     /// Whether a command's `unless` says that it has been done.

@@ -5,6 +5,7 @@ mod command;
 mod files;
 pub mod input;
 mod kernel;
+mod kubeadm;
 mod lock;
 mod program;
 mod root;
@@ -166,8 +167,17 @@ impl Inspect for Linux {
     fn has_read(&self, service: &str, reads: &[String]) -> Result<bool> {
         if self.live() { systemd::has_read(self, service, reads) } else { Ok(true) }
     }
+    fn kubeadm(&self) -> Result<Option<String>> {
+        if self.live() { kubeadm::version() } else { Ok(None) }
+    }
+    fn listens(&self, port: u16) -> Result<bool> {
+        if self.live() { kubeadm::listens(port) } else { Ok(false) }
+    }
     fn effect(&self, act: &Act) -> Result<Effect> {
-        let Act::Command(command) = act;
+        let command = match act {
+            Act::Init(_) => return kubeadm::effect(&self.root),
+            Act::Command(command) => command,
+        };
         let done = match (&command.creates, &command.unless) {
             (None, None) => return Ok(Effect::Unseen),
             (Some(path), _) if self.exists(path)? => true,
@@ -200,8 +210,10 @@ impl Host for Linux {
         self.keep_journal()
     }
     fn run(&mut self, act: &Act) -> Result<()> {
-        let Act::Command(command) = act;
-        self.runner().run(command)?;
+        match act {
+            Act::Command(command) => self.runner().run(command)?,
+            Act::Init(init) => kubeadm::init(self, init)?,
+        }
         self.settle()
     }
     fn end(&mut self, act: &Act) -> Result<()> {
@@ -209,9 +221,11 @@ impl Host for Linux {
         self.keep_journal()
     }
     fn undo(&mut self, act: &Act) -> Result<()> {
-        // What a user's command left half done, only that command knows; it is run again.
-        let Act::Command(_) = act;
-        Ok(())
+        match act {
+            // What a user's command left half done, only that command knows; it is run again.
+            Act::Command(_) => Ok(()),
+            Act::Init(init) => kubeadm::reset(self, init),
+        }
     }
     fn wait(&mut self, condition: &Condition, within: Duration) -> Result<()> {
         let Condition::ServiceActive(service) = condition;

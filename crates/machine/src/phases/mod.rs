@@ -1,8 +1,10 @@
 //! The workflow, in order.
 mod commands;
 mod files;
+mod init;
 mod kernel;
 mod modules;
+mod preflight;
 mod proxy;
 mod trust;
 
@@ -16,9 +18,17 @@ const AFTER: commands::Commands = commands::Commands(When::After);
 pub fn phases(mode: Mode) -> &'static [&'static dyn Phase] {
     match mode {
         Mode::Prepare => &[&trust::Trust, &proxy::Proxies, &modules::Modules, &kernel::Kernel, &files::Files, &BEFORE],
-        Mode::Provision => {
-            &[&trust::Trust, &proxy::Proxies, &modules::Modules, &kernel::Kernel, &files::Files, &BEFORE, &AFTER]
-        }
+        Mode::Provision => &[
+            &trust::Trust,
+            &proxy::Proxies,
+            &modules::Modules,
+            &kernel::Kernel,
+            &files::Files,
+            &BEFORE,
+            &preflight::Preflight,
+            &init::Init,
+            &AFTER,
+        ],
         Mode::Post => &[&trust::Trust, &proxy::Proxies, &modules::Modules, &kernel::Kernel, &files::Files],
     }
 }

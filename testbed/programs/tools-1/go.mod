@@ -1,0 +1,3 @@
+module pins
+
+go 1.24.0

@@ -1,0 +1,67 @@
+//! Where the test bed keeps what is dear to make, and how two runs at once share it.
+use crate::error::file;
+use crate::{Error, Result};
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// The test bed's part of the user's cache: `${XDG_CACHE_HOME:-$HOME/.cache}/machineadm`.
+pub fn directory() -> Result<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
+    let cache = cache.ok_or_else(|| Error::Missing {
+        what: "a place for the cache".to_owned(),
+        remedy: "set HOME or XDG_CACHE_HOME".to_owned(),
+    })?;
+    Ok(cache.join("machineadm"))
+}
+
+/// Makes a directory of the cache unless it is there: into a neighbour first, which then takes its name.
+///
+/// Whoever comes second waits for the first. What a killed run left half made is thrown away.
+pub(crate) fn make_once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    if place.exists() {
+        return Ok(());
+    }
+    let _only_one = Lock::take(&beside(place, "lock"))?;
+    if place.exists() {
+        return Ok(());
+    }
+    let partial = beside(place, "partial");
+    remove_tree(&partial)?;
+    fs::create_dir_all(&partial).map_err(file("create", &partial))?;
+    make(&partial)?;
+    fs::rename(&partial, place).map_err(file("rename into", place))
+}
+
+/// Removes a directory and all below it; nothing there is as good.
+pub(crate) fn remove_tree(place: &Path) -> Result<()> {
+    match fs::remove_dir_all(place) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(file("remove", place)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// An exclusive lock on a file, held until dropped; the kernel drops it for a process that dies.
+pub(crate) struct Lock {
+    _held: File,
+}
+
+impl Lock {
+    /// Waits for the lock.
+    pub(crate) fn take(path: &Path) -> Result<Self> {
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(file("create", parent))?;
+        }
+        let held = File::create(path).map_err(file("create", path))?;
+        flock(&held, FlockOperation::LockExclusive).map_err(|errno| file("lock", path)(errno.into()))?;
+        Ok(Self { _held: held })
+    }
+}
+
+fn beside(place: &Path, suffix: &str) -> PathBuf {
+    let mut name = place.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(suffix);
+    place.with_file_name(name)
+}

@@ -1,0 +1,99 @@
+//! The commands and their options.
+mod up;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+use testbed::programs::SETS;
+use testbed::{Bed, Error, Profile, Result, doctor, reaper};
+
+/// Real Kubernetes on this machine: pinned programs, whole machines, nothing left behind.
+#[derive(Debug, Parser)]
+#[command(name = "testbed", arg_required_else_help = true)]
+pub(crate) struct Command {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Make a cluster with kubeadm, say how to enter its machines, and leave it running.
+    Up(up::Options),
+    /// Remove what `up` made, and what killed runs left.
+    Down,
+    /// Boot one machine and open a shell in it; it is gone when the shell ends.
+    Shell {
+        /// Give it everything that a Kubernetes node has, instead of Debian alone.
+        #[arg(long)]
+        node: bool,
+    },
+    /// Say what is missing on this host, and what brings it.
+    Doctor,
+    /// Build the pinned programs now rather than when a test first needs them.
+    Build {
+        /// Sets to build, such as kubernetes-1.36.4; all of them unless named.
+        set: Vec<String>,
+    },
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        match self.verb {
+            Verb::Up(options) => up::up(&options).map(|()| ExitCode::SUCCESS),
+            Verb::Down => down(),
+            Verb::Shell { node } => shell(&if node { Profile::node() } else { Profile::default() }),
+            Verb::Doctor => examine(),
+            Verb::Build { set } => build(&set),
+        }
+    }
+}
+
+fn down() -> Result<ExitCode> {
+    match reaper::reap_kept()?.as_slice() {
+        [] => println!("There was nothing to remove."),
+        gone => println!("Removed {}.", gone.join(", ")),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shell(profile: &Profile) -> Result<ExitCode> {
+    let bed = Bed::new()?;
+    let machine = bed.machine("m1", profile)?;
+    machine.boot()?;
+    println!("Bed {}: machine m1 has booted; leave the shell to remove it.", bed.id());
+    let ended = machine.command(&["bash", "--login"])?.status();
+    bed.down()?;
+    ended.map_err(|source| Error::Start { command: "bash".to_owned(), source })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn examine() -> Result<ExitCode> {
+    let findings = doctor::examine()?;
+    for finding in &findings {
+        match &finding.remedy {
+            None => println!("  ok       {}", finding.what),
+            Some(remedy) => println!("  missing  {}: {remedy}", finding.what),
+        }
+    }
+    for set in SETS {
+        let state = if set.is_built()? { "built" } else { "not built yet; a test that needs it builds it" };
+        println!("  program  {}: {state}", set.name);
+    }
+    let missing = findings.iter().filter(|finding| finding.remedy.is_some()).count();
+    if missing == 0 {
+        println!("Everything is there.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("{missing} missing.");
+    Ok(ExitCode::FAILURE)
+}
+
+fn build(names: &[String]) -> Result<ExitCode> {
+    if let Some(name) = names.iter().find(|name| SETS.iter().all(|set| set.name != **name)) {
+        let known: Vec<&str> = SETS.iter().map(|set| set.name).collect();
+        return Err(Error::Misused(format!("there is no set {name}; there are {}", known.join(", "))));
+    }
+    for set in SETS.iter().filter(|set| names.is_empty() || names.iter().any(|name| name == set.name)) {
+        println!("{}: {}", set.name, set.ensure()?.directory().display());
+    }
+    Ok(ExitCode::SUCCESS)
+}

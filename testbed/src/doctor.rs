@@ -1,0 +1,96 @@
+//! What the host must bring, how to see whether it does, and what brings it.
+use crate::{Error, Result};
+use std::path::PathBuf;
+
+/// Programs that the test bed calls, and what installs each.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("chroot", "apt-get install coreutils"),
+    ("curl", "apt-get install curl"),
+    ("go", "install Go 1.26 or newer"),
+    ("ip", "apt-get install iproute2"),
+    ("mmdebstrap", "apt-get install mmdebstrap"),
+    ("mount", "apt-get install mount"),
+    ("nsenter", "apt-get install util-linux"),
+    ("setsid", "apt-get install util-linux"),
+    ("systemd-nspawn", "apt-get install systemd-container"),
+    ("unshare", "apt-get install util-linux"),
+];
+
+/// Capabilities without which no machine boots: their number and name.
+const CAPABILITIES: &[(u32, &str)] =
+    &[(1, "CAP_DAC_OVERRIDE"), (12, "CAP_NET_ADMIN"), (18, "CAP_SYS_CHROOT"), (21, "CAP_SYS_ADMIN"), (27, "CAP_MKNOD")];
+
+/// One thing that was looked at.
+#[derive(Debug)]
+pub struct Finding {
+    /// What.
+    pub what: String,
+    /// What brings it, if it is missing.
+    pub remedy: Option<String>,
+}
+
+/// Looks at everything, so that a person sees all that is missing at once.
+pub fn examine() -> Result<Vec<Finding>> {
+    let mut findings = vec![finding("root", is_root()?, "run as root (sudo)")];
+    let held = effective_capabilities()?;
+    for (number, name) in CAPABILITIES {
+        findings.push(finding(
+            name,
+            held >> number & 1 == 1,
+            "run as root of the machine, or in a privileged container",
+        ));
+    }
+    for (program, remedy) in PROGRAMS {
+        findings.push(finding(program, find(program).is_some(), &by_setup(remedy)));
+    }
+    let overlay = std::fs::read_to_string("/proc/filesystems").is_ok_and(|all| all.contains("overlay"));
+    findings.push(finding("overlay file system", overlay, "modprobe overlay"));
+    let apt = crate::base::sources().is_ok();
+    findings.push(finding("Debian package sources", apt, "configure apt's sources for this host's own release"));
+    Ok(findings)
+}
+
+/// Fails with one line for the first of these programs that is not installed.
+pub(crate) fn require(programs: &[&str]) -> Result<()> {
+    programs.iter().find(|program| find(program).is_none()).map_or(Ok(()), |program| Err(missing_program(program)))
+}
+
+/// Fails with one line unless machines can be run at all.
+pub(crate) fn require_machines() -> Result<()> {
+    match examine()?.into_iter().find(|finding| finding.remedy.is_some() && finding.what != "go") {
+        Some(Finding { what, remedy }) => Err(Error::Missing { what, remedy: remedy.unwrap_or_default() }),
+        None => Ok(()),
+    }
+}
+
+/// The error for a program that is not installed.
+pub(crate) fn missing_program(program: &str) -> Error {
+    let known = PROGRAMS.iter().find(|(name, _)| *name == program);
+    let remedy = known.map_or_else(|| "install it".to_owned(), |(_, remedy)| by_setup(remedy));
+    Error::Missing { what: program.to_owned(), remedy }
+}
+
+fn by_setup(remedy: &str) -> String {
+    if remedy.starts_with("apt-get") { format!("{remedy} (or run testbed/setup)") } else { remedy.to_owned() }
+}
+
+fn finding(what: &str, there: bool, remedy: &str) -> Finding {
+    Finding { what: what.to_owned(), remedy: (!there).then(|| remedy.to_owned()) }
+}
+
+fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|directory| directory.join(program)).find(|path| path.is_file())
+}
+
+fn is_root() -> Result<bool> {
+    Ok(rustix::process::geteuid().is_root())
+}
+
+fn effective_capabilities() -> Result<u64> {
+    let status =
+        std::fs::read_to_string("/proc/self/status").map_err(crate::error::file("read", "/proc/self/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let held = line.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
+    held.ok_or_else(|| Error::Unreadable { what: "/proc/self/status".to_owned(), found: "no CapEff".to_owned() })
+}

@@ -1,0 +1,106 @@
+//! A cluster as kubeadm alone makes it: the measure that machineadm is compared with, and a quick way to get one.
+use crate::machine::Machine;
+use crate::{Result, until};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Kubeadm's part takes 10 to 30 seconds on two cores.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// What a machine needs to join.
+#[derive(Debug, Clone)]
+pub struct Invitation {
+    /// `kubeadm join …` with endpoint, token and the CA's hash.
+    command: String,
+    certificate_key: String,
+}
+
+/// The part that a machine takes in a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// It runs an API server and an etcd member.
+    ControlPlane,
+    /// It runs pods.
+    Worker,
+}
+
+/// What kubeadm reads; it works on version 1 control groups too.
+fn configuration(machine: &Machine, certificate_key: &str) -> String {
+    let text = include_str!("../files/kubeadm.yaml").replace("ADDRESS", &machine.address().to_string());
+    text.replace("CERTIFICATE_KEY", certificate_key)
+}
+
+/// `kubeadm init` with a configuration that works on any of our machines, and nothing besides.
+pub fn init(machine: &Machine) -> Result<Invitation> {
+    let file = "/srv/kubeadm.yaml";
+    let certificate_key = machine.check(&["kubeadm", "certs", "certificate-key"])?.trim().to_owned();
+    machine.write(file, configuration(machine, &certificate_key), 0o600)?;
+    machine.check(&["kubeadm", "init", "--config", file, "--upload-certs", "--skip-token-print"])?;
+    let command = machine.check(&["kubeadm", "token", "create", "--print-join-command"])?.trim().to_owned();
+    Ok(Invitation { command, certificate_key })
+}
+
+/// `kubeadm join`, and nothing besides.
+pub fn join(machine: &Machine, invitation: &Invitation, part: Part) -> Result<()> {
+    let Invitation { command, certificate_key } = invitation;
+    let further = match part {
+        Part::ControlPlane => format!(" --control-plane --certificate-key {certificate_key}"),
+        Part::Worker => String::new(),
+    };
+    machine.shell(&format!("{command}{further} --ignore-preflight-errors=SystemVerification")).map(drop)
+}
+
+impl Machine {
+    /// `kubectl` with this control plane's administrator's rights.
+    pub fn kubectl(&self, words: &[&str]) -> Result<String> {
+        let mut all = vec!["kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", "--request-timeout=10s"];
+        all.extend(words);
+        self.check(&all)
+    }
+
+    /// An object of this control plane's cluster, or a list.
+    pub fn kubectl_json(&self, words: &[&str]) -> Result<Value> {
+        let mut all = words.to_vec();
+        all.push("--output=json");
+        let printed = self.kubectl(&all)?;
+        serde_json::from_str(&printed).map_err(|error| crate::Error::Unreadable {
+            what: format!("kubectl {}", words.join(" ")),
+            found: error.to_string(),
+        })
+    }
+
+    /// Waits until exactly these nodes are Ready, as the API server of this machine sees it.
+    pub fn wait_for_nodes(&self, names: &[&str]) -> Result<()> {
+        let mut wanted: Vec<&str> = names.to_vec();
+        wanted.sort_unstable();
+        until(&format!("nodes {wanted:?} Ready"), LIMIT, || {
+            let nodes = self.kubectl_json(&["get", "nodes"]).map_err(|error| error.to_string())?;
+            let mut ready: Vec<&str> = items(&nodes).filter(|node| is(node, "Ready")).filter_map(name).collect();
+            ready.sort_unstable();
+            if ready == wanted { Ok(()) } else { Err(format!("{ready:?} are Ready")) }
+        })
+    }
+
+    /// Waits until a deployment has all the replicas that it wants.
+    pub fn wait_for_deployment(&self, namespace: &str, deployment: &str) -> Result<()> {
+        until(&format!("deployment {deployment} available"), LIMIT, || {
+            let found = self.kubectl_json(&["get", "deployment", deployment, "--namespace", namespace]);
+            let found = found.map_err(|error| error.to_string())?;
+            let (wanted, ready) = (&found["spec"]["replicas"], &found["status"]["readyReplicas"]);
+            if wanted == ready { Ok(()) } else { Err(format!("{ready} of {wanted} replicas are ready")) }
+        })
+    }
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list["items"].as_array().into_iter().flatten()
+}
+
+fn name(object: &Value) -> Option<&str> {
+    object["metadata"]["name"].as_str()
+}
+
+fn is(object: &Value, condition: &str) -> bool {
+    let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
+    conditions.into_iter().any(|found| found["type"] == condition && found["status"] == "True")
+}

@@ -1,0 +1,104 @@
+//! A whole machine: systemd as its first process, its own disk, network and control groups.
+mod boot;
+mod enter;
+mod files;
+mod snapshot;
+
+pub use snapshot::{Entry, Snapshot};
+
+use crate::bed::Shared;
+use crate::cgroup::Plan;
+use crate::network::{Namespace, Plug, Switch};
+use crate::profile::{Profile, Software};
+use crate::{Result, base, images, layer};
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::process::Child;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A machine of a bed. It is off until [`boot`](Self::boot), and keeps its disk when it is off again.
+///
+/// Dropping it cuts its power; its disk goes with the bed.
+#[derive(Debug)]
+pub struct Machine {
+    name: String,
+    number: u8,
+    directory: PathBuf,
+    /// Read-only layers below the machine's own, topmost first.
+    lower: Vec<PathBuf>,
+    /// Directories of the cache that the machine sees, read-only.
+    shown: Vec<(PathBuf, &'static str)>,
+    groups: Plan,
+    nspawn: Mutex<Option<Child>>,
+    // After everything that runs in it; the bed's shared part last of all.
+    namespace: Namespace,
+    bed: Arc<Shared>,
+}
+
+/// Directories that must be on the host's own disk, since an overlay can't be the upper part of another.
+const OWN_DISK: &[(&str, &str)] =
+    &[("containerd", "/var/lib/containerd"), ("kubelet", "/var/lib/kubelet"), ("etcd", "/var/lib/etcd")];
+
+impl Machine {
+    /// A machine with a fresh disk, plugged into the bed's switch, switched off.
+    pub(crate) fn new(bed: Arc<Shared>, name: &str, profile: &Profile) -> Result<Self> {
+        let number = bed.next_number()?;
+        let base = base::ensure(&profile.packages)?;
+        let layer = layer::ensure(&profile.software)?;
+        let namespace = Namespace::new(&bed.claim)?;
+        bed.switch.plug(&namespace, number)?;
+        let groups = Plan::new(&format!("{}-{name}", bed.claim.id()))?;
+        bed.claim.note_groups(&groups.groups())?;
+        let directory = bed.claim.directory().join("machines").join(name);
+        let mut machine = Self {
+            name: name.to_owned(),
+            number,
+            directory,
+            lower: vec![layer, base.clone()],
+            shown: Vec::new(),
+            groups,
+            nspawn: Mutex::new(None),
+            namespace,
+            bed,
+        };
+        machine.format_disk(profile)?;
+        if let Software::Node(runtime) = profile.software {
+            let images = images::ensure(&base)?;
+            runtime.preload(&images, &machine.directory.join("containerd"))?;
+            machine.shown.push((images.directory().to_owned(), images::SHOWN_AT));
+        }
+        Ok(machine)
+    }
+
+    /// Its host name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its address on the bed's switch.
+    pub fn address(&self) -> Ipv4Addr {
+        Switch::address(self.number)
+    }
+
+    /// Pulls the network plug; the machine goes on running.
+    pub fn cut_network(&self) -> Result<()> {
+        self.bed.switch.set_plug(self.number, Plug::Out)
+    }
+
+    /// Puts the network plug back.
+    pub fn reconnect_network(&self) -> Result<()> {
+        self.bed.switch.set_plug(self.number, Plug::In)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Child>> {
+        self.nspawn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        if let Err(error) = self.kill() {
+            eprintln!("testbed: {}: {error}", self.name);
+        }
+    }
+}

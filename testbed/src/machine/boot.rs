@@ -1,0 +1,139 @@
+//! Power: boot, wait until running, power off, cut the power.
+use super::{Machine, OWN_DISK};
+use crate::error::file;
+use crate::{Error, Result, child, until};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{self, File};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Mounts the root in a mount namespace of its own and becomes systemd-nspawn.
+const SCRIPT: &str = include_str!("boot.sh");
+
+/// A boot takes about a second; on busy cores more.
+const BOOT_LIMIT: Duration = Duration::from_secs(120);
+/// systemd gives a stubborn service 90 seconds.
+const POWER_OFF_LIMIT: Duration = Duration::from_secs(150);
+
+impl Machine {
+    /// Boots and waits until systemd says that it is done, be it with failed units.
+    pub fn boot(&self) -> Result<()> {
+        self.power_on()?;
+        self.wait_until_running()
+    }
+
+    /// Switches the power on and does not wait.
+    pub fn power_on(&self) -> Result<()> {
+        let mut nspawn = self.lock();
+        if nspawn.is_some() {
+            return Err(Error::Misused(format!("{} is on already", self.name)));
+        }
+        self.groups.create()?;
+        let console = self.directory.join("console.log");
+        let console = File::options().create(true).append(true).open(&console).map_err(file("open", console))?;
+        let errors = console.try_clone().map_err(file("open", &self.directory))?;
+        *nspawn = Some(child::start(self.nspawn().stdin(Stdio::null()).stdout(console).stderr(errors))?);
+        Ok(())
+    }
+
+    /// Waits until the machine says `running` or `degraded`.
+    pub fn wait_until_running(&self) -> Result<()> {
+        let what = format!("the boot of {}", self.name);
+        let state = until(&what, BOOT_LIMIT, || {
+            if !self.is_on() {
+                return Ok("off".to_owned());
+            }
+            let state = self.run(&["systemctl", "is-system-running"]).map_err(|error| error.to_string())?;
+            match state.stdout.trim() {
+                state @ ("running" | "degraded") => Ok(state.to_owned()),
+                state => Err(format!("it says `{state}`; its console: {}", self.console())),
+            }
+        })?;
+        match state.as_str() {
+            "off" => {
+                Err(Error::Failed { command: what, status: "a machine that is off".to_owned(), output: self.console() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The end of what the machine said on its console.
+    pub fn console(&self) -> String {
+        child::tail(&fs::read_to_string(self.directory.join("console.log")).unwrap_or_default())
+    }
+
+    /// Shuts down in good order and waits until the machine is off.
+    pub fn power_off(&self) -> Result<()> {
+        self.run(&["systemctl", "poweroff", "--no-wall"])?;
+        self.wait_until_off(POWER_OFF_LIMIT)
+    }
+
+    /// Cuts the power: every process is gone at once, nothing is written any more. Nothing to do when it is off.
+    pub fn kill(&self) -> Result<()> {
+        if let Some(leader) = self.leader() {
+            // It may just have gone.
+            let _ = kill_process(leader, Signal::KILL);
+        } else if let Some(nspawn) = self.lock().as_mut() {
+            drop(nspawn.kill());
+        }
+        self.wait_until_off(Duration::from_secs(30))
+    }
+
+    /// Whether the power is on; one that powered itself off is off.
+    pub fn is_on(&self) -> bool {
+        let mut nspawn = self.lock();
+        if nspawn.as_mut().is_some_and(|running| matches!(running.try_wait(), Ok(Some(_)))) {
+            *nspawn = None;
+        }
+        nspawn.is_some()
+    }
+
+    /// Waits until the machine is off, as after a command inside that powers it off.
+    pub fn wait_until_off(&self, limit: Duration) -> Result<()> {
+        let what = format!("the end of {}", self.name);
+        until(&what, limit, || if self.is_on() { Err("it is on".to_owned()) } else { Ok(()) })
+    }
+
+    /// The machine's first process, as the host numbers it.
+    pub(super) fn leader(&self) -> Option<Pid> {
+        let nspawn = self.lock().as_ref().map(Child::id)?;
+        let children = fs::read_to_string(format!("/proc/{nspawn}/task/{nspawn}/children")).ok()?;
+        let is_first = |pid: &&str| {
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+            let numbers: Vec<&str> = numbers.split_whitespace().collect();
+            numbers.len() > 1 && numbers.last() == Some(&"1")
+        };
+        let leader = children.split_whitespace().find(is_first)?;
+        leader.parse().ok().and_then(Pid::from_raw)
+    }
+
+    fn nspawn(&self) -> Command {
+        let mut prefix = self.groups.prefix();
+        prefix.extend(["unshare", "--mount", "--propagation", "slave", "sh", "-c", SCRIPT, "boot"].map(str::to_owned));
+        let mut command = self.bed.claim.command(&prefix[0]);
+        command.args(&prefix[1..]).envs(self.disk());
+        let groups: Vec<String> = self.groups.groups().iter().map(|group| group.display().to_string()).collect();
+        command.env("CONTROL_GROUPS", groups.join(" "));
+        // Only /proc/sys/net may be written: it is the machine's own. The rest would be the host's.
+        command.env("SYSTEMD_NSPAWN_API_VFS_WRITABLE", "network");
+        command.env("SYSTEMD_NSPAWN_UNIFIED_HIERARCHY", self.groups.unified());
+        command.env("SYSTEMD_SECCOMP", "0");
+        // The directory is ours alone; a lock file would outlive a machine whose power is cut.
+        command.env("SYSTEMD_NSPAWN_LOCK", "0");
+        command.args(["--quiet", "--boot", "--register=no", "--keep-unit", "--resolv-conf=off", "--link-journal=no"]);
+        command.args(["--timezone=off", "--console=read-only", "--bind=/dev/kmsg"]);
+        // All but the right to set the clock: that is the host's as well.
+        command.args(["--capability=all", "--drop-capability=CAP_SYS_TIME"]);
+        command.arg(format!("--machine={}-{}", self.bed.claim.id(), self.name));
+        command.arg(format!("--hostname={}", self.name));
+        command.arg(format!("--network-namespace-path={}", self.namespace.path()));
+        for (own, inside) in OWN_DISK {
+            command.arg(format!("--bind={}:{inside}", self.directory.join(own).display()));
+        }
+        for (shown, inside) in &self.shown {
+            command.arg(format!("--bind-ro={}:{inside}", shown.display()));
+        }
+        command
+    }
+}

@@ -1,0 +1,143 @@
+//! The real programs, built once from pinned Go modules and then kept by version.
+mod build;
+
+use crate::error::Result;
+use crate::{cache, digest};
+use std::path::{Path, PathBuf};
+
+/// Programs that are pinned and built together.
+#[derive(Debug)]
+pub struct Set {
+    /// Name and version, as its folder below `testbed/programs` is called.
+    pub name: &'static str,
+    /// The folder's files, which pin every source by its digest.
+    files: &'static [(&'static str, &'static str)],
+    /// What each program is called, and the package it is built from.
+    programs: &'static [(&'static str, &'static str)],
+    /// What the linker writes into them, mostly their version.
+    stamps: &'static [(&'static str, &'static str)],
+    /// Disk that a build takes while it runs, in GiB.
+    disk: u64,
+}
+
+macro_rules! files {
+    ($set:literal: $($file:literal),+) => { &[$(($file, include_str!(concat!("../programs/", $set, "/", $file)))),+] };
+}
+
+/// kubeadm, kubelet, kubectl and the control plane.
+pub const KUBERNETES: Set = Set {
+    name: "kubernetes-1.36.4",
+    files: files!("kubernetes-1.36.4": "go.mod", "go.sum"),
+    programs: &[
+        ("kubeadm", "k8s.io/kubernetes/cmd/kubeadm"),
+        ("kubelet", "k8s.io/kubernetes/cmd/kubelet"),
+        ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
+        ("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+        ("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"),
+        ("kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy"),
+        ("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
+    ],
+    stamps: &[
+        ("k8s.io/component-base/version.gitVersion", "v1.36.4"),
+        ("k8s.io/component-base/version.gitMajor", "1"),
+        ("k8s.io/component-base/version.gitMinor", "36"),
+    ],
+    disk: 7,
+};
+
+/// The store below the control plane.
+pub const ETCD: Set = Set {
+    name: "etcd-3.6.8",
+    files: files!("etcd-3.6.8": "go.mod", "go.sum"),
+    programs: &[("etcd", "go.etcd.io/etcd/server/v3")],
+    stamps: &[],
+    disk: 2,
+};
+
+/// The cluster's name server.
+pub const COREDNS: Set = Set {
+    name: "coredns-1.14.2",
+    files: files!("coredns-1.14.2": "go.mod", "go.sum"),
+    programs: &[("coredns", "github.com/coredns/coredns")],
+    stamps: &[],
+    disk: 4,
+};
+
+/// The container runtime, newer than Debian's.
+pub const CONTAINERD: Set = Set {
+    name: "containerd-2.4.2",
+    files: files!("containerd-2.4.2": "go.mod", "go.sum"),
+    programs: &[
+        ("containerd", "github.com/containerd/containerd/v2/cmd/containerd"),
+        ("containerd-shim-runc-v2", "github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2"),
+        ("ctr", "github.com/containerd/containerd/v2/cmd/ctr"),
+    ],
+    stamps: &[("github.com/containerd/containerd/v2/version.Version", "v2.4.2")],
+    disk: 3,
+};
+
+/// Our own two: `pause`, which holds a pod open, and `probe`, which looks at the network from inside one.
+pub const TOOLS: Set = Set {
+    name: "tools-1",
+    files: files!("tools-1": "go.mod", "pause/main.go", "probe/main.go"),
+    programs: &[("pause", "pins/pause"), ("probe", "pins/probe")],
+    stamps: &[],
+    disk: 1,
+};
+
+/// All sets, in the order in which `testbed build` makes them.
+pub const SETS: &[&Set] = &[&TOOLS, &ETCD, &CONTAINERD, &COREDNS, &KUBERNETES];
+
+impl Set {
+    /// The programs, built now unless they are there; prints what it builds and how long it took.
+    pub fn ensure(&self) -> Result<Programs> {
+        let directory = self.directory()?;
+        cache::make_once(&directory, |partial| build::build(self, partial))?;
+        Ok(Programs { directory })
+    }
+
+    /// Whether the programs are there already.
+    pub fn is_built(&self) -> Result<bool> {
+        Ok(self.directory()?.exists())
+    }
+
+    /// Below the cache, named after the version and after what exactly is pinned.
+    fn directory(&self) -> Result<PathBuf> {
+        let pins = format!("{:?} {:?} {:?}", self.files, self.programs, self.stamps);
+        let name = format!("{}-{}", self.name, digest::short(&pins));
+        Ok(cache::directory()?.join("programs").join(name))
+    }
+}
+
+/// A set that is there.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    directory: PathBuf,
+}
+
+impl Programs {
+    /// The path of one program.
+    pub fn path(&self, program: &str) -> PathBuf {
+        self.directory.join(program)
+    }
+
+    /// The directory that holds nothing but the programs.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pin_is_complete_and_names_its_version() {
+        for set in SETS.iter().filter(|set| set.name != TOOLS.name) {
+            let (_, version) = set.name.split_once('-').unwrap();
+            let text = |wanted| set.files.iter().find(|(name, _)| *name == wanted).unwrap().1;
+            assert!(text("go.mod").contains(&format!(" v{version}\n")), "{} does not pin {version}", set.name);
+            assert!(text("go.sum").lines().count() > 100, "{} has no complete go.sum", set.name);
+        }
+    }
+}
