@@ -23,7 +23,8 @@ fn done(ran: &Ran) {
 }
 
 fn failure(sandbox: &Sandbox) -> Value {
-    let outcome: Value = serde_json::from_str(&sandbox.text("/var/lib/machineadm/outcome.json").unwrap()).unwrap();
+    let outcome = sandbox.text("/var/lib/machineadm/outcome.json").expect("a run leaves its outcome");
+    let outcome: Value = serde_json::from_str(&outcome).expect("an outcome is JSON");
     outcome["failure"].clone()
 }
 

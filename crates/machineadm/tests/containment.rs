@@ -2,6 +2,7 @@
 mod support {
     pub(crate) mod binary;
     pub(crate) mod cage;
+    pub(crate) mod differences;
     pub(crate) mod ran;
     pub(crate) mod scratch;
     pub(crate) mod tree;

@@ -2,6 +2,7 @@
 //! none breaks a promise, and the program makes the same machine of each.
 mod support {
     pub(crate) mod binary;
+    pub(crate) mod differences;
     pub(crate) mod disk;
     pub(crate) mod meaning;
     pub(crate) mod promises;
@@ -24,6 +25,7 @@ use std::{
 };
 use support::{
     binary::{command, run},
+    differences::differences,
     disk::Disk,
     meaning::by_meaning,
     promises::Promises,
@@ -31,7 +33,7 @@ use support::{
     scratch::Scratch,
     shell,
     strace::{Op, record},
-    tree::{Tree, differences, look},
+    tree::{Tree, look},
 };
 
 /// An undisturbed run, recorded once for all tests.

@@ -1,6 +1,7 @@
 //! The real program is killed at random points, again and again, and one undisturbed run makes up for all of it.
 mod support {
     pub(crate) mod binary;
+    pub(crate) mod differences;
     pub(crate) mod meaning;
     pub(crate) mod ran;
     pub(crate) mod rich;
@@ -17,10 +18,11 @@ use std::{
 };
 use support::{
     binary::{command, run},
+    differences::differences,
     meaning::by_meaning,
     rich,
     scratch::Scratch,
-    tree::{Tree, differences, look},
+    tree::{Tree, look},
 };
 
 /// Kills that meet a run at work.

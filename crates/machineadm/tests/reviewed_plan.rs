@@ -1,6 +1,7 @@
 //! A saved plan is done exactly, or refused: when the machine has drifted, is another one, or the file is no plan.
 mod support {
     pub(crate) mod binary;
+    pub(crate) mod differences;
     pub(crate) mod documents;
     pub(crate) mod ran;
     pub(crate) mod scratch;
@@ -14,10 +15,11 @@ use std::{
 };
 use support::{
     binary::run,
+    differences::differences,
     documents::document,
     ran::Ran,
     scratch::Scratch,
-    tree::{Tree, differences, look},
+    tree::{Tree, look},
 };
 
 struct Reviewed {

@@ -1,9 +1,10 @@
 //! A root with something precious beside it, and a run on it that must not touch that.
 use super::{
     binary::run,
+    differences::differences,
     ran::Ran,
     scratch::Scratch,
-    tree::{Tree, differences, look},
+    tree::{Tree, look},
 };
 use std::{
     fs,
