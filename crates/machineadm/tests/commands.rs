@@ -105,18 +105,21 @@ fn when_its_time_is_over_a_command_goes_with_all_it_started() {
 }
 
 #[test]
-fn a_killed_run_takes_its_command_along() {
+fn a_killed_run_takes_its_command_along_with_all_it_started() {
     let sandbox = Sandbox::new();
-    let documents = commands("\n  - {name: long, argv: [sleep, '986545']}");
-    fs::write(sandbox.at("/root/configuration.yaml"), documents).unwrap();
-    let mut command = sandbox.command(&["machineadm", "bootstrap", "-f", "/root/configuration.yaml"]);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    assert!(soon(|| runs(&sandbox, "sleep 986545")), "the command did not start");
-    sandbox.sh("kill -9 $(sed 's/.*process \\([0-9]*\\).*/\\1/' /run/machineadm/lock)");
-    child.wait().unwrap();
-    assert!(soon(|| !runs(&sandbox, "sleep 986545")), "the command outlived its run");
-    let status = sandbox.machineadm(&["status"]);
-    assert!(status.stdout.contains("CUT SHORT at commands/before"), "{}", status.stdout);
+    for command in ["argv: [sleep, '986545']", "shell: 'sleep 986546 & sleep 986545'"] {
+        let documents = commands(&format!("\n  - {{name: long, {command}}}"));
+        fs::write(sandbox.at("/srv/configuration.yaml"), documents).unwrap();
+        let mut command = sandbox.command(&["machineadm", "bootstrap", "-f", "/srv/configuration.yaml"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        assert!(soon(|| runs(&sandbox, "sleep 986545")), "the command did not start");
+        sandbox.sh("kill -9 $(sed 's/.*process \\([0-9]*\\).*/\\1/' /run/machineadm/lock)");
+        child.wait().unwrap();
+        let is_gone = || !runs(&sandbox, "sleep 986545") && !runs(&sandbox, "sleep 986546");
+        assert!(soon(is_gone), "something outlived its run");
+        let status = sandbox.machineadm(&["status"]);
+        assert!(status.stdout.contains("CUT SHORT at commands/before"), "{}", status.stdout);
+    }
 }
 
 #[test]

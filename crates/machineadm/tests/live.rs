@@ -24,7 +24,7 @@ fn done(ran: &Ran) {
 
 /// Nothing is left to do.
 fn is_settled(sandbox: &Sandbox) {
-    let plan = sandbox.machineadm(&["plan", "-f", "/root/configuration.yaml", "--exit-code"]);
+    let plan = sandbox.machineadm(&["plan", "-f", "/srv/configuration.yaml", "--exit-code"]);
     assert!(plan.code == Some(0) && plan.stdout.contains("nothing to do"), "{}{}", plan.stdout, plan.stderr);
 }
 
@@ -81,18 +81,18 @@ fn a_parameter_that_does_not_take_is_a_failure_until_it_is_corrected() {
 fn a_certificate_is_taken_up_by_the_systems_own_program() {
     assert!(Path::new("/usr/sbin/update-ca-certificates").exists(), "ca-certificates is missing: run scripts/setup");
     let sandbox = Sandbox::new();
-    let make = "cd /root
+    let make = "cd /srv
         openssl req -x509 -newkey ed25519 -nodes -days 30 -subj '/CN=Proof CA' -keyout ca.key -out ca.pem
         openssl req -newkey ed25519 -nodes -subj '/CN=leaf' -keyout leaf.key -out leaf.csr
         openssl x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -days 10 -out leaf.pem";
     sandbox.sh(make);
-    let verify = ["openssl", "verify", "-CApath", "/etc/ssl/certs", "/root/leaf.pem"];
+    let verify = ["openssl", "verify", "-CApath", "/etc/ssl/certs", "/srv/leaf.pem"];
     assert_ne!(sandbox.run(&verify).code, Some(0), "it is trusted already");
-    let certificate = sandbox.text("/root/ca.pem").unwrap();
+    let certificate = sandbox.text("/srv/ca.pem").unwrap();
     let spec = format!("\n  certificates: |\n    {}", certificate.trim().replace('\n', "\n    "));
     done(&sandbox.bootstrap(&document("TrustBundleConfig", &spec)));
     let verified = sandbox.run(&verify);
-    assert_eq!(verified.stdout, "/root/leaf.pem: OK\n", "{}", verified.stderr);
+    assert_eq!(verified.stdout, "/srv/leaf.pem: OK\n", "{}", verified.stderr);
     let bundle = sandbox.text("/etc/ssl/certs/ca-certificates.crt").unwrap();
     assert!(bundle.contains(certificate.trim()), "the bundle does not hold it");
     is_settled(&sandbox);

@@ -86,8 +86,8 @@ impl Sandbox {
 
     /// Writes a configuration inside and bootstraps with it.
     pub(crate) fn bootstrap(&self, documents: &str) -> Ran {
-        fs::write(self.at("/root/configuration.yaml"), documents).expect("a file can be written");
-        self.machineadm(&["bootstrap", "-f", "/root/configuration.yaml"])
+        fs::write(self.at("/srv/configuration.yaml"), documents).expect("a file can be written");
+        self.machineadm(&["bootstrap", "-f", "/srv/configuration.yaml"])
     }
 }
 
