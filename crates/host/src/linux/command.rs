@@ -9,7 +9,7 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fd::OwnedFd,
     fs::{MemfdFlags, memfd_create},
-    process::{Pid, Signal, kill_process_group, test_kill_process_group},
+    process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group},
 };
 use std::{
     collections::BTreeMap,
@@ -27,6 +27,8 @@ const LOOK: Duration = Duration::from_secs(60);
 const PROGRAM: Duration = Duration::from_secs(300);
 /// Between asking a command to end and ending it.
 const GRACE: Duration = Duration::from_secs(10);
+/// How much a pipe holds.
+const PIPE: usize = 64 << 10;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// Reads the script from standard input to its end, then runs it without one.
 ///
@@ -146,18 +148,22 @@ fn watch(
     tail: &mut Tail<'_>,
 ) -> io::Result<Option<ExitStatus>> {
     rustix::io::ioctl_fionbio(&reader, true)?;
+    let group = Pid::from_child(child);
+    let end = pidfd_open(group, PidfdFlags::empty())?;
     let mut deadline = Instant::now() + within;
     let mut asked_to_end = false;
+    let mut more = true;
     loop {
         let tick = Timespec::try_from(BETWEEN_LOOKS).map_err(io::Error::other)?;
-        rustix::io::retry_on_intr(|| poll(&mut [PollFd::new(&reader, PollFlags::IN)], Some(&tick)))?;
+        let mut awaited = [PollFd::new(&end, PollFlags::IN), PollFd::new(&reader, PollFlags::IN)];
+        let awaited = if more { &mut awaited[..] } else { &mut awaited[..1] };
+        rustix::io::retry_on_intr(|| poll(awaited, Some(&tick)))?;
         // Asked before reading: what came before the end is then read too.
         let ended = child.try_wait()?;
-        let more = drain(&mut reader, tail)?;
+        more = more && drain(&mut reader, tail)?;
         if let Some(status) = ended.filter(|_| !asked_to_end) {
             return Ok(Some(status));
         }
-        let group = Pid::from_child(child);
         // What it started has the same time to end as itself.
         if ended.is_some() && test_kill_process_group(group).is_err() {
             return Ok(None);
@@ -171,17 +177,17 @@ fn watch(
             deadline = Instant::now() + GRACE;
             asked_to_end = true;
         }
-        if !more {
-            // The pipe is closed but the child still runs: the next look would come at once.
+        if ended.is_some() {
+            // Only what it started is left, and nothing tells of its end.
             std::thread::sleep(BETWEEN_LOOKS);
         }
     }
 }
 
-/// Reads what is there; `false` at the pipe's end.
+/// Reads what is there, but no more than a pipe holds: a program may write faster than we read. `false` at the pipe's end.
 fn drain(reader: &mut io::PipeReader, tail: &mut Tail<'_>) -> io::Result<bool> {
     let mut buffer = [0; 4096];
-    loop {
+    for _ in 0..PIPE / buffer.len() {
         match reader.read(&mut buffer) {
             Ok(0) => return Ok(false),
             Ok(n) => tail.add(&buffer[..n]),
@@ -190,4 +196,5 @@ fn drain(reader: &mut io::PipeReader, tail: &mut Tail<'_>) -> io::Result<bool> {
             Err(error) => return Err(error),
         }
     }
+    Ok(true)
 }
