@@ -105,6 +105,16 @@ fn when_its_time_is_over_a_command_goes_with_all_it_started() {
 }
 
 #[test]
+fn a_command_that_talks_without_end_has_no_more_time_than_others() {
+    let sandbox = Sandbox::new();
+    let script = "timeout 20 machineadm bootstrap -f /srv/configuration.yaml > /dev/null 2>&1 || echo $?";
+    fs::write(sandbox.at("/srv/configuration.yaml"), commands("\n  - {name: flood, argv: ['yes'], timeout: 1s}"))
+        .unwrap();
+    assert_eq!(sandbox.sh(script), "1\n", "124 would be the test's own patience");
+    assert!(failure(&sandbox)["cause"].as_str().unwrap().contains("did not end within 1 s"));
+}
+
+#[test]
 fn a_killed_run_takes_its_command_along_with_all_it_started() {
     let sandbox = Sandbox::new();
     for command in ["argv: [sleep, '986545']", "shell: 'sleep 986546 & sleep 986545'"] {

@@ -31,7 +31,9 @@ const LONGEST_CHAIN: u64 = 6;
 
 #[test]
 fn a_run_killed_anywhere_is_finished_by_the_next() {
-    let (wanted, duration) = undisturbed();
+    let (wanted, first) = undisturbed();
+    // The first was cold; most others are quicker, and a kill shall meet them at work.
+    let duration = (0..5).map(|_| undisturbed().1).min().unwrap_or(first);
     let mut random = Random::new();
     println!("seed {}, an undisturbed run takes {duration:?}", random.0);
     let (mut kills, mut cut_short) = (0, 0);
