@@ -6,6 +6,11 @@ use serde::{Deserialize, Serialize};
 /// Lines of a failed program's output that are kept.
 const TAIL_LINES: usize = 20;
 
+/// Where a run stands before its first phase: it keeps its configuration and says that it began.
+pub const START: &str = "start";
+/// Where it stands after its last: it says how it ended.
+pub const END: &str = "end";
+
 /// What a run did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|first| first == child::MARK) {
-        eprintln!("machineadm: {}", child::become_program(arguments));
+        eprintln!("machineadm: {}", child::run_guarded(arguments));
         return ExitCode::from(126);
     }
     // Before anything is read that a core dump could hold.

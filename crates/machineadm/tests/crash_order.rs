@@ -2,8 +2,11 @@
 //! none breaks a promise, and the program makes the same machine of each.
 mod support {
     pub(crate) mod binary;
+    pub(crate) mod differences;
     pub(crate) mod disk;
+    pub(crate) mod meaning;
     pub(crate) mod promises;
+    pub(crate) mod ran;
     pub(crate) mod rich;
     pub(crate) mod scratch;
     pub(crate) mod shell;
@@ -22,13 +25,15 @@ use std::{
 };
 use support::{
     binary::{command, run},
+    differences::differences,
     disk::Disk,
+    meaning::by_meaning,
     promises::Promises,
     rich,
     scratch::Scratch,
     shell,
     strace::{Op, record},
-    tree::{Tree, by_meaning, differences, look},
+    tree::{Tree, look},
 };
 
 /// An undisturbed run, recorded once for all tests.

@@ -1,6 +1,9 @@
 //! The real program is killed at random points, again and again, and one undisturbed run makes up for all of it.
 mod support {
     pub(crate) mod binary;
+    pub(crate) mod differences;
+    pub(crate) mod meaning;
+    pub(crate) mod ran;
     pub(crate) mod rich;
     pub(crate) mod scratch;
     pub(crate) mod shell;
@@ -15,9 +18,11 @@ use std::{
 };
 use support::{
     binary::{command, run},
+    differences::differences,
+    meaning::by_meaning,
     rich,
     scratch::Scratch,
-    tree::{Tree, by_meaning, differences, look},
+    tree::{Tree, look},
 };
 
 /// Kills that meet a run at work.
@@ -26,7 +31,9 @@ const LONGEST_CHAIN: u64 = 6;
 
 #[test]
 fn a_run_killed_anywhere_is_finished_by_the_next() {
-    let (wanted, duration) = undisturbed();
+    let (wanted, first) = undisturbed();
+    // The first was cold; most others are quicker, and a kill shall meet them at work.
+    let duration = (0..5).map(|_| undisturbed().1).min().unwrap_or(first);
     let mut random = Random::new();
     println!("seed {}, an undisturbed run takes {duration:?}", random.0);
     let (mut kills, mut cut_short) = (0, 0);

@@ -1,38 +1,74 @@
-//! The last steps in a child before it becomes the user's command: it dies with us, dumps no core, and may change its root.
+//! The guard between machineadm and a command: it dumps no core, may change the root, and when machineadm is gone, however
+//! it went, ends the command with all that it started. Otherwise a next run would meet a command still at work.
 //!
-//! Rust offers them only in a process of one's own, so machineadm runs itself with [`MARK`] first.
-use rustix::process::{Pid, Resource, Rlimit, Signal, chroot, getppid, set_parent_process_death_signal, setrlimit};
-use std::{ffi::OsString, io, os::unix::process::CommandExt, process::Command};
+//! Rust offers such steps only in a process of one's own, so machineadm runs itself with [`MARK`] first.
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    fd::OwnedFd,
+    process::{
+        PidfdFlags, Resource, Rlimit, Signal, chroot, getpgrp, getpid, getppid, kill_process, kill_process_group,
+        pidfd_open, setrlimit,
+    },
+};
+use std::{
+    ffi::OsString,
+    io,
+    os::unix::process::ExitStatusExt,
+    process::{Child, Command, ExitStatus, exit},
+};
 
-/// The first argument by which machineadm knows that it is such a child.
+/// The first argument by which machineadm knows that it is such a guard.
 pub const MARK: &str = "internal-run";
 
-/// `internal-run PARENT ROOT PROGRAM ARGUMENT…`: becomes the program; returns only the reason why it could not.
-pub fn become_program(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
-    let mut next = || arguments.next().ok_or_else(|| io::Error::other("internal-run is not for people"));
-    let prepared = next().and_then(|parent| {
-        let root = next()?;
-        prepare(&parent.to_string_lossy(), &root)?;
-        next()
-    });
-    match prepared {
-        Ok(program) => Command::new(program).args(arguments).exec(),
+/// `internal-run PARENT ROOT PROGRAM ARGUMENT…`: ends as the program does; returns only the reason why it could not run.
+pub fn run_guarded(arguments: impl Iterator<Item = OsString>) -> io::Error {
+    match start(arguments).and_then(|(parent, mut child)| {
+        std::thread::spawn(move || end_with(&parent));
+        child.wait()
+    }) {
+        Ok(status) => end_like(status),
         Err(error) => error,
     }
 }
 
-fn prepare(parent: &str, root: &OsString) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    // The parent may have died before that call.
-    if getppid().map(Pid::as_raw_nonzero).map(|pid| pid.to_string()).as_deref() != Some(parent) {
-        return Err(io::Error::other("machineadm is gone"));
+fn start(mut arguments: impl Iterator<Item = OsString>) -> io::Result<(OwnedFd, Child)> {
+    let mut next = || arguments.next().ok_or_else(|| io::Error::other("internal-run is not for people"));
+    let (parent, root, program) = (next()?, next()?, next()?);
+    let parent = prepare(&parent.to_string_lossy(), &root)?;
+    Ok((parent, Command::new(program).args(arguments).spawn()?))
+}
+
+/// The parent, as something that can be watched.
+fn prepare(parent: &str, root: &OsString) -> io::Result<OwnedFd> {
+    let gone = || io::Error::other("machineadm is gone");
+    let pid = getppid().filter(|pid| pid.as_raw_nonzero().to_string() == parent).ok_or_else(gone)?;
+    let watched = pidfd_open(pid, PidfdFlags::empty())?;
+    // It may have gone, and its number to another process, before that call.
+    if getppid() != Some(pid) {
+        return Err(gone());
     }
     no_core_dumps()?;
     if root != "/" {
         std::env::set_current_dir(root)?;
         chroot(".")?;
     }
-    std::env::set_current_dir("/")
+    std::env::set_current_dir("/")?;
+    Ok(watched)
+}
+
+/// Waits for the parent's end, then ends everything in this group, this guard included.
+fn end_with(parent: &OwnedFd) {
+    // A watch that can't be kept ends it too: a command without its run must not go on.
+    let _ = rustix::io::retry_on_intr(|| poll(&mut [PollFd::new(parent, PollFlags::IN)], None));
+    let _ = kill_process_group(getpgrp(), Signal::KILL);
+}
+
+/// Ends as the command did, so that whoever waits sees no difference.
+fn end_like(status: ExitStatus) -> ! {
+    if let Some(signal) = status.signal().and_then(Signal::from_named_raw) {
+        let _ = kill_process(getpid(), signal);
+    }
+    exit(status.code().unwrap_or(1))
 }
 
 /// Core dumps would hold secrets.

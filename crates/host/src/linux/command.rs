@@ -1,5 +1,5 @@
 //! A user's command as a child: its script is no argument, its output is kept to its end, its time is limited.
-use super::{child, program};
+use super::{child, program, tail::Tail};
 use crate::{Error, Result};
 use documents::{
     Secret,
@@ -9,7 +9,7 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fd::OwnedFd,
     fs::{MemfdFlags, memfd_create},
-    process::{Pid, Signal, kill_process_group},
+    process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group},
 };
 use std::{
     collections::BTreeMap,
@@ -21,14 +21,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How much of the end of a command's output is kept.
-const TAIL: usize = 8 << 10;
 /// How long a look (`unless`) may take.
 const LOOK: Duration = Duration::from_secs(60);
 /// How long a program of the system's own may take.
 const PROGRAM: Duration = Duration::from_secs(300);
 /// Between asking a command to end and ending it.
 const GRACE: Duration = Duration::from_secs(10);
+/// How much a pipe holds.
+const PIPE: usize = 64 << 10;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// Reads the script from standard input to its end, then runs it without one.
 ///
@@ -118,7 +118,7 @@ impl Runner<'_> {
         let mut child = command.spawn().map_err(Error::io(format!("run {name}")))?;
         // Our ends of the pipe and of the script's memory go with it.
         drop(command);
-        let mut tail = Tail { bytes: Vec::new(), line: Vec::new(), echo: self.echo };
+        let mut tail = Tail::new(self.echo);
         let status = watch(&mut child, reader, within, &mut tail).map_err(Error::io(format!("watch {name}")))?;
         match status {
             Some(status) => Ok((status, tail.end())),
@@ -138,7 +138,7 @@ fn judged(name: &str, (status, output): (ExitStatus, Secret<String>)) -> Result<
     Err(Error::Program { program: name.to_owned(), how: program::how(status), output })
 }
 
-/// Reads until the child has ended; `None` when its time is over and it was ended.
+/// Reads until the child has ended; `None` when its time is over and it was ended with all that it started.
 ///
 /// The child's own end counts, not the pipe's: a daemon that it started may hold the pipe for ever.
 fn watch(
@@ -148,34 +148,46 @@ fn watch(
     tail: &mut Tail<'_>,
 ) -> io::Result<Option<ExitStatus>> {
     rustix::io::ioctl_fionbio(&reader, true)?;
+    let group = Pid::from_child(child);
+    let end = pidfd_open(group, PidfdFlags::empty())?;
     let mut deadline = Instant::now() + within;
     let mut asked_to_end = false;
+    let mut more = true;
     loop {
         let tick = Timespec::try_from(BETWEEN_LOOKS).map_err(io::Error::other)?;
-        rustix::io::retry_on_intr(|| poll(&mut [PollFd::new(&reader, PollFlags::IN)], Some(&tick)))?;
+        let mut awaited = [PollFd::new(&end, PollFlags::IN), PollFd::new(&reader, PollFlags::IN)];
+        let awaited = if more { &mut awaited[..] } else { &mut awaited[..1] };
+        rustix::io::retry_on_intr(|| poll(awaited, Some(&tick)))?;
         // Asked before reading: what came before the end is then read too.
         let ended = child.try_wait()?;
-        let more = drain(&mut reader, tail)?;
-        if let Some(status) = ended {
-            return Ok((!asked_to_end).then_some(status));
+        more = more && drain(&mut reader, tail)?;
+        if let Some(status) = ended.filter(|_| !asked_to_end) {
+            return Ok(Some(status));
+        }
+        // What it started has the same time to end as itself.
+        if ended.is_some() && test_kill_process_group(group).is_err() {
+            return Ok(None);
         }
         if Instant::now() >= deadline {
             let signal = if asked_to_end { Signal::KILL } else { Signal::TERM };
-            let _ = kill_process_group(Pid::from_child(child), signal);
+            let _ = kill_process_group(group, signal);
+            if ended.is_some() {
+                return Ok(None);
+            }
             deadline = Instant::now() + GRACE;
             asked_to_end = true;
         }
-        if !more {
-            // The pipe is closed but the child still runs: the next look would come at once.
+        if ended.is_some() {
+            // Only what it started is left, and nothing tells of its end.
             std::thread::sleep(BETWEEN_LOOKS);
         }
     }
 }
 
-/// Reads what is there; `false` at the pipe's end.
+/// Reads what is there, but no more than a pipe holds: a program may write faster than we read. `false` at the pipe's end.
 fn drain(reader: &mut io::PipeReader, tail: &mut Tail<'_>) -> io::Result<bool> {
     let mut buffer = [0; 4096];
-    loop {
+    for _ in 0..PIPE / buffer.len() {
         match reader.read(&mut buffer) {
             Ok(0) => return Ok(false),
             Ok(n) => tail.add(&buffer[..n]),
@@ -184,36 +196,5 @@ fn drain(reader: &mut io::PipeReader, tail: &mut Tail<'_>) -> io::Result<bool> {
             Err(error) => return Err(error),
         }
     }
-}
-
-/// The end of an output, and its lines as they come.
-struct Tail<'a> {
-    bytes: Vec<u8>,
-    line: Vec<u8>,
-    echo: &'a dyn Fn(&str),
-}
-
-impl Tail<'_> {
-    fn add(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-        let surplus = self.bytes.len().saturating_sub(TAIL);
-        self.bytes.drain(..surplus);
-        for &byte in bytes {
-            if byte == b'\n' || self.line.len() >= TAIL {
-                (self.echo)(&String::from_utf8_lossy(&self.line));
-                self.line.clear();
-            }
-            if byte != b'\n' {
-                self.line.push(byte);
-            }
-        }
-    }
-
-    fn end(&mut self) -> Secret<String> {
-        if !self.line.is_empty() {
-            (self.echo)(&String::from_utf8_lossy(&self.line));
-            self.line.clear();
-        }
-        Secret::new(String::from_utf8_lossy(&self.bytes).into_owned())
-    }
+    Ok(true)
 }

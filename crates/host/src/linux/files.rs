@@ -4,7 +4,7 @@ use crate::{Error, FileState, Result, act::hex};
 use documents::Secret;
 use rustix::{
     fd::OwnedFd,
-    fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat, fsync, openat, renameat, unlinkat},
+    fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, fstat, fsync, openat, renameat, unlinkat},
     io::Errno,
 };
 use sha2::{Digest, Sha256};
@@ -21,8 +21,14 @@ const DIRECTORY: u32 = 0o755;
 
 /// Reads a regular file.
 pub(super) fn read(root: &Root, path: &str) -> Result<Option<FileState>> {
-    let Some(Spot { dir, name, found: Some(_) }) = root.walk(path, Missing::Report)? else { return Ok(None) };
-    // Not blocking, since a FIFO may lie where a file is expected.
+    let Some(Spot { dir, name, found: Some(found) }) = root.walk(path, Missing::Report)? else { return Ok(None) };
+    let is_regular = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    let refuse = |why: &str| Error::Refused { what: path.to_owned(), why: why.into() };
+    if !is_regular(&found) {
+        // Not even opened: with some devices that is an act of its own.
+        return Err(refuse("is not a regular file"));
+    }
+    // Not blocking, since meanwhile a FIFO may lie there.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match openat(&dir, &name, flags, Mode::empty()) {
         Ok(file) => file,
@@ -30,13 +36,13 @@ pub(super) fn read(root: &Root, path: &str) -> Result<Option<FileState>> {
         Err(errno) => return Err(Error::system(format!("read {path}"))(errno)),
     };
     let stat = fstat(&file).map_err(Error::system(format!("read {path}")))?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(Error::Refused { what: path.to_owned(), why: "is not a regular file".into() });
+    if !is_regular(&stat) {
+        return Err(refuse("is not a regular file"));
     }
     let mut contents = Vec::new();
     File::from(file).take(LARGEST + 1).read_to_end(&mut contents).map_err(Error::io(format!("read {path}")))?;
     if contents.len() as u64 > LARGEST {
-        return Err(Error::Refused { what: path.to_owned(), why: "is larger than 64 MiB".into() });
+        return Err(refuse("is larger than 64 MiB"));
     }
     Ok(Some(FileState {
         contents: Secret::new(contents),

@@ -51,9 +51,12 @@ fn open(name: &str, care: Care) -> Result<File> {
     let refuse = |why: &str| Error::Refused { what: name.to_owned(), why: why.into() };
     let root = Root::open(Path::new("/"))?;
     let spot = root.walk(&path.to_string_lossy(), Missing::Report)?;
-    let Some(Spot { dir, name: last, found: Some(_) }) = spot else {
+    let Some(Spot { dir, name: last, found: Some(found) }) = spot else {
         return Err(Error::System { doing: format!("open {name}"), source: io::ErrorKind::NotFound.into() });
     };
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(refuse("is not a regular file"));
+    }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = openat(&dir, &last, flags, Mode::empty()).map_err(Error::system(format!("open {name}")))?;
     let stat = fstat(&file).map_err(Error::system(format!("open {name}")))?;

@@ -8,7 +8,13 @@ use rustix::{
 use std::{
     fs::File,
     io::{Read, Seek, Write},
+    thread,
+    time::{Duration, Instant},
 };
+
+/// Whoever asks who holds the lock has it for a moment; a run holds it for longer than this.
+const PATIENCE: Duration = Duration::from_millis(500);
+const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
 /// Held for as long as it lives.
 #[derive(Debug)]
@@ -22,13 +28,17 @@ pub struct Holder(pub String);
 pub(super) fn take(root: &Root, who: &str) -> Result<std::result::Result<Lock, Holder>> {
     let doing = || format!("lock {}", contract::LOCK);
     let Some(mut file) = open(root, Missing::Make(0o755))? else { return Err(vanished()) };
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {
-            file.set_len(0).and_then(|()| file.write_all(who.as_bytes())).map_err(Error::io(doing()))?;
-            Ok(Ok(Lock(file)))
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {
+                file.set_len(0).and_then(|()| file.write_all(who.as_bytes())).map_err(Error::io(doing()))?;
+                return Ok(Ok(Lock(file)));
+            }
+            Err(Errno::WOULDBLOCK) if Instant::now() < deadline => thread::sleep(BETWEEN_TRIES),
+            Err(Errno::WOULDBLOCK) => return Ok(Err(Holder(read(&mut file)?))),
+            Err(errno) => return Err(Error::system(doing())(errno)),
         }
-        Err(Errno::WOULDBLOCK) => Ok(Err(Holder(read(&mut file)?))),
-        Err(errno) => Err(Error::system(doing())(errno)),
     }
 }
 

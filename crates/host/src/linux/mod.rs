@@ -11,6 +11,7 @@ mod program;
 mod root;
 mod state;
 mod systemd;
+mod tail;
 mod trust;
 
 pub use lock::{Holder, Lock};

@@ -10,7 +10,10 @@ use host::{
     linux::Lock,
 };
 use jiff::Timestamp;
-use machine::{Event, Failure, Mode, Outcome, SavedPlan, outcome::State};
+use machine::{
+    Event, Failure, Mode, Outcome, SavedPlan,
+    outcome::{END, START, State},
+};
 use serde_json::json;
 use std::path::Path;
 
@@ -44,21 +47,28 @@ impl Run<'_> {
         let documents = self.configuration.machine.documents;
         let mut outcome =
             Outcome::begin(env!("CARGO_PKG_VERSION"), linux.name(), self.mode, documents, Timestamp::now());
-        let ended = match self.prepare(&linux.state(), &outcome) {
+        let failed_at = |phase| move |error: host::Error| Failure { phase, step: None, cause: error.into() };
+        let state = linux.state();
+        let ended = match self.prepare(&state, &outcome) {
             Ok(()) => self.phases(linux, &mut outcome),
-            Err(error) => Err(Failure { phase: "start", step: None, cause: error.into() }),
+            Err(error) => Err(failed_at(START)(error)),
         };
-        outcome.end(ended.as_ref().err(), &self.configuration.redactor, Timestamp::now());
-        let kept = self.conclude(&linux.state(), &outcome);
-        self.report(&outcome, &linux.place_of(contract::OUTCOME));
-        match (ended, kept) {
-            (Ok(()), Ok(())) => Exit::Done,
-            (_, Err(error)) => {
-                complain(&error);
-                Exit::Failed
+        let redactor = &self.configuration.redactor;
+        outcome.end(ended.as_ref().err(), redactor, Timestamp::now());
+        let kept = match self.conclude(&state, &outcome) {
+            // All is done, but nobody could tell after a reboot: that is no success, and must not look like one.
+            Err(error) if ended.is_ok() => {
+                outcome.end(Some(&failed_at(END)(error)), redactor, Timestamp::now());
+                self.conclude(&state, &outcome)
             }
-            (Err(_), Ok(())) => Exit::Failed,
+            kept => kept,
+        };
+        let place = if kept.is_ok() { contract::OUTCOME } else { contract::OUTCOME_FALLBACK };
+        self.report(&outcome, &linux.place_of(place));
+        if let Err(error) = kept {
+            complain(&error);
         }
+        if outcome.state == State::Succeeded { Exit::Done } else { Exit::Failed }
     }
 
     /// What must be on disk before the first change: the configuration, for a reboot to find, and that a run began.
@@ -94,10 +104,11 @@ impl Run<'_> {
             state.remove(contract::OUTCOME_FALLBACK)?;
         }
         if self.mode != Mode::Provision {
-            return Ok(());
+            return kept;
         }
         match &outcome.failure {
             None => {
+                kept?;
                 state.write(contract::SUCCESS_KEPT, b"success\n", 0o644)?;
                 state.write(contract::SUCCESS, b"success\n", 0o644)?;
                 state.remove(contract::CONFIGURATION)

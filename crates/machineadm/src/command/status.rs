@@ -25,14 +25,14 @@ fn status(asked: &Status, root: &Path) -> Result<Exit, Exit> {
         complain(&error);
         Exit::Failed
     };
-    let Some(outcome) = latest(&linux).map_err(failed)? else {
+    let Some((outcome, place)) = latest(&linux).map_err(failed)? else {
         eprintln!("machineadm has not run here yet. To see what it would do: machineadm plan -f FILE");
         return Ok(Exit::Failed);
     };
     let now = linux.lock_holder().map_err(failed)?.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
     match asked.output {
         Some(output) => show::machine_readable(&outcome, output),
-        None => show::print(&text(&outcome, &now, Timestamp::now(), &linux.place_of(contract::OUTCOME))),
+        None => show::print(&text(&outcome, &now, Timestamp::now(), &linux.place_of(place))),
     }
     Ok(match (outcome.state, now) {
         (State::Succeeded, _) | (State::Running, Now::AtWork(_)) => Exit::Done,
@@ -41,11 +41,12 @@ fn status(asked: &Status, root: &Path) -> Result<Exit, Exit> {
 }
 
 /// The newer of the two places where an outcome may be; what can't be read counts as absent.
-fn latest(linux: &Linux) -> host::Result<Option<Outcome>> {
-    let mut found: Vec<Outcome> = Vec::new();
+fn latest(linux: &Linux) -> host::Result<Option<(Outcome, &'static str)>> {
+    let mut found: Vec<(Outcome, &'static str)> = Vec::new();
     for path in [contract::OUTCOME, contract::OUTCOME_FALLBACK] {
         let file = linux.file(path)?;
-        found.extend(file.and_then(|file| serde_json::from_slice(file.contents.expose()).ok()));
+        let outcome = file.and_then(|file| serde_json::from_slice(file.contents.expose()).ok());
+        found.extend(outcome.map(|outcome| (outcome, path)));
     }
-    Ok(found.into_iter().max_by_key(|outcome| outcome.started))
+    Ok(found.into_iter().max_by_key(|(outcome, _): &(Outcome, _)| outcome.started))
 }

@@ -1,7 +1,7 @@
 //! An outcome for people.
 use super::{count, padded, sign};
 use jiff::{Timestamp, tz::TimeZone};
-use machine::outcome::{FailureOutcome, Outcome, PhaseOutcome, State};
+use machine::outcome::{END, FailureOutcome, Outcome, PhaseOutcome, START, State};
 use std::path::Path;
 
 /// Whether the run that an outcome tells of is still at work.
@@ -44,12 +44,13 @@ pub(crate) fn text(outcome: &Outcome, now: &Now, clock: Timestamp, place: &Path)
         outcome.mode.name(),
         took.unwrap_or_default()
     );
+    let failed_at = |place: &str| outcome.failure.as_ref().filter(|failure| failure.phase == place);
+    text.push_str(&failed_at(START).map(failure_lines).unwrap_or_default());
     for phase in &outcome.phases {
         text.push_str(&phase_line(phase));
-        if let Some(failure) = outcome.failure.as_ref().filter(|failure| failure.phase == phase.name) {
-            text.push_str(&failure_lines(failure));
-        }
+        text.push_str(&failed_at(&phase.name).map(failure_lines).unwrap_or_default());
     }
+    text.push_str(&failed_at(END).map(failure_lines).unwrap_or_default());
     text.push_str(&next_step(outcome, now));
     text.push_str(&format!("\noutcome {}\n", place.display()));
     text
@@ -115,8 +116,9 @@ fn failure_lines(failure: &FailureOutcome) -> String {
 }
 
 fn next_step(outcome: &Outcome, now: &Now) -> String {
+    let has_started = outcome.failure.as_ref().is_none_or(|failure| failure.phase != START);
     match (outcome.state, now) {
-        (State::Failed | State::Running, Now::Idle) if outcome.mode == machine::Mode::Provision => {
+        (State::Failed | State::Running, Now::Idle) if has_started && outcome.mode == machine::Mode::Provision => {
             "    Then:    machineadm bootstrap   (goes on with the configuration that was kept)\n".into()
         }
         (State::Failed | State::Running, Now::Idle) => "    Then:    run it again\n".into(),

@@ -1,0 +1,131 @@
+//! A run that is cut short, and a second one beside the first: what each is told, and what comes after.
+mod support {
+    pub(crate) mod binary;
+    pub(crate) mod documents;
+    pub(crate) mod ran;
+    pub(crate) mod scratch;
+    pub(crate) mod shell;
+}
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Child, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
+};
+use support::{binary, documents::document, ran::Ran, scratch::Scratch, shell};
+
+/// A tree whose configuration stops in a command until it is told to go on.
+struct Machine {
+    dir: Scratch,
+    root: PathBuf,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let dir = Scratch::new("interrupted");
+        let root = dir.path().join("root");
+        shell::install(&root);
+        for name in ["ready", "go"] {
+            mknodat(CWD, root.join(name), FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("a FIFO can be made");
+        }
+        let waits = "{commands: [{name: wait, argv: [/bin/sh, -c, 'echo now > /ready; read go < /go; : > /done']}]}";
+        let file = "{files: [{path: /etc/motd, content: hello}]}";
+        let documents = [document("FilesConfig", file), document("CommandsConfig", waits)].concat();
+        fs::write(dir.path().join("configuration.yaml"), documents).expect("a file can be written");
+        Self { dir, root }
+    }
+
+    fn arguments(&self, words: &[&str]) -> Vec<String> {
+        let root = self.root.to_str().expect("a plain name");
+        ["--root", root].iter().chain(words).map(|&word| word.to_owned()).collect()
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        binary::run(self.arguments(words))
+    }
+
+    fn configuration(&self) -> String {
+        self.dir.path().join("configuration.yaml").to_str().expect("a plain name").to_owned()
+    }
+
+    /// A run that has come to its command and stays there.
+    fn at_work(&self, words: &[&str]) -> Child {
+        let mut command = binary::command(self.arguments(words));
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
+        // Opening waits for the command to open the other end.
+        assert_eq!(fs::read_to_string(self.root.join("ready")).ok().as_deref(), Some("now\n"));
+        child
+    }
+
+    /// Lets the command go on; waits until it listens.
+    fn go(&self) {
+        fs::write(self.root.join("go"), "go\n").expect("a FIFO can be written");
+    }
+}
+
+#[test]
+fn a_killed_run_is_told_as_cut_short_and_goes_on_without_its_file() {
+    let machine = Machine::new();
+    let mut first = machine.at_work(&["bootstrap", "-f", &machine.configuration()]);
+    let status = machine.run(&["status"]);
+    assert!(status.code == Some(0) && status.stdout.contains("RUNNING"), "{}", status.stdout);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let status = machine.run(&["status"]);
+    assert_eq!(status.code, Some(1));
+    for word in ["CUT SHORT at commands/before", "Then:    machineadm bootstrap"] {
+        assert!(status.stdout.contains(word), "{}", status.stdout);
+    }
+    fs::remove_file(machine.configuration()).unwrap();
+    let mut second = machine.at_work(&["bootstrap"]);
+    machine.go();
+    assert_eq!(second.wait().unwrap().code(), Some(0));
+    let status = machine.run(&["status"]);
+    assert!(status.code == Some(0) && status.stdout.contains("SUCCEEDED"), "{}", status.stdout);
+    let third = machine.run(&["bootstrap"]);
+    assert_eq!(third.code, Some(2), "{}", third.stderr);
+    assert!(third.stderr.contains("give -f FILE"), "{}", third.stderr);
+}
+
+#[test]
+fn of_two_runs_at_once_the_second_is_told_who_holds_the_machine() {
+    let machine = Machine::new();
+    let file = machine.configuration();
+    let plan = machine.dir.path().join("plan").to_str().unwrap().to_owned();
+    assert_eq!(machine.run(&["plan", "-f", &file, "--out", &plan]).code, Some(0));
+    let mut first = machine.at_work(&["bootstrap", "-f", &file]);
+    for words in [&["bootstrap", "-f", &file][..], &["bootstrap"], &["apply", &plan]] {
+        let second = machine.run(words);
+        assert_eq!(second.code, Some(4), "{}", second.stderr);
+        let holder = format!("machineadm bootstrap, process {}, since 20", first.id());
+        assert!(second.stderr.contains(&holder), "{}", second.stderr);
+    }
+    let status = machine.run(&["status"]);
+    assert!(status.stdout.contains(&format!("process {}", first.id())), "{}", status.stdout);
+    machine.go();
+    assert_eq!(first.wait().unwrap().code(), Some(0));
+}
+
+/// `status` takes the lock for a moment to see whether it is held; this asks without a pause.
+#[test]
+fn whoever_asks_for_the_status_all_the_time_keeps_no_run_from_starting() {
+    let machine = Machine::new();
+    let file = document("FilesConfig", "{files: [{path: /etc/motd, content: hello}]}");
+    fs::write(machine.configuration(), file).unwrap();
+    assert_eq!(machine.run(&["bootstrap", "-f", &machine.configuration()]).code, Some(0));
+    let over = AtomicBool::new(false);
+    let codes: Vec<_> = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                let lock = fs::File::open(machine.root.join("run/machineadm/lock")).expect("a run has made it");
+                let _held = lock.try_lock_shared();
+            }
+        });
+        let codes = (0..50).map(|_| machine.run(&["bootstrap", "-f", &machine.configuration()]).code).collect();
+        over.store(true, Ordering::Relaxed);
+        codes
+    });
+    assert_eq!(codes.iter().filter(|&&code| code != Some(0)).count(), 0, "{codes:?}");
+}

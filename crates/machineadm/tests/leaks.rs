@@ -1,0 +1,193 @@
+//! Every secret field of every kind is filled with a canary, and no command shows one, whatever becomes of the run.
+mod support {
+    pub(crate) mod binary;
+    pub(crate) mod canaries;
+    pub(crate) mod documents;
+    pub(crate) mod ran;
+    pub(crate) mod scratch;
+    pub(crate) mod shell;
+    pub(crate) mod tree;
+    pub(crate) mod yaml;
+}
+
+use documents::KINDS;
+use serde_json::{Value, json};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+use support::{
+    binary,
+    canaries::{self, filled, is_good},
+    documents::document,
+    scratch::Scratch,
+    shell,
+    tree::look,
+};
+
+/// A tree, and commands whose every word is searched.
+struct Watched {
+    dir: Scratch,
+    root: PathBuf,
+    canaries: Vec<String>,
+}
+
+impl Watched {
+    fn new(configuration: &str, canaries: Vec<String>) -> Self {
+        let dir = Scratch::new("leaks");
+        let root = dir.path().join("root");
+        shell::install(&root);
+        fs::create_dir_all(root.join("etc")).expect("a directory can be made");
+        for name in ["motd", "hosts"] {
+            fs::write(root.join("etc").join(name), "old\n").expect("a file can be written");
+            let private = fs::Permissions::from_mode(0o600);
+            fs::set_permissions(root.join("etc").join(name), private).expect("a mode can be set");
+        }
+        fs::write(dir.path().join("configuration.yaml"), configuration).expect("a file can be written");
+        Self { dir, root, canaries }
+    }
+
+    /// Runs machineadm; its exit code.
+    fn run(&self, words: &[&str]) -> Option<i32> {
+        let path = |name: &str| self.dir.path().join(name).to_str().expect("a plain name").to_owned();
+        let words = words.iter().map(|&word| match word {
+            "FILE" => path("configuration.yaml"),
+            "PLAN" => path("plan"),
+            word => word.to_owned(),
+        });
+        let ran = binary::run(["--root".to_owned(), path("root")].into_iter().chain(words));
+        for text in [&ran.stdout, &ran.stderr] {
+            assert!(!self.holds(text), "{text}");
+        }
+        ran.code
+    }
+
+    fn holds(&self, text: &str) -> bool {
+        self.canaries.iter().any(|canary| text.contains(canary))
+    }
+
+    /// On disk a canary lies only where it was asked for, and in the kept configuration while that is needed.
+    fn search_disk(&self) {
+        let tree = look(&self.root);
+        let succeeded = tree.contains_key("/var/lib/machineadm/bootstrap-success.complete");
+        for (name, entry) in tree.iter().filter(|(_, entry)| self.holds(&String::from_utf8_lossy(&entry.body))) {
+            let is_kept = name == "/var/lib/machineadm/configuration.yaml" && !succeeded;
+            let is_ours = name.starts_with("/var/lib/machineadm") || name.starts_with("/run");
+            assert!(is_kept || !is_ours, "{name} holds a canary");
+            assert_eq!(entry.mode, 0o600, "{name} holds a canary and others may read it");
+        }
+    }
+
+    /// Everything that machineadm can be asked about this configuration.
+    fn ask_everything(&self) -> Vec<Option<i32>> {
+        let mut codes = Vec::new();
+        for output in [&[][..], &["-o", "json"], &["-o", "yaml"]] {
+            let with = |words: &[&'static str]| [words, output].concat();
+            self.run(&with(&["validate", "-f", "FILE"]));
+            self.run(&with(&["plan", "-f", "FILE"]));
+            self.run(&with(&["plan", "-f", "FILE", "--out", "PLAN"]));
+            codes.push(self.run(&with(&["bootstrap", "-f", "FILE"])));
+            self.search_disk();
+            self.run(&with(&["status"]));
+            self.run(&with(&["plan", "-f", "FILE"]));
+            self.run(&with(&["apply", "PLAN"]));
+            self.search_disk();
+        }
+        if let Ok(plan) = fs::metadata(self.dir.path().join("plan")) {
+            assert_eq!(plan.permissions().mode() & 0o7777, 0o600);
+        }
+        codes
+    }
+}
+
+/// Files that everybody may read are no secrets, so these are for root alone.
+fn private(mut document: Value) -> Value {
+    for file in document.pointer_mut("/spec/files").and_then(Value::as_array_mut).into_iter().flatten() {
+        if file["block"].is_null() {
+            file["mode"] = json!("0600");
+        }
+    }
+    document
+}
+
+/// Each kind's example with its canaries, as one configuration.
+fn documents() -> Vec<(&'static str, Value, Vec<String>)> {
+    let mut all = Vec::new();
+    for kind in KINDS {
+        let filled = filled(kind);
+        assert!(filled.left.is_empty(), "{}: nothing fits {:?}", kind.kind, filled.left);
+        all.push((kind.kind, private(filled.document), filled.canaries));
+    }
+    let count: usize = all.iter().map(|(_, _, canaries)| canaries.len()).sum();
+    assert!(count >= 6, "{count} canaries are too few: the search for secret fields is broken");
+    all
+}
+
+#[test]
+fn a_decoded_document_shows_no_canary() {
+    for (kind, document, canaries) in documents() {
+        let shown = format!("{0:?} {0:#?}", canaries::read(&document));
+        assert!(canaries.iter().all(|canary| !shown.contains(canary)), "{kind}: {shown}");
+    }
+}
+
+#[test]
+fn no_command_shows_a_canary_of_a_good_configuration() {
+    for (kind, document, canaries) in documents() {
+        let watched = Watched::new(&document.to_string(), canaries);
+        println!("{kind}: {:?}", watched.ask_everything());
+    }
+}
+
+#[test]
+fn no_command_shows_a_canary_when_a_step_fails() {
+    let fails = document("CommandsConfig", "{commands: [{name: fails, argv: [/bin/sh, -c, 'echo no; exit 3']}]}");
+    for (kind, document, canaries) in documents() {
+        let watched = Watched::new(&format!("{document}\n{fails}"), canaries);
+        let codes = watched.ask_everything();
+        assert!(codes.iter().all(|&code| code == Some(1)), "{kind}: {codes:?}");
+        assert!(watched.root.join("var/lib/machineadm/configuration.yaml").exists());
+    }
+}
+
+#[test]
+fn no_command_shows_a_canary_beside_a_mistake() {
+    for (kind, document, canaries) in documents() {
+        let mut mistakes = Vec::new();
+        break_each_object(&document, &mut Vec::new(), &document, &mut mistakes);
+        assert!(mistakes.len() > 3, "{kind}");
+        for broken in mistakes.iter().filter(|broken| !is_good(broken)) {
+            let watched = Watched::new(&broken.to_string(), canaries.clone());
+            for words in [&["validate"][..], &["validate", "-o", "json"], &["plan"], &["bootstrap"]] {
+                assert_eq!(watched.run(&[words, &["-f", "FILE"]].concat()), Some(2), "{broken}");
+            }
+            assert!(!watched.root.join("var").exists(), "the tree was changed");
+        }
+    }
+}
+
+/// The document with one more member in one of its objects, and with one of its members of another type, each in turn.
+fn break_each_object(whole: &Value, path: &mut Vec<String>, here: &Value, broken: &mut Vec<Value>) {
+    let names: Vec<String> = match here {
+        Value::Object(members) => members.keys().cloned().chain(["surprise".to_owned()]).collect(),
+        Value::Array(items) => (0..items.len()).map(|index| index.to_string()).collect(),
+        _ => return,
+    };
+    for name in names {
+        let pointer =
+            Path::new("/").join(path.join("/")).to_str().expect("plain names").trim_end_matches('/').to_owned();
+        let mut changed = whole.clone();
+        match changed.pointer_mut(&pointer) {
+            Some(Value::Object(members)) => _ = members.insert(name.clone(), json!([{"of": ["another", "type"]}])),
+            Some(Value::Array(items)) => items.push(json!(7)),
+            _ => panic!("{pointer} is not there"),
+        }
+        broken.push(changed);
+        if let Some(below) = here.get(&name).or_else(|| here.get(name.parse::<usize>().ok()?)) {
+            path.push(name);
+            break_each_object(whole, path, below, broken);
+            path.pop();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Fills every secret field of a kind's example with a word of its own, as far as the document stays good.
+use super::yaml::as_json;
+use documents::{Kind, SECRET_MARK, Source};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// Names that sound secret, whatever the schema says.
+const SOUNDS_SECRET: [&str; 7] = ["password", "token", "secret", "key", "passphrase", "credential", "content"];
+/// What a field may accept; the first that it does is taken.
+const FORMS: [&str; 4] = ["CANARY", "http://user:CANARY@proxy:3128", "echo CANARY\nfalse\n", "CANARYCANARYCANARY=="];
+
+/// A good document full of canaries.
+pub(crate) struct Filled {
+    pub(crate) document: Value,
+    pub(crate) canaries: Vec<String>,
+    /// Secret fields that no form would fit.
+    pub(crate) left: BTreeSet<String>,
+}
+
+/// Fills a kind's example.
+pub(crate) fn filled(kind: &Kind) -> Filled {
+    let document = as_json(kind.example);
+    let schema = (kind.schema)();
+    let mut places = Vec::new();
+    find(&schema, &document, &mut Vec::new(), "", &mut places);
+    let mut filled = Filled { document, canaries: Vec::new(), left: BTreeSet::new() };
+    let mut done = BTreeSet::new();
+    for Place { path, field } in places {
+        let canary = format!("canary{}number{}", kind.kind.to_lowercase(), filled.canaries.len());
+        match FORMS.iter().find_map(|form| fits(&filled.document, &path, &form.replace("CANARY", &canary))) {
+            Some(document) => {
+                (filled.document, _) = (document, done.insert(field));
+                filled.canaries.push(canary);
+            }
+            None => _ = filled.left.insert(field),
+        }
+    }
+    filled.left = filled.left.difference(&done).cloned().collect();
+    filled
+}
+
+/// Whether a document can be used.
+pub(crate) fn is_good(document: &Value) -> bool {
+    !read(document).report.has_errors()
+}
+
+/// What machineadm makes of a document.
+pub(crate) fn read(document: &Value) -> documents::Read {
+    let bytes = document.to_string().into_bytes();
+    documents::read(vec![Source { name: "canaries".into(), bytes: bytes.into() }])
+}
+
+/// The document with this value, if that is a good one.
+fn fits(document: &Value, path: &[String], text: &str) -> Option<Value> {
+    let mut changed = document.clone();
+    let mut at = &mut changed;
+    for step in path {
+        at = match at {
+            Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?)?,
+            Value::Object(members) => members.entry(step.clone()).or_insert(Value::Null),
+            _ => return None,
+        };
+    }
+    *at = text.into();
+    is_good(&changed).then_some(changed)
+}
+
+struct Place {
+    path: Vec<String>,
+    /// The field in the schema, all items of a list taken together.
+    field: String,
+}
+
+/// Every secret field that the document has or could have.
+fn find(schema: &Value, value: &Value, path: &mut Vec<String>, field: &str, places: &mut Vec<Place>) {
+    let schema = without_null(schema);
+    let name = field.rsplit('.').next().unwrap_or_default().to_lowercase();
+    let is_text =
+        schema["type"] == "string" || schema["type"].as_array().is_some_and(|types| types.contains(&"string".into()));
+    let sounds_secret = is_text && schema["enum"].is_null() && SOUNDS_SECRET.iter().any(|word| name.contains(word));
+    if schema[SECRET_MARK] == true || sounds_secret {
+        places.push(Place { path: path.clone(), field: field.to_owned() });
+        return;
+    }
+    let mut below = |step: String, schema: &Value, value: &Value, field: String| {
+        path.push(step);
+        find(schema, value, path, &field, places);
+        path.pop();
+    };
+    let none = Map::new();
+    for (name, property) in schema["properties"].as_object().unwrap_or(&none) {
+        below(name.clone(), property, &value[name.as_str()], format!("{field}.{name}"));
+    }
+    if schema["additionalProperties"].is_object() {
+        let mut names: Vec<String> =
+            value.as_object().map(|members| members.keys().cloned().collect()).unwrap_or_default();
+        if names.is_empty() {
+            names.push("CANARY_VARIABLE".into());
+        }
+        for name in names {
+            let member = &value[name.as_str()];
+            below(name, &schema["additionalProperties"], member, format!("{field}.*"));
+        }
+    }
+    if schema["items"].is_object() {
+        for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+            below(index.to_string(), &schema["items"], item, format!("{field}[]"));
+        }
+    }
+}
+
+/// The schema of what an optional field holds.
+fn without_null(schema: &Value) -> &Value {
+    let choices = schema["anyOf"].as_array().filter(|choices| choices.iter().any(|choice| choice["type"] == "null"));
+    choices.and_then(|choices| choices.iter().find(|choice| choice["type"] != "null")).unwrap_or(schema)
+}
