@@ -1,5 +1,5 @@
 //! Doing it: each phase plans in its turn, so that it sees what earlier ones did, and one function applies.
-use crate::{Machine, Mode, PlanError, Planned, SavedPlan, Step, phases, view::Line};
+use crate::{Known, Machine, Mode, PlanError, Planned, SavedPlan, Step, phases, view::Line};
 use host::Host;
 
 /// What happens during a run, for whoever shows or records it.
@@ -38,6 +38,7 @@ pub fn bootstrap(
     host: &mut dyn Host,
     watch: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), Failure> {
+    let mut known = Known::default();
     for phase in phases(mode) {
         let stopped = |step: Option<&Step>, cause| Failure {
             phase: phase.name(),
@@ -45,7 +46,7 @@ pub fn bootstrap(
             cause,
         };
         watch(Event::Phase(phase.name()));
-        let planned = phase.plan(machine, host).map_err(|cause| stopped(None, cause))?;
+        let planned = phase.plan(machine, &known, host).map_err(|cause| stopped(None, cause))?;
         if let Some(reviewed) = reviewed {
             reviewed.allows(phase.name(), &planned).map_err(|cause| stopped(None, cause))?;
         }
@@ -58,6 +59,7 @@ pub fn bootstrap(
         if let Some(earlier) = planned.known_after {
             return Err(stopped(None, PlanError::StillUnknown(earlier)));
         }
+        known.note_through(phase.name());
         watch(Event::Through);
     }
     Ok(())

@@ -15,7 +15,7 @@ pub use apply::{Event, Failure, bootstrap};
 pub use mode::Mode;
 pub use outcome::Outcome;
 pub use phases::phases;
-pub use plan::{Phase, PlanError, Planned, Preview, Remark, Step, preview, steps_for};
+pub use plan::{Known, Phase, PlanError, Planned, Preview, Remark, Step, preview, steps_for};
 pub use redact::Redactor;
 pub use saved::{SavedPlan, Unreadable};
 pub use view::{Line, PhaseView, PlanView};

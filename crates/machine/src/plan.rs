@@ -48,6 +48,24 @@ pub enum Remark {
     AtBoot(&'static str),
 }
 
+/// What a run knows that no look can tell; a preview knows nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    through: Vec<&'static str>,
+}
+
+impl Known {
+    /// Whether this run has already done what the phase had to do.
+    pub fn is_through(&self, phase: &str) -> bool {
+        self.through.contains(&phase)
+    }
+
+    /// A phase has done its part.
+    pub(crate) fn note_through(&mut self, phase: &'static str) {
+        self.through.push(phase);
+    }
+}
+
 /// A part of the workflow; it looks and proposes, and changes nothing.
 pub trait Phase: Sync {
     /// The name used on the command line, in reports and in the docs.
@@ -55,7 +73,7 @@ pub trait Phase: Sync {
     /// What it does, in one line for the docs.
     fn summary(&self) -> &'static str;
     /// What is still missing on this machine.
-    fn plan(&self, machine: &Machine, seen: &dyn Inspect) -> Result<Planned, PlanError>;
+    fn plan(&self, machine: &Machine, known: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError>;
 }
 
 /// Planning stopped.
@@ -109,7 +127,7 @@ impl Preview {
 
 /// Asks every phase now.
 pub fn preview(mode: Mode, machine: &Machine, seen: &dyn Inspect) -> Result<Preview, (&'static str, PlanError)> {
-    let ask = |phase: &&dyn Phase| match phase.plan(machine, seen) {
+    let ask = |phase: &&dyn Phase| match phase.plan(machine, &Known::default(), seen) {
         Ok(planned) => Ok((phase.name(), planned)),
         Err(error) => Err((phase.name(), error)),
     };

@@ -300,3 +300,15 @@ fn a_root_that_does_not_run_begins_no_cluster() {
     let failure = run(Mode::Provision, &machine, &mut Memory { live: false, ..fresh() }).unwrap_err();
     assert_eq!(failure.phase, "preflight");
 }
+
+#[test]
+fn a_command_that_always_runs_does_not_keep_the_cluster_waiting() {
+    let machine = machine(&[
+        ("CommandsConfig", "{commands: [{name: always, argv: ['true'], run: always}]}"),
+        ("SysctlConfig", "{parameters: {net.ipv4.ip_forward: '1'}}"),
+        ("InitConfig", "{kubernetesVersion: v1.36.4}"),
+    ]);
+    let mut host = fresh();
+    run(Mode::Provision, &machine, &mut host).unwrap();
+    assert!(host.effects["kubeadm init"]);
+}

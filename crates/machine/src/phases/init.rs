@@ -1,6 +1,6 @@
 //! Beginning a cluster with kubeadm (R1).
 use super::preflight;
-use crate::{Machine, Phase, PlanError, Planned, steps_for};
+use crate::{Known, Machine, Phase, PlanError, Planned, steps_for};
 use documents::{Secret, v1alpha1, v1alpha1::Repeat};
 use host::{Act, Inspect};
 use serde_json::{Value, json};
@@ -18,9 +18,9 @@ impl Phase for Init {
         "begins a cluster with kubeadm, or takes back its own half-done beginning and begins again"
     }
 
-    fn plan(&self, machine: &Machine, seen: &dyn Inspect) -> Result<Planned, PlanError> {
+    fn plan(&self, machine: &Machine, known: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
         let Some(wanted) = &machine.init else { return Ok(Planned::default()) };
-        if preflight::waits_for_commands(machine, seen)? {
+        if preflight::waits_for_commands(machine, known, seen)? {
             return Ok(Planned { known_after: Some(preflight::NAME), ..Planned::default() });
         }
         steps_for(act(wanted), Repeat::Once, seen)
@@ -39,7 +39,7 @@ pub(super) fn act(wanted: &v1alpha1::Init) -> Act {
 
 /// kubeadm's file. JSON is YAML with every string quoted, so that kubeadm's YAML 1.1 reader takes none for a number.
 fn file(wanted: &v1alpha1::Init) -> String {
-    let documents = [
+    let ours = [
         json!({
             "apiVersion": API_VERSION,
             "kind": "InitConfiguration",
@@ -60,10 +60,13 @@ fn file(wanted: &v1alpha1::Init) -> String {
                 "serviceSubnet": wanted.service_subnets.join(","),
             },
         }),
+    ];
+    let components = [
         component("kubelet.config.k8s.io/v1beta1", "KubeletConfiguration", &wanted.kubelet),
         component("kubeproxy.config.k8s.io/v1alpha1", "KubeProxyConfiguration", &wanted.kube_proxy),
     ];
-    documents.into_iter().map(without_empty).map(|document| format!("---\n{document:#}\n")).collect()
+    let documents = ours.into_iter().map(without_empty).chain(components);
+    documents.map(|document| format!("---\n{document:#}\n")).collect()
 }
 
 fn component(api_version: &str, kind: &str, members: &v1alpha1::Members) -> Value {

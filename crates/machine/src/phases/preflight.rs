@@ -1,6 +1,6 @@
 //! Whether the machine is fit to become a node: everything that is not, at once, before kubeadm is let loose.
 use super::{BEFORE, init};
-use crate::{Machine, Phase, PlanError, Planned};
+use crate::{Known, Machine, Phase, PlanError, Planned};
 use documents::v1alpha1;
 use host::{Effect, Inspect, Progress};
 
@@ -21,9 +21,9 @@ impl Phase for Preflight {
         "checks that the machine is fit to become a node, and lists everything that is not"
     }
 
-    fn plan(&self, machine: &Machine, seen: &dyn Inspect) -> Result<Planned, PlanError> {
+    fn plan(&self, machine: &Machine, known: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
         let Some(wanted) = &machine.init else { return Ok(Planned::default()) };
-        if waits_for_commands(machine, seen)? {
+        if waits_for_commands(machine, known, seen)? {
             return Ok(Planned { known_after: Some(BEFORE.name()), ..Planned::default() });
         }
         let problems = problems(machine, wanted, seen)?;
@@ -32,8 +32,8 @@ impl Phase for Preflight {
 }
 
 /// Commands that are still to run may install or start what would be found missing now.
-pub(super) fn waits_for_commands(machine: &Machine, seen: &dyn Inspect) -> Result<bool, PlanError> {
-    Ok(!BEFORE.plan(machine, seen)?.steps.is_empty())
+pub(super) fn waits_for_commands(machine: &Machine, known: &Known, seen: &dyn Inspect) -> Result<bool, PlanError> {
+    Ok(!known.is_through(BEFORE.name()) && !BEFORE.plan(machine, known, seen)?.steps.is_empty())
 }
 
 fn problems(machine: &Machine, wanted: &v1alpha1::Init, seen: &dyn Inspect) -> Result<Vec<String>, PlanError> {
