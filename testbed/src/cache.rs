@@ -1,6 +1,6 @@
 //! Where the test bed keeps what is dear to make, and how two runs at once share it.
 use crate::error::file;
-use crate::{Error, Result};
+use crate::{Error, Result, digest};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,11 @@ pub fn directory() -> Result<PathBuf> {
         remedy: "set HOME or XDG_CACHE_HOME".to_owned(),
     })?;
     Ok(cache.join("machineadm"))
+}
+
+/// A short name for what is made of these parts; the same wherever the cache lies.
+pub(crate) fn name_of(parts: &str) -> Result<String> {
+    Ok(digest::short(parts.replace(&directory()?.display().to_string(), "")))
 }
 
 /// Makes a directory of the cache unless it is there: into a neighbour first, which then takes its name.
@@ -64,4 +69,48 @@ fn beside(place: &Path, suffix: &str) -> PathBuf {
     name.push(".");
     name.push(suffix);
     place.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    fn place(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("testbed-cache-{name}-{}", std::process::id()))
+    }
+
+    #[test]
+    fn what_two_runs_want_at_once_is_made_once() {
+        let (root, made) = (place("once"), AtomicU32::new(0));
+        let make = || {
+            make_once(&root.join("thing"), |partial| {
+                made.fetch_add(1, Ordering::Relaxed);
+                fs::write(partial.join("whole"), "").map_err(file("write", partial))
+            })
+        };
+        std::thread::scope(|scope| {
+            let both = [scope.spawn(make), scope.spawn(make)];
+            both.into_iter().for_each(|one| one.join().unwrap().unwrap());
+        });
+        assert_eq!(made.load(Ordering::Relaxed), 1);
+        assert!(root.join("thing/whole").exists());
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn what_failed_or_was_left_half_made_is_made_anew() {
+        let root = place("anew");
+        let failed = make_once(&root.join("thing"), |partial| {
+            fs::write(partial.join("half"), "").unwrap();
+            Err(Error::Misused("no".to_owned()))
+        });
+        assert!(failed.is_err() && !root.join("thing").exists());
+        make_once(&root.join("thing"), |partial| {
+            assert!(!partial.join("half").exists());
+            Ok(())
+        })
+        .unwrap();
+        fs::remove_dir_all(root).unwrap();
+    }
 }

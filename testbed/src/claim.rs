@@ -85,6 +85,12 @@ pub(crate) fn claims() -> Result<PathBuf> {
     Ok(cache::directory()?.join("beds"))
 }
 
+/// The directories of the claims that were kept.
+pub(crate) fn kept() -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(claims()?).into_iter().flatten().flatten().map(|entry| entry.path());
+    Ok(entries.filter(|directory| owner(directory) == Some(Owner::Kept)).collect())
+}
+
 /// Held while claims are cleaned up, so that two runs don't do it at once.
 pub(crate) fn lock() -> Result<Lock> {
     Lock::take(&cache::directory()?.join("beds.lock"))

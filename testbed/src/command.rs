@@ -18,6 +18,11 @@ pub(crate) struct Command {
 enum Verb {
     /// Make a cluster with kubeadm, say how to enter its machines, and leave it running.
     Up(up::Options),
+    /// Open a shell in a machine that `up` made; kubectl is ready in it.
+    Enter {
+        /// The machine's name, such as cp1.
+        machine: String,
+    },
     /// Remove what `up` made, and what killed runs left.
     Down,
     /// Boot one machine and open a shell in it; it is gone when the shell ends.
@@ -39,12 +44,19 @@ impl Command {
     pub(crate) fn run(self) -> Result<ExitCode> {
         match self.verb {
             Verb::Up(options) => up::up(&options).map(|()| ExitCode::SUCCESS),
+            Verb::Enter { machine } => enter(&machine),
             Verb::Down => down(),
             Verb::Shell { node } => shell(&if node { Profile::node() } else { Profile::default() }),
             Verb::Doctor => examine(),
             Verb::Build { set } => build(&set),
         }
     }
+}
+
+fn enter(machine: &str) -> Result<ExitCode> {
+    let ended = testbed::shell_in_kept(machine)?.status();
+    ended.map_err(|source| Error::Start { command: "bash".to_owned(), source })?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn down() -> Result<ExitCode> {

@@ -2,7 +2,7 @@
 use crate::error::file;
 use crate::oci::Image;
 use crate::programs::{CONTAINERD, COREDNS, ETCD, KUBERNETES, TOOLS};
-use crate::{Machine, Result, cache, child, digest};
+use crate::{Machine, Result, cache, child};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,7 +33,7 @@ pub(crate) fn ensure(base: &Path) -> Result<Images> {
     for image in &images {
         key += &format!(" {} {} {:?} {:?}", image.reference, image.entrypoint, image.files, image.links);
     }
-    let place = cache::directory()?.join("images").join(digest::short(key));
+    let place = cache::directory()?.join("images").join(cache::name_of(&key)?);
     cache::make_once(&place, |partial| {
         let began = Instant::now();
         println!("testbed: making {} images (needs 2 GiB of disk)", images.len());

@@ -2,7 +2,7 @@
 use crate::error::file;
 use crate::profile::{Runtime, Software};
 use crate::programs::{CONTAINERD, KUBERNETES};
-use crate::{Result, cache, digest};
+use crate::{Result, cache};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ enum Content {
 /// The layer for this software; made now unless the cache has it.
 pub(crate) fn ensure(software: &Software) -> Result<PathBuf> {
     let content = content(software)?;
-    let place = cache::directory()?.join("layers").join(digest::short(format!("{content:?}")));
+    let place = cache::directory()?.join("layers").join(cache::name_of(&format!("{content:?}"))?);
     cache::make_once(&place, |partial| {
         // Also the mode of the machine's root directory.
         fs::set_permissions(partial, fs::Permissions::from_mode(0o755)).map_err(file("change", partial))?;

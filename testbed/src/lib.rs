@@ -29,6 +29,6 @@ pub use bed::Bed;
 pub use child::Output;
 pub use error::{Error, Result};
 pub use images::TOOLS_IMAGE;
-pub use machine::{Entry, Machine, Snapshot};
+pub use machine::{Entry, Machine, Snapshot, shell_in_kept};
 pub use profile::{CloudInit, Profile, Runtime, Software};
 pub use wait::until;

@@ -4,6 +4,7 @@ mod enter;
 mod files;
 mod snapshot;
 
+pub use enter::shell_in_kept;
 pub use snapshot::{Entry, Snapshot};
 
 use crate::bed::Shared;
@@ -29,10 +30,17 @@ pub struct Machine {
     /// Directories of the cache that the machine sees, read-only.
     shown: Vec<(PathBuf, &'static str)>,
     groups: Plan,
-    nspawn: Mutex<Option<Child>>,
-    // After everything that runs in it; the bed's shared part last of all.
-    namespace: Namespace,
+    running: Mutex<Option<Running>>,
+    plug: Mutex<Plug>,
+    // Dropped last: what the machine runs in.
     bed: Arc<Shared>,
+}
+
+/// What a machine has only while it is on. A fresh network at every boot: real machines forget theirs too.
+#[derive(Debug)]
+struct Running {
+    nspawn: Child,
+    _namespace: Namespace,
 }
 
 /// Directories that must be on the host's own disk, since an overlay can't be the upper part of another.
@@ -40,13 +48,11 @@ const OWN_DISK: &[(&str, &str)] =
     &[("containerd", "/var/lib/containerd"), ("kubelet", "/var/lib/kubelet"), ("etcd", "/var/lib/etcd")];
 
 impl Machine {
-    /// A machine with a fresh disk, plugged into the bed's switch, switched off.
+    /// A machine with a fresh disk, switched off.
     pub(crate) fn new(bed: Arc<Shared>, name: &str, profile: &Profile) -> Result<Self> {
         let number = bed.next_number()?;
         let base = base::ensure(&profile.packages)?;
         let layer = layer::ensure(&profile.software)?;
-        let namespace = Namespace::new(&bed.claim)?;
-        bed.switch.plug(&namespace, number)?;
         let groups = Plan::new(&format!("{}-{name}", bed.claim.id()))?;
         bed.claim.note_groups(&groups.groups())?;
         let directory = bed.claim.directory().join("machines").join(name);
@@ -57,8 +63,8 @@ impl Machine {
             lower: vec![layer, base.clone()],
             shown: Vec::new(),
             groups,
-            nspawn: Mutex::new(None),
-            namespace,
+            running: Mutex::new(None),
+            plug: Mutex::new(Plug::In),
             bed,
         };
         machine.format_disk(profile)?;
@@ -82,16 +88,22 @@ impl Machine {
 
     /// Pulls the network plug; the machine goes on running.
     pub fn cut_network(&self) -> Result<()> {
-        self.bed.switch.set_plug(self.number, Plug::Out)
+        self.set_plug(Plug::Out)
     }
 
     /// Puts the network plug back.
     pub fn reconnect_network(&self) -> Result<()> {
-        self.bed.switch.set_plug(self.number, Plug::In)
+        self.set_plug(Plug::In)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Child>> {
-        self.nspawn.lock().unwrap_or_else(PoisonError::into_inner)
+    fn set_plug(&self, plug: Plug) -> Result<()> {
+        *self.plug.lock().unwrap_or_else(PoisonError::into_inner) = plug;
+        // One that is off finds the plug so at its next boot.
+        if self.is_on() { self.bed.switch.set_plug(self.number, plug) } else { Ok(()) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -95,16 +95,19 @@ impl Switch {
         format!("10.244.{number}.0/24")
     }
 
-    /// Plugs a machine's namespace in.
-    pub(crate) fn plug(&self, machine: &Namespace, number: u8) -> Result<()> {
+    /// Connects a machine's fresh namespace, its plug in or out.
+    pub(crate) fn connect(&self, machine: &Namespace, number: u8, plug: Plug) -> Result<()> {
+        // The kernel may still be busy with the end of the machine's previous network.
+        let _gone = self.namespace.ip(&format!("link del p{number}"));
         let address = Self::address(number);
         machine.ip(&format!("link add eth0 type veth peer name p{number} netns {}", self.namespace.pid))?;
-        self.namespace.ip(&format!("link set p{number} master br0 up"))?;
+        self.namespace.ip(&format!("link set p{number} master br0"))?;
+        self.set_plug(number, plug)?;
         machine.ip(&format!(
             "addr add {address}/24 dev eth0\nlink set eth0 up\nroute add default via {}",
             Self::ADDRESS
         ))?;
-        self.namespace.ip(&format!("route add {} via {address}", Self::pods(number)))
+        self.namespace.ip(&format!("route replace {} via {address}", Self::pods(number)))
     }
 
     /// Pulls the machine's plug or puts it back.

@@ -57,7 +57,7 @@ fn lookup(control_plane: &Machine, pod: &str) -> Result<String> {
     let name = "kubernetes.default.svc.cluster.local";
     let image = format!("--image={TOOLS_IMAGE}");
     // Right after a boot the API server may still be settling.
-    until("a pod made", Duration::from_secs(120), || {
+    until("a pod made", Duration::from_secs(300), || {
         let made = control_plane.kubectl(&[
             "run",
             pod,
@@ -71,7 +71,7 @@ fn lookup(control_plane: &Machine, pod: &str) -> Result<String> {
         ]);
         made.map_err(|error| error.to_string())
     })?;
-    until(&format!("the end of pod {pod}"), Duration::from_secs(120), || {
+    until(&format!("the end of pod {pod}"), Duration::from_secs(300), || {
         let found = control_plane.kubectl_json(&["get", "pod", pod]).map_err(|error| error.to_string())?;
         if found["status"]["phase"] == "Succeeded" { Ok(()) } else { Err(found["status"].to_string()) }
     })?;

@@ -74,6 +74,10 @@ fn machines_reach_each_other_until_one_is_cut_off() -> Result<()> {
     assert!(!ping()?.success(), "a machine that is cut off does not answer");
     second.reconnect_network()?;
     until("a ping after reconnection", Duration::from_secs(10), answered)?;
+    second.kill()?;
+    assert!(!ping()?.success(), "a machine that is off does not answer");
+    second.boot()?;
+    until("a ping after a boot", Duration::from_secs(10), answered)?;
     bed.down()
 }
 

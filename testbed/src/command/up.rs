@@ -40,13 +40,8 @@ pub(crate) fn up(options: &Options) -> Result<()> {
         first.wait_for_nodes(&names)?;
         say("all nodes are Ready");
     }
-    let mut how = format!("Bed {} is up. Enter a machine by\n", bed.id());
-    for machine in &machines {
-        let enter = machine.command(&["KUBECONFIG=/etc/kubernetes/admin.conf", "bash", "--login"])?;
-        let words = std::iter::once(enter.get_program()).chain(enter.get_args()).map(|word| word.to_string_lossy());
-        how += &format!("  {:4} {}\n", machine.name(), words.collect::<Vec<_>>().join(" "));
-    }
+    let enter: String = names.iter().map(|name| format!("  cargo run -p testbed -- enter {name}\n")).collect();
+    println!("Bed {} is up. Enter its machines by\n{enter}Remove it by\n  cargo run -p testbed -- down", bed.id());
     bed.keep(machines)?;
-    println!("{how}Remove it by\n  cargo run -p testbed -- down");
     Ok(())
 }

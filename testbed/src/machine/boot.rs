@@ -1,11 +1,16 @@
 //! Power: boot, wait until running, power off, cut the power.
-use super::{Machine, OWN_DISK};
+use super::{Machine, OWN_DISK, Running};
 use crate::error::file;
-use crate::{Error, Result, child, until};
+use crate::network::Namespace;
+use crate::{Error, Result, cgroup, child, until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::PoisonError;
 use std::time::Duration;
+
+/// The file beside the disk that holds the number of the systemd-nspawn.
+pub(crate) const PID: &str = "nspawn.pid";
 
 /// Mounts the root in a mount namespace of its own and becomes systemd-nspawn.
 const SCRIPT: &str = include_str!("boot.sh");
@@ -24,16 +29,23 @@ impl Machine {
 
     /// Switches the power on and does not wait.
     pub fn power_on(&self) -> Result<()> {
-        let mut nspawn = self.lock();
-        if nspawn.is_some() {
+        let mut running = self.lock();
+        if running.is_some() {
             return Err(Error::Misused(format!("{} is on already", self.name)));
         }
+        // A boot finds no control groups of the one before: the kubelet would look for their containers for minutes.
+        cgroup::remove(&self.groups.groups())?;
         self.groups.create()?;
         let console = self.directory.join("console.log");
         let console = File::options().create(true).append(true).open(&console).map_err(file("open", console))?;
         let errors = console.try_clone().map_err(file("open", &self.directory))?;
-        *nspawn = Some(child::start(self.nspawn().stdin(Stdio::null()).stdout(console).stderr(errors))?);
-        Ok(())
+        let namespace = Namespace::new(&self.bed.claim)?;
+        let plug = *self.plug.lock().unwrap_or_else(PoisonError::into_inner);
+        self.bed.switch.connect(&namespace, self.number, plug)?;
+        let nspawn = child::start(self.nspawn(&namespace).stdin(Stdio::null()).stdout(console).stderr(errors))?;
+        let pid = nspawn.id().to_string();
+        *running = Some(Running { nspawn, _namespace: namespace });
+        fs::write(self.directory.join(PID), pid).map_err(file("write", self.directory.join(PID)))
     }
 
     /// Waits until the machine says `running` or `degraded`.
@@ -73,19 +85,19 @@ impl Machine {
         if let Some(leader) = self.leader() {
             // It may just have gone.
             let _ = kill_process(leader, Signal::KILL);
-        } else if let Some(nspawn) = self.lock().as_mut() {
-            drop(nspawn.kill());
+        } else if let Some(running) = self.lock().as_mut() {
+            drop(running.nspawn.kill());
         }
         self.wait_until_off(Duration::from_secs(30))
     }
 
     /// Whether the power is on; one that powered itself off is off.
     pub fn is_on(&self) -> bool {
-        let mut nspawn = self.lock();
-        if nspawn.as_mut().is_some_and(|running| matches!(running.try_wait(), Ok(Some(_)))) {
-            *nspawn = None;
+        let mut running = self.lock();
+        if running.as_mut().is_some_and(|running| matches!(running.nspawn.try_wait(), Ok(Some(_)))) {
+            *running = None;
         }
-        nspawn.is_some()
+        running.is_some()
     }
 
     /// Waits until the machine is off, as after a command inside that powers it off.
@@ -96,19 +108,10 @@ impl Machine {
 
     /// The machine's first process, as the host numbers it.
     pub(super) fn leader(&self) -> Option<Pid> {
-        let nspawn = self.lock().as_ref().map(Child::id)?;
-        let children = fs::read_to_string(format!("/proc/{nspawn}/task/{nspawn}/children")).ok()?;
-        let is_first = |pid: &&str| {
-            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-            let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
-            let numbers: Vec<&str> = numbers.split_whitespace().collect();
-            numbers.len() > 1 && numbers.last() == Some(&"1")
-        };
-        let leader = children.split_whitespace().find(is_first)?;
-        leader.parse().ok().and_then(Pid::from_raw)
+        first_process(self.lock().as_ref()?.nspawn.id())
     }
 
-    fn nspawn(&self) -> Command {
+    fn nspawn(&self, namespace: &Namespace) -> Command {
         let mut prefix = self.groups.prefix();
         prefix.extend(["unshare", "--mount", "--propagation", "slave", "sh", "-c", SCRIPT, "boot"].map(str::to_owned));
         let mut command = self.bed.claim.command(&prefix[0]);
@@ -127,7 +130,7 @@ impl Machine {
         command.args(["--capability=all", "--drop-capability=CAP_SYS_TIME"]);
         command.arg(format!("--machine={}-{}", self.bed.claim.id(), self.name));
         command.arg(format!("--hostname={}", self.name));
-        command.arg(format!("--network-namespace-path={}", self.namespace.path()));
+        command.arg(format!("--network-namespace-path={}", namespace.path()));
         for (own, inside) in OWN_DISK {
             command.arg(format!("--bind={}:{inside}", self.directory.join(own).display()));
         }
@@ -136,4 +139,17 @@ impl Machine {
         }
         command
     }
+}
+
+/// The first process of the machine that a systemd-nspawn runs.
+pub(crate) fn first_process(nspawn: u32) -> Option<Pid> {
+    let children = fs::read_to_string(format!("/proc/{nspawn}/task/{nspawn}/children")).ok()?;
+    let is_first = |pid: &&str| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+        let numbers: Vec<&str> = numbers.split_whitespace().collect();
+        numbers.len() > 1 && numbers.last() == Some(&"1")
+    };
+    let leader = children.split_whitespace().find(is_first)?;
+    leader.parse().ok().and_then(Pid::from_raw)
 }

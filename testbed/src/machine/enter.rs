@@ -1,8 +1,11 @@
 //! Running commands in a machine: through its first process while it is on, on its disk while it is off.
+use super::boot::{PID, first_process};
 use super::{Machine, OWN_DISK};
 use crate::child::Input;
-use crate::{Output, Result, child, until};
+use crate::{Error, Output, Result, child, claim, until};
 use rustix::process::Pid;
+use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -11,6 +14,37 @@ const LIMIT: Duration = Duration::from_secs(300);
 
 /// Mounts the disk of a machine that is off, in a mount namespace of its own, and runs a command on it.
 const OFFLINE: &str = include_str!("offline.sh");
+
+/// A clean environment, as a service of the machine has it.
+const ENVIRONMENT: &[&str] = &[
+    "/usr/bin/env",
+    "-i",
+    "HOME=/root",
+    "TERM=dumb",
+    "LANG=C.UTF-8",
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+];
+
+/// A shell in a machine of a bed that was kept by [`Bed::keep`](crate::Bed::keep), found by the machine's name.
+pub fn shell_in_kept(machine: &str) -> Result<Command> {
+    let on = |directory: PathBuf| {
+        let pid = fs::read_to_string(directory.join("machines").join(machine).join(PID)).ok()?;
+        first_process(pid.parse().ok()?)
+    };
+    let leader = claim::kept()?.into_iter().find_map(on);
+    let leader = leader.ok_or_else(|| Error::Misused(format!("there is no machine {machine} that is up")))?;
+    let mut command = through(leader);
+    command.args(ENVIRONMENT).args(["TERM=linux", "KUBECONFIG=/etc/kubernetes/admin.conf", "bash", "--login"]);
+    Ok(command)
+}
+
+/// A command that enters a machine through its first process.
+fn through(leader: Pid) -> Command {
+    let mut command = Command::new("nsenter");
+    let leader = leader.as_raw_nonzero().to_string();
+    command.args(["--target", &leader, "--all", "--root", "--wd", "--"]);
+    command
+}
 
 /// Whether a machine can be entered through its first process, or through its disk.
 enum State {
@@ -49,12 +83,7 @@ impl Machine {
     /// A command that is not started yet, for tests that talk to it, kill it, or let it run beside them.
     pub fn command(&self, words: &[&str]) -> Result<Command> {
         let mut command = match self.state()? {
-            State::On(leader) => {
-                let mut command = Command::new("nsenter");
-                let leader = leader.as_raw_nonzero().to_string();
-                command.args(["--target", &leader, "--all", "--root", "--wd", "--"]);
-                command
-            }
+            State::On(leader) => through(leader),
             State::Off => {
                 let mut command = Command::new("unshare");
                 command.args(["--mount", "--propagation", "private", "--net", "--pid", "--fork", "--kill-child"]);
@@ -64,8 +93,7 @@ impl Machine {
                 command
             }
         };
-        command.args(["/usr/bin/env", "-i", "HOME=/root", "TERM=dumb", "LANG=C.UTF-8"]);
-        command.arg("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin").args(words);
+        command.args(ENVIRONMENT).args(words);
         Ok(command)
     }
 

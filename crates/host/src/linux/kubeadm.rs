@@ -88,10 +88,16 @@ fn has_objects() -> Result<bool> {
                     advice: "install it beside kubeadm, then run again".into(),
                 });
             }
-            Err(_) if Instant::now() >= deadline => return Ok(false),
+            // Only the kubelet starts an API server.
+            Err(_) if Instant::now() >= deadline || !kubelet_runs() => return Ok(false),
             Err(_) => thread::sleep(BETWEEN_LOOKS),
         }
     }
+}
+
+/// Not merely tried again and again, as it is before kubeadm has given it a configuration.
+fn kubelet_runs() -> bool {
+    program::quiet("systemctl", &["is-active", "--quiet", "kubelet.service"]).is_ok()
 }
 
 fn ask(path: &str) -> Result<()> {

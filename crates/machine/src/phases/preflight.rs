@@ -2,7 +2,7 @@
 use super::{BEFORE, init};
 use crate::{Machine, Phase, PlanError, Planned};
 use documents::v1alpha1;
-use host::{Effect, Inspect};
+use host::{Effect, Inspect, Progress};
 
 pub(crate) const NAME: &str = "preflight";
 
@@ -50,7 +50,8 @@ fn problems(machine: &Machine, wanted: &v1alpha1::Init, seen: &dyn Inspect) -> R
         problems.push("net.ipv4.ip_forward is not 1: ask for it with a SysctlConfig".into());
     }
     // What is there of our own, whole or half, listens already.
-    if seen.effect(&init::act(wanted))? == Effect::Absent {
+    let act = init::act(wanted);
+    if seen.progress(&act)? == Progress::New && seen.effect(&act)? == Effect::Absent {
         for port in PORTS {
             if seen.listens(port)? {
                 problems.push(format!("port {port} is taken by another program"));

@@ -1,0 +1,136 @@
+//! A machine boots with nothing but a NoCloud seed and becomes a node: real cloud-init, real kubeadm, whole machines.
+use base64::{Engine, prelude::BASE64_STANDARD};
+use flate2::{Compression, write::GzEncoder};
+use std::{io::Write, time::Duration};
+use testbed::{Bed, Machine, Profile, Result, until};
+
+const PROGRAM: &str = "/usr/bin/machineadm";
+const CONFIGURATION: &str = "/run/machineadm/config.yaml";
+const SUCCESS: &str = "/run/cluster-api/bootstrap-success.complete";
+
+const DOCUMENTS: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: SysctlConfig
+spec:
+  parameters: {net.ipv4.ip_forward: 1}
+---
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: FilesConfig
+spec:
+  files:
+  - {path: /etc/motd, content: 'Managed by machineadm.'}
+---
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: InitConfig
+spec:
+  kubernetesVersion: v1.36.4
+  podSubnets: [10.244.0.0/16]
+  # Its one complaint on a host with control groups of version 1.
+  ignoredChecks: [SystemVerification]
+  kubelet:
+    cgroupDriver: cgroupfs
+    failCgroupV1: false
+    evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%, nodefs.inodesFree: 1%}
+    imageGCHighThresholdPercent: 100
+  kubeProxy:
+    conntrack: {maxPerCore: 0, min: 0, tcpCloseWaitTimeout: 0s, tcpEstablishedTimeout: 0s}
+---
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: CommandsConfig
+spec:
+  commands:
+  - name: greeted
+    argv: [kubectl, --kubeconfig=/etc/kubernetes/admin.conf, -n, default, create, configmap, greeted]
+    unless: kubectl --kubeconfig=/etc/kubernetes/admin.conf -n default get configmap greeted
+    when: after
+";
+
+/// The specification's own template, with its path and mode made root's alone.
+fn user_data() -> String {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    gzip.write_all(DOCUMENTS.as_bytes()).expect("memory takes it");
+    let content = BASE64_STANDARD.encode(gzip.finish().expect("memory takes it"));
+    format!(
+        "#cloud-config\nwrite_files:\n- encoding: gz+b64\n  content: {content}\n  owner: root:root\n  path: {CONFIGURATION}\n  \
+         permissions: '0600'\nruncmd:\n- {PROGRAM} --bootstrap --path {CONFIGURATION}\n"
+    )
+}
+
+fn seeded(bed: &Bed) -> Result<Machine> {
+    let machine = bed.machine("node-7", &Profile::node().with_user_data(&user_data()))?;
+    let program = machineadm_benches::static_machineadm().expect("the static program");
+    machine.copy_in(&program, PROGRAM)?;
+    Ok(machine)
+}
+
+fn is_a_node_and_says_so(machine: &Machine) -> Result<()> {
+    machine.wait_for_nodes(&["node-7"])?;
+    assert_eq!(machine.read(SUCCESS)?, "success\n");
+    let status = machine.check(&[PROGRAM, "status"])?;
+    assert!(status.starts_with("node-7  SUCCEEDED"), "{status}");
+    assert!(status.contains("init") && status.contains("kubeadm init ran"), "{status}");
+    assert_eq!(machine.read("/etc/motd")?, "Managed by machineadm.");
+    machine.kubectl(&["-n", "default", "get", "configmap", "greeted"])?;
+    for gone in
+        [CONFIGURATION.replace("config.yaml", "kubeadm.yaml").as_str(), "/var/lib/machineadm/configuration.yaml"]
+    {
+        assert_ne!(machine.run(&["test", "-e", gone])?.code, 0, "{gone} is still there");
+    }
+    let plan = machine.run(&[PROGRAM, "plan", "-f", CONFIGURATION, "--exit-code"])?;
+    assert_eq!(plan.code, 0, "{plan:?}");
+    Ok(())
+}
+
+#[test]
+fn a_seeded_machine_becomes_a_ready_node_and_survives_a_power_cut() -> Result<()> {
+    let bed = Bed::new()?;
+    let machine = seeded(&bed)?;
+    machine.boot()?;
+    let done = machine.run_within(&["cloud-init", "status", "--wait", "--long"], Duration::from_secs(600))?;
+    let log = machine.read("/var/log/cloud-init-output.log")?;
+    assert!(done.stdout.contains("status: done"), "{done:?}\n{log}");
+    is_a_node_and_says_so(&machine)?;
+
+    machine.kill()?;
+    machine.boot()?;
+    machine.wait_for_nodes(&["node-7"])?;
+    machine.write(CONFIGURATION, DOCUMENTS, 0o600)?;
+    let again = machine.run_within(&[PROGRAM, "bootstrap", "-f", CONFIGURATION], Duration::from_secs(300))?;
+    assert_eq!(again.code, 0, "{again:?}");
+    assert!(again.stdout.contains("nothing to do"), "{again:?}");
+    assert_eq!(machine.read(SUCCESS)?, "success\n");
+    bed.down()
+}
+
+#[test]
+fn a_bootstrap_killed_in_the_middle_of_kubeadm_is_finished_by_a_second_run() -> Result<()> {
+    let bed = Bed::new()?;
+    let machine = seeded(&bed)?;
+    machine.power_on()?;
+    until("the middle of kubeadm init", Duration::from_secs(300), || {
+        match machine.shell("test -e /etc/kubernetes/manifests/kube-apiserver.yaml && pgrep -o -x machineadm") {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
+    })?;
+    machine.shell("kill -9 $(pgrep -o -x machineadm)")?;
+    until("kubeadm's end with machineadm's", Duration::from_secs(30), || {
+        match machine.run(&["pgrep", "-x", "kubeadm"]) {
+            Ok(output) if output.code == 1 => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    })?;
+    // cloud-init reports the failure that the kill was.
+    machine.run_within(&["cloud-init", "status", "--wait"], Duration::from_secs(300))?;
+    let status = machine.run(&[PROGRAM, "status"])?;
+    assert_eq!(status.code, 1, "{status:?}");
+    assert!(status.stdout.starts_with("node-7  CUT SHORT at init"), "{status:?}");
+    assert_ne!(machine.run(&["test", "-e", SUCCESS])?.code, 0);
+
+    let plan = machine.run_within(&[PROGRAM, "plan", "-f", CONFIGURATION], Duration::from_secs(300))?;
+    assert!(plan.stdout.contains("again: its first run was cut short"), "{plan:?}");
+    let second = machine.run_within(&[PROGRAM, "bootstrap"], Duration::from_secs(900))?;
+    assert_eq!(second.code, 0, "{second:?}");
+    is_a_node_and_says_so(&machine)?;
+    bed.down()
+}
