@@ -16,7 +16,7 @@ pub use mode::Mode;
 pub use outcome::Outcome;
 pub use phases::phases;
 pub use plan::{Known, Phase, PlanError, Planned, Preview, Remark, Step, preview, steps_for};
-pub use redact::Redactor;
+pub use redact::{LineRedactor, Redactor};
 pub use saved::{SavedPlan, Unreadable};
 pub use view::{Line, PhaseView, PlanView};
 pub use wanted::Machine;

@@ -1,9 +1,12 @@
 //! Takes secrets out of text that we did not write: by value, and by what secrets of this field look like.
 use documents::Secret;
 use regex_lite::Regex;
+use std::cell::Cell;
 
 /// Stands where a secret was.
 const BLOT: &str = "[redacted]";
+const KEY_BEGINS: &str = "-----BEGIN ";
+const KEY_ENDS: &str = "-----END ";
 /// Shorter values would blot out ordinary words.
 const SHORTEST: usize = 6;
 
@@ -45,7 +48,7 @@ impl Redactor {
 
     /// The text without them.
     pub fn redact(&self, text: &str) -> String {
-        let mut text = text.to_owned();
+        let mut text = without_headless_key(text);
         for value in &self.values {
             if text.contains(value.expose().as_str()) {
                 text = text.replace(value.expose().as_str(), BLOT);
@@ -55,6 +58,41 @@ impl Redactor {
             text = pattern.replace_all(&text, format!("${{1}}{BLOT}")).into_owned();
         }
         text
+    }
+}
+
+/// For an output that is shown line by line, where a private key is not seen as a whole.
+#[derive(Debug)]
+pub struct LineRedactor {
+    redactor: Redactor,
+    inside_key: Cell<bool>,
+}
+
+impl LineRedactor {
+    /// Of an output that has not begun.
+    pub const fn new(redactor: Redactor) -> Self {
+        Self { redactor, inside_key: Cell::new(false) }
+    }
+
+    /// The next line without secrets.
+    pub fn redact(&self, line: &str) -> String {
+        let was_inside = self.inside_key.get() || marks_key(line, KEY_BEGINS);
+        self.inside_key.set(was_inside && !marks_key(line, KEY_ENDS));
+        if was_inside { BLOT.to_owned() } else { self.redactor.redact(line) }
+    }
+}
+
+fn marks_key(line: &str, mark: &str) -> bool {
+    line.split_once(mark).is_some_and(|(_, rest)| rest.contains("PRIVATE KEY-----"))
+}
+
+/// The end of an output may begin inside a private key.
+fn without_headless_key(text: &str) -> String {
+    let mut lines = text.lines();
+    let first = lines.position(|line| marks_key(line, KEY_BEGINS) || marks_key(line, KEY_ENDS));
+    match first.and_then(|first| text.lines().nth(first)) {
+        Some(line) if !marks_key(line, KEY_BEGINS) => std::iter::once(BLOT).chain(lines).collect::<Vec<_>>().join("\n"),
+        _ => text.to_owned(),
     }
 }
 
@@ -88,6 +126,17 @@ mod tests {
     fn a_word_of_a_script_that_looks_made_up_goes_without_the_script() {
         let redactor = Redactor::new([&b"curl -H 'X-Key: 9f8a7b6c5d4e3f' https://example.com/v1"[..]]);
         assert_eq!(redactor.redact("sent 9f8a7b6c5d4e3f to example.com"), "sent [redacted] to example.com");
+    }
+
+    #[test]
+    fn a_private_key_goes_line_by_line_and_without_its_head() {
+        let text = "a\n-----BEGIN EC PRIVATE KEY-----\nMHc\n-----END EC PRIVATE KEY-----\nb";
+        let lines = LineRedactor::new(Redactor::new([]));
+        let shown: Vec<_> = text.lines().map(|line| lines.redact(line)).collect();
+        assert_eq!(shown, ["a", BLOT, BLOT, BLOT, "b"]);
+        let end = text.split_once("MHc").unwrap().1;
+        assert_eq!(Redactor::new([]).redact(&format!("wLxK{end}\n")), "[redacted]\nb");
+        assert_eq!(Redactor::new([]).redact("a\n"), "a\n");
     }
 
     #[test]

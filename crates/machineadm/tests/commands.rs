@@ -178,6 +178,29 @@ fn a_secret_that_the_cut_of_a_long_output_divides_is_not_shown_in_part() {
 }
 
 #[test]
+fn a_private_key_that_a_command_prints_is_shown_nowhere() {
+    let sandbox = Sandbox::new();
+    // The second time its first lines are cut off the kept end of the output.
+    for lines_after in [1, 11] {
+        let ran = sandbox.bootstrap(&commands(&format!(
+            "
+  - name: prints-a-key
+    shell: |
+      openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -quiet 2> /dev/null | tee /srv/key
+      for i in $(seq {lines_after}); do printf '%0660d\\n' 0; done
+      echo the end
+      exit 1"
+        )));
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        let (key, failure) = (sandbox.text("/srv/key").unwrap(), failure(&sandbox).to_string());
+        assert!(failure.contains("the end") && ran.stderr.contains("the end"), "{failure}");
+        for line in key.lines().filter(|line| !line.starts_with("-----")) {
+            assert!(!ran.stderr.contains(line) && !failure.contains(line), "{}{failure}", ran.stderr);
+        }
+    }
+}
+
+#[test]
 fn no_argument_and_no_other_environment_holds_a_commands_secrets() {
     let sandbox = Sandbox::new();
     let spy = "

@@ -10,7 +10,7 @@ use host::{
     contract::Exit,
     linux::input::{self, Care},
 };
-use machine::{SavedPlan, outcome::chain};
+use machine::{LineRedactor, SavedPlan, outcome::chain};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -26,7 +26,7 @@ fn apply(asked: &Apply, root: &Path) -> Result<Exit, Exit> {
     let bytes = plan.configuration().map_err(|error| super::wrong_use(&format!("{} {error}", asked.plan)))?;
     let bytes = Zeroizing::new(bytes.expose().clone());
     let configuration = configuration(vec![Source { name: asked.plan.clone(), bytes }])?;
-    let echo = configuration.redactor.clone();
+    let echo = LineRedactor::new(configuration.redactor.clone());
     let mut linux = machine(root, Box::new(move |line| eprintln!("  | {}", echo.redact(line))))?;
     let _lock = lock(&linux, "machineadm apply")?;
     linux.reload_journal().map_err(|error| {

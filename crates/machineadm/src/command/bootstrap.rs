@@ -10,6 +10,7 @@ use host::{
     contract::{self, Exit},
     linux::input::Care,
 };
+use machine::LineRedactor;
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -23,7 +24,7 @@ fn bootstrap(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit,
         true => kept(&machine(root, Box::new(|_| ()))?)?,
     };
     let configuration = configuration(sources)?;
-    let echo = configuration.redactor.clone();
+    let echo = LineRedactor::new(configuration.redactor.clone());
     let mut linux = machine(root, Box::new(move |line| eprintln!("  | {}", echo.redact(line))))?;
     let _lock = lock(&linux, "machineadm bootstrap")?;
     // Only now: a run that has just ended may have written it.
