@@ -101,7 +101,8 @@ fn debians_own_containerd_runs_our_images() -> Result<()> {
     let profile = Profile { software: Software::Node(Runtime::Debian), ..Profile::default() };
     let machine = bed.machine("m1", &profile)?;
     machine.boot()?;
-    assert!(machine.check(&["containerd", "--version"])?.contains("1.6."));
+    let version = machine.check(&["containerd", "--version"])?;
+    assert!(!version.contains("2.4.2"), "this is our own: {version}");
     machine.import_images()?;
     let ran =
         machine.run(&["ctr", "-n", "k8s.io", "run", "--rm", TOOLS_IMAGE, "t1", "/probe", "lookup", "127.0.0.1"])?;
