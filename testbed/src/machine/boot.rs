@@ -22,6 +22,8 @@ const POWER_OFF_LIMIT: Duration = Duration::from_secs(150);
 
 impl Machine {
     /// Boots and waits until systemd says that it is done, be it with failed units.
+    ///
+    /// cloud-init is part of that; where its seed does much, [`power_on`](Self::power_on) and wait for what it does.
     pub fn boot(&self) -> Result<()> {
         self.power_on()?;
         self.wait_until_running()
