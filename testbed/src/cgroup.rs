@@ -12,8 +12,13 @@ use std::time::Duration;
 pub(crate) enum Plan {
     /// A group in every hierarchy, which the process enters before it becomes the machine.
     Version1(Vec<PathBuf>),
-    /// A scope that the host's systemd makes and hands over.
-    Scope(String),
+    /// A scope that the host's systemd makes, hands over, and removes when it is empty.
+    Scope {
+        /// Its unit's name.
+        unit: String,
+        /// Its group.
+        group: PathBuf,
+    },
     /// One group of our own in the single hierarchy, where no systemd keeps it.
     Version2(PathBuf),
 }
@@ -33,34 +38,36 @@ impl Plan {
         if mounts.iter().any(|mount| !mount.version2) {
             return Ok(Self::Version1(groups(&mounts)?.into_iter().map(|own| own.join(name)).collect()));
         }
-        if Path::new("/run/systemd/system").exists() {
-            return Ok(Self::Scope(name.to_owned()));
+        if let Some(mount) = mounts.first().filter(|_| Path::new("/run/systemd/system").exists()) {
+            let unit = format!("{name}.scope");
+            return Ok(Self::Scope { group: mount.point.join("system.slice").join(&unit), unit });
         }
         let own = groups(&mounts)?.into_iter().next();
         let own = own.ok_or_else(|| unreadable("/proc/self/cgroup", "no control group of version 2"))?;
         Ok(Self::Version2(own.join(name)))
     }
 
-    /// The groups that we make ourselves, and so have to remove.
+    /// All groups of the machine, in which its processes are found.
     pub(crate) fn groups(&self) -> Vec<PathBuf> {
         match self {
             Self::Version1(groups) => groups.clone(),
-            Self::Scope(_) => Vec::new(),
-            Self::Version2(group) => vec![group.clone()],
+            Self::Scope { group, .. } | Self::Version2(group) => vec![group.clone()],
         }
+    }
+
+    /// The groups that we make ourselves, and that the machine's first process must enter.
+    pub(crate) fn own_groups(&self) -> Vec<PathBuf> {
+        if matches!(self, Self::Scope { .. }) { Vec::new() } else { self.groups() }
     }
 
     /// Makes the groups, ready to be entered.
     pub(crate) fn create(&self) -> Result<()> {
-        for group in self.groups() {
+        for group in self.own_groups() {
             fs::create_dir_all(&group).map_err(file("create", &group))?;
-            // A cpuset is born empty and lets nobody in before it is filled.
-            for name in ["cpuset.cpus", "cpuset.mems"] {
-                let (Some(parent), to) = (group.parent(), group.join(name)) else { continue };
-                if matches!(self, Self::Version1(_)) && to.exists() {
-                    let inherited = fs::read_to_string(parent.join(name)).map_err(file("read", parent.join(name)))?;
-                    fs::write(&to, inherited).map_err(file("write", &to))?;
-                }
+            let Some(parent) = group.parent() else { continue };
+            match self {
+                Self::Version1(_) => fill_cpuset(parent, &group)?,
+                _ => hand_down_controllers(parent)?,
             }
         }
         Ok(())
@@ -69,8 +76,8 @@ impl Plan {
     /// What a command line must start with so that the process is in the machine's groups.
     pub(crate) fn prefix(&self) -> Vec<String> {
         match self {
-            Self::Scope(name) => {
-                let unit = format!("--unit={name}");
+            Self::Scope { unit, .. } => {
+                let unit = format!("--unit={unit}");
                 let words = ["systemd-run", "--scope", "--quiet", "--collect", "--property=Delegate=yes", &unit, "--"];
                 words.map(str::to_owned).to_vec()
             }
@@ -82,6 +89,27 @@ impl Plan {
     pub(crate) fn unified(&self) -> &'static str {
         if matches!(self, Self::Version1(_)) { "0" } else { "1" }
     }
+}
+
+/// A cpuset is born empty and lets nobody in before it is filled.
+fn fill_cpuset(parent: &Path, group: &Path) -> Result<()> {
+    for name in ["cpuset.cpus", "cpuset.mems"] {
+        let (from, to) = (parent.join(name), group.join(name));
+        if to.exists() {
+            let inherited = fs::read_to_string(&from).map_err(file("read", from))?;
+            fs::write(&to, inherited).map_err(file("write", to))?;
+        }
+    }
+    Ok(())
+}
+
+/// A group of version 2 has only the controllers that the one above it hands down.
+fn hand_down_controllers(parent: &Path) -> Result<()> {
+    let handed = fs::write(parent.join("cgroup.subtree_control"), "+cpu +cpuset +io +memory +pids");
+    handed.map_err(|error| Error::Missing {
+        what: format!("a control group that can be divided ({}: {error})", parent.display()),
+        remedy: "run where systemd is the first process, or in a control group without other processes".to_owned(),
+    })
 }
 
 /// The processes in these groups and below.

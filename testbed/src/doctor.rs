@@ -1,6 +1,6 @@
 //! What the host must bring, how to see whether it does, and what brings it.
 use crate::{Error, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Programs that the test bed calls, and what installs each.
 const PROGRAMS: &[(&str, &str)] = &[
@@ -31,7 +31,7 @@ pub struct Finding {
 
 /// Looks at everything, so that a person sees all that is missing at once.
 pub fn examine() -> Result<Vec<Finding>> {
-    let mut findings = vec![finding("root", is_root()?, "run as root (sudo)")];
+    let mut findings = vec![finding("root", rustix::process::geteuid().is_root(), "run as root (sudo)")];
     let held = effective_capabilities()?;
     for (number, name) in CAPABILITIES {
         findings.push(finding(
@@ -53,6 +53,17 @@ pub fn examine() -> Result<Vec<Finding>> {
 /// Fails with one line for the first of these programs that is not installed.
 pub(crate) fn require(programs: &[&str]) -> Result<()> {
     programs.iter().find(|program| find(program).is_none()).map_or(Ok(()), |program| Err(missing_program(program)))
+}
+
+/// Fails with one line unless this many GiB are free where a path is.
+pub(crate) fn require_disk(path: &Path, wanted: u64) -> Result<()> {
+    let found = rustix::fs::statvfs(path).map_err(|errno| crate::error::file("examine", path)(errno.into()))?;
+    let free = (found.f_bavail * found.f_frsize) >> 30;
+    if free >= wanted {
+        return Ok(());
+    }
+    let what = format!("disk space ({wanted} GiB needed, {free} GiB free at {})", path.display());
+    Err(Error::Missing { what, remedy: "free some, or set XDG_CACHE_HOME to a larger disk".to_owned() })
 }
 
 /// Fails with one line unless machines can be run at all.
@@ -83,14 +94,22 @@ fn find(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|directory| directory.join(program)).find(|path| path.is_file())
 }
 
-fn is_root() -> Result<bool> {
-    Ok(rustix::process::geteuid().is_root())
-}
-
 fn effective_capabilities() -> Result<u64> {
     let status =
         std::fs::read_to_string("/proc/self/status").map_err(crate::error::file("read", "/proc/self/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let held = line.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
     held.ok_or_else(|| Error::Unreadable { what: "/proc/self/status".to_owned(), found: "no CapEff".to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_too_small_is_named_with_both_sizes() {
+        assert!(require_disk(Path::new("/"), 0).is_ok());
+        let error = require_disk(Path::new("/"), 1 << 30).unwrap_err().to_string();
+        assert!(error.starts_with("disk space (1073741824 GiB needed, "), "{error}");
+    }
 }

@@ -97,8 +97,6 @@ impl Switch {
 
     /// Connects a machine's fresh namespace, its plug in or out.
     pub(crate) fn connect(&self, machine: &Namespace, number: u8, plug: Plug) -> Result<()> {
-        // The kernel may still be busy with the end of the machine's previous network.
-        let _gone = self.namespace.ip(&format!("link del p{number}"));
         let address = Self::address(number);
         machine.ip(&format!("link add eth0 type veth peer name p{number} netns {}", self.namespace.pid))?;
         self.namespace.ip(&format!("link set p{number} master br0"))?;
@@ -108,6 +106,12 @@ impl Switch {
             Self::ADDRESS
         ))?;
         self.namespace.ip(&format!("route replace {} via {address}", Self::pods(number)))
+    }
+
+    /// Removes the connection of a machine that is off; left to itself the kernel would do so some time later.
+    pub(crate) fn disconnect(&self, number: u8) {
+        // It may have done so already, or the switch itself is gone.
+        drop(self.namespace.ip(&format!("link del p{number}")));
     }
 
     /// Pulls the machine's plug or puts it back.

@@ -51,15 +51,22 @@ pub(crate) fn take_down(id: &str, directory: &Path) -> Result<()> {
     cache::remove_tree(directory)
 }
 
-/// Every process that carries the claim's mark or sits in one of its control groups.
+/// Every process that carries the claim's mark, their children, and all in one of the claim's control groups.
 pub(crate) fn processes(id: &str, groups: &[PathBuf]) -> BTreeSet<i32> {
     let mark = format!("{MARK}={id}");
     let marked = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| {
-        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
         let environment = fs::read(entry.path().join("environ")).ok()?;
         environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes()).then_some(pid)
     });
-    marked.chain(cgroup::processes(groups)).collect()
+    // A machine's first process is the child of a marked one, and has an environment of its own.
+    let with_children = marked.flat_map(|pid| {
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        let mut all: Vec<i32> = children.split_whitespace().filter_map(|child| child.parse().ok()).collect();
+        all.push(pid);
+        all
+    });
+    with_children.chain(cgroup::processes(groups)).collect()
 }
 
 /// The control groups that a claim made.

@@ -1,33 +1,28 @@
 //! Beds beside each other and beds that died: nobody is disturbed, nothing is left.
+mod own_cache;
+
+use own_cache::OwnCache;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
-use testbed::{Bed, Profile, Result, reaper, traces};
+use testbed::{Bed, Profile, Result, traces};
 
 #[test]
 fn a_bed_whose_process_was_killed_is_cleaned_up_by_the_next_run() -> Result<()> {
     let before = traces::host_settings();
-    // A living bed beside it, of which nothing may be touched.
-    let bystander = Bed::new()?;
-    let machine = bystander.machine("m1", &Profile::default())?;
-    machine.boot()?;
-
-    let mut child = Command::new(env!("CARGO_BIN_EXE_testbed"));
-    let mut child = child.arg("shell").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let own = OwnCache::new("killed")?;
+    let mut child = own.command(&["shell"]).spawn().unwrap();
     let said = BufReader::new(child.stdout.take().unwrap()).lines().map(|line| line.unwrap());
     let id = said.into_iter().find_map(|line| Some(line.strip_prefix("Bed ")?.split_once(':')?.0.to_owned())).unwrap();
-    assert!(!traces::of(&id).unwrap().is_empty());
-    reaper::reap_dead().unwrap();
-    assert!(!traces::of(&id).unwrap().is_empty(), "a living owner's bed is left alone");
-
+    own.run(&["shell"], "true\n");
+    let beside = traces::of(&id).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
+    assert!(!beside.is_empty(), "another run leaves a living owner's bed alone");
     let left = traces::of(&id)?;
     assert!(left.iter().any(|trace| trace.starts_with("process")), "its machine runs on: {left:?}");
-    assert!(reaper::reap_dead()?.contains(&id));
-    assert_eq!(traces::of(&id)?, Vec::<String>::new());
+    own.run(&["shell"], "true\n");
+    assert_eq!(traces::of(&id)?, Vec::<String>::new(), "the next run removed it");
+    assert_eq!(own.run(&["down"], ""), "There was nothing to remove.\n");
 
-    assert_eq!(machine.check(&["hostname"])?.trim(), "m1", "the bystander runs on");
-    bystander.down()?;
     let after = traces::host_settings();
     let changed: Vec<_> = before.iter().filter(|(path, value)| after.get(*path) != Some(value)).collect();
     assert!(changed.is_empty(), "settings of the host changed: {changed:?}");

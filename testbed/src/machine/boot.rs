@@ -22,6 +22,8 @@ const POWER_OFF_LIMIT: Duration = Duration::from_secs(150);
 
 impl Machine {
     /// Boots and waits until systemd says that it is done, be it with failed units.
+    ///
+    /// cloud-init is part of that; where its seed does much, [`power_on`](Self::power_on) and wait for what it does.
     pub fn boot(&self) -> Result<()> {
         self.power_on()?;
         self.wait_until_running()
@@ -96,6 +98,7 @@ impl Machine {
         let mut running = self.lock();
         if running.as_mut().is_some_and(|running| matches!(running.nspawn.try_wait(), Ok(Some(_)))) {
             *running = None;
+            self.bed.switch.disconnect(self.number);
         }
         running.is_some()
     }
@@ -116,7 +119,7 @@ impl Machine {
         prefix.extend(["unshare", "--mount", "--propagation", "slave", "sh", "-c", SCRIPT, "boot"].map(str::to_owned));
         let mut command = self.bed.claim.command(&prefix[0]);
         command.args(&prefix[1..]).envs(self.disk());
-        let groups: Vec<String> = self.groups.groups().iter().map(|group| group.display().to_string()).collect();
+        let groups: Vec<String> = self.groups.own_groups().iter().map(|group| group.display().to_string()).collect();
         command.env("CONTROL_GROUPS", groups.join(" "));
         // Only /proc/sys/net may be written: it is the machine's own. The rest would be the host's.
         command.env("SYSTEMD_NSPAWN_API_VFS_WRITABLE", "network");

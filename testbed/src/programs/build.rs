@@ -16,6 +16,7 @@ const COMPILE_LIMIT: Duration = Duration::from_secs(45 * 60);
 /// Builds a set into an empty directory.
 pub(super) fn build(set: &Set, into: &Path) -> Result<()> {
     doctor::require(&["go"])?;
+    doctor::require_disk(into, set.disk)?;
     let began = Instant::now();
     println!("testbed: building {} (needs up to {} GiB of disk while it builds)", set.name, set.disk);
     let work = cache::directory()?.join("go").join(set.name);
