@@ -3,6 +3,7 @@
 mod aside;
 mod convert;
 mod decode;
+pub mod defaults;
 mod fit;
 mod gates;
 pub mod hub;
@@ -31,4 +32,5 @@ pub use problem::{Problem, Severity};
 pub use read::{ComponentConfig, Read, Rules, Source, Strictness, read};
 pub use scalar::{Duration, Quantity, Secret, Time};
 pub use target::{NoTarget, Target};
+pub use tree::{SyntaxError, value as parse_yaml};
 pub use version::{ApiVersion, GROUP, KubernetesVersion, NoVersion, UnsupportedVersion};

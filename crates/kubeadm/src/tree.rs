@@ -16,11 +16,19 @@ pub(crate) struct Tree {
     pub(crate) repeated: Vec<String>,
 }
 
-/// Why there is no tree, and on which line of the document.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct SyntaxError {
-    pub(crate) line: usize,
-    pub(crate) message: String,
+/// Why there is no tree.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct SyntaxError {
+    /// The line of the document, counted from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// The value of one document, YAML or JSON, as kubeadm would see it; of a repeated key the last one counts.
+pub fn value(text: &str) -> Result<Value, SyntaxError> {
+    parse(text).map(|tree| tree.value)
 }
 
 /// Parses one document; what follows its end (`...`) is not looked at, as kubeadm does.
@@ -235,7 +243,7 @@ mod tests {
     use serde_json::json;
 
     fn value(text: &str) -> Value {
-        parse(text).map(|tree| tree.value).unwrap_or_else(|error| panic!("{error:?}"))
+        super::value(text).unwrap()
     }
 
     #[test]

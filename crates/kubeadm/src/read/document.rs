@@ -1,5 +1,8 @@
 //! One document: what it is, whether it may be there, and what it says.
-use super::{ComponentConfig, Place, Reader};
+use super::{
+    ComponentConfig, Place, Reader,
+    component::{Component, component},
+};
 use crate::{
     decode::{Decoded, WrongValue, decode},
     kind::Kind,
@@ -13,10 +16,6 @@ use serde_json::Value;
 
 /// What every document has besides the fields of its kind.
 const TYPE_META: &[&str] = &["apiVersion", "kind"];
-/// Groups that kubeadm passes on, and their kinds.
-const COMPONENTS: &[(&str, &str)] =
-    &[("kubelet.config.k8s.io", "KubeletConfiguration"), ("kubeproxy.config.k8s.io", "KubeProxyConfiguration")];
-
 impl Reader {
     pub(super) fn document(&mut self, place: Place<'_>, text: String) {
         let tree = match tree::parse(&text) {
@@ -41,11 +40,27 @@ impl Reader {
         self.seen.push(kind.clone());
         if group == GROUP {
             self.kubeadm_document(place, version, &kind, &tree);
-        } else if COMPONENTS.contains(&(group, kind.as_str())) {
+        } else if let Some(component) = component(group, &kind) {
+            self.component_document(place, component, &tree);
             self.read.component_configs.push(ComponentConfig { kind, text });
         } else {
             let problem = self.lenient(place, "", format!("{api} {kind} is no document for kubeadm, which ignores it"));
             problem.remedy = Some("move it to a file of its own".to_owned());
+        }
+    }
+
+    fn component_document(&mut self, place: Place<'_>, component: &Component, tree: &Tree) {
+        for path in &tree.repeated {
+            self.lenient(
+                place,
+                &format!("{}.{path}", component.kind),
+                "is there twice; the last one counts".to_owned(),
+            );
+        }
+        let fields = tree.value.as_object().into_iter().flat_map(|members| members.keys());
+        for name in fields.filter(|name| !TYPE_META.contains(&name.as_str()) && !component.has_field(name)) {
+            let message = format!("no version of {} up to Kubernetes 1.37 has such a field", component.kind);
+            self.lenient(place, &format!("{}.{name}", component.kind), message);
         }
     }
 

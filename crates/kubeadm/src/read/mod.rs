@@ -1,4 +1,5 @@
 //! Reads kubeadm's files, of any API version and mixed, by kubeadm's own rules.
+mod component;
 mod document;
 mod split;
 

@@ -8,7 +8,7 @@ use machineadm_kubeadm::{
 };
 
 fn written(documents: &Documents, version: &str) -> Converted {
-    convert(documents, &Target::new(version).unwrap())
+    convert(documents, &Target::new(version).expect("a version"))
 }
 
 fn node(name: &str) -> NodeRegistration {
