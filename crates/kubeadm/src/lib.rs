@@ -1,0 +1,36 @@
+//! kubeadm's configuration, insulated: our own types (the hub), one folder per kubeadm API version (the spokes), and
+//! conversion for one Kubernetes version, in which nothing is lost without a word. No I/O.
+mod aside;
+mod convert;
+mod decode;
+pub mod defaults;
+mod fit;
+mod gates;
+pub mod hub;
+mod kind;
+mod problem;
+mod read;
+pub mod render;
+mod scalar;
+mod scalars;
+mod settle;
+mod shape;
+mod spoke;
+mod target;
+mod tree;
+mod v1;
+mod v1beta1;
+mod v1beta2;
+mod v1beta3;
+mod v1beta4;
+mod version;
+
+pub use aside::{Flag, Loss, Note, NoteKind};
+pub use convert::{Converted, WireDocument, convert};
+pub use kind::Kind;
+pub use problem::{Problem, Severity};
+pub use read::{ComponentConfig, Read, Rules, Source, Strictness, read};
+pub use scalar::{Duration, Quantity, Secret, Time};
+pub use target::{NoTarget, Target};
+pub use tree::{SyntaxError, value as parse_yaml};
+pub use version::{ApiVersion, GROUP, KubernetesVersion, NoVersion, UnsupportedVersion};

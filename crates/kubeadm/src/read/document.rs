@@ -1,0 +1,142 @@
+//! One document: what it is, whether it may be there, and what it says.
+use super::{
+    ComponentConfig, Place, Reader,
+    component::{Component, component},
+};
+use crate::{
+    decode::{Decoded, WrongValue, decode},
+    kind::Kind,
+    spoke::Spoke,
+    tree::{self, Tree},
+    v1, v1beta1, v1beta2, v1beta3, v1beta4,
+    version::{ApiVersion, GROUP},
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// What every document has besides the fields of its kind.
+const TYPE_META: &[&str] = &["apiVersion", "kind"];
+impl Reader {
+    pub(super) fn document(&mut self, place: Place<'_>, text: String) {
+        let tree = match tree::parse(&text) {
+            Ok(tree) => tree,
+            Err(error) => {
+                let place = Place { line: place.line + error.line.saturating_sub(1), ..place };
+                self.error(place, "", error.message);
+                return;
+            }
+        };
+        let name = |name| tree.value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (api, kind) = (name("apiVersion"), name("kind"));
+        let Some((group, version)) = api.split_once('/').filter(|_| !kind.is_empty()) else {
+            let problem = self.error(place, "", "apiVersion and kind are missing, in a document of its own".to_owned());
+            problem.remedy = Some("remove the empty document, or its `---`".to_owned());
+            return;
+        };
+        if self.seen.contains(&kind) {
+            self.error(place, "", format!("{kind} is there twice; kubeadm takes each kind once, whatever its version"));
+            return;
+        }
+        self.seen.push(kind.clone());
+        if group == GROUP {
+            self.kubeadm_document(place, version, &kind, &tree);
+        } else if let Some(component) = component(group, &kind) {
+            self.component_document(place, component, &tree);
+            self.read.component_configs.push(ComponentConfig { kind, text });
+        } else {
+            let problem = self.lenient(place, "", format!("{api} {kind} is no document for kubeadm, which ignores it"));
+            problem.remedy = Some("move it to a file of its own".to_owned());
+        }
+    }
+
+    fn component_document(&mut self, place: Place<'_>, component: &Component, tree: &Tree) {
+        for path in &tree.repeated {
+            self.lenient(
+                place,
+                &format!("{}.{path}", component.kind),
+                "is there twice; the last one counts".to_owned(),
+            );
+        }
+        let fields = tree.value.as_object().into_iter().flat_map(|members| members.keys());
+        for name in fields.filter(|name| !TYPE_META.contains(&name.as_str()) && !component.has_field(name)) {
+            let message = format!("no version of {} up to Kubernetes 1.37 has such a field", component.kind);
+            self.lenient(place, &format!("{}.{name}", component.kind), message);
+        }
+    }
+
+    fn kubeadm_document(&mut self, place: Place<'_>, version: &str, kind: &str, tree: &Tree) {
+        let known = ApiVersion::named(version).zip(Kind::named(kind)).filter(|(api, kind)| kind.is_in(*api));
+        let Some((api, kind)) = known else {
+            let problem = self.error(place, "", format!("kubeadm has no {GROUP}/{version} {kind}"));
+            problem.remedy = Some("use v1beta1, v1beta2, v1beta3 or v1beta4, and a kind that it has".to_owned());
+            return;
+        };
+        if let Some(minor) = self.rules.minor.filter(|minor| !api.is_read_by(*minor)) {
+            let problem = self.error(place, "", format!("the kubeadm of Kubernetes 1.{minor} does not read {api}"));
+            problem.remedy = Some(format!("machineadm config convert --kubernetes-version 1.{minor}"));
+            return;
+        }
+        for path in &tree.repeated {
+            self.lenient(place, &format!("{kind}.{path}"), "is there twice; the last one counts".to_owned());
+        }
+        match self.decode(api, kind, &tree.value) {
+            Ok(unknown) => {
+                self.read.versions.insert(kind, api);
+                for path in unknown {
+                    self.lenient(place, &format!("{kind}.{path}"), format!("{api} has no such field"));
+                }
+            }
+            Err(WrongValue { path, message }) => {
+                let path = if path.is_empty() { kind.name().to_owned() } else { format!("{kind}.{path}") };
+                self.error(place, &path, message);
+            }
+        }
+    }
+
+    /// Decodes a document into the hub, and tells which of its fields are unknown.
+    fn decode(&mut self, api: ApiVersion, kind: Kind, tree: &Value) -> Result<Vec<String>, WrongValue> {
+        use ApiVersion::{V1, V1Beta1, V1Beta2, V1Beta3, V1Beta4};
+        let documents = &mut self.read.documents;
+        match (kind, api) {
+            (Kind::InitConfiguration, V1Beta1) => take::<_, v1beta1::InitConfiguration>(tree, &mut documents.init),
+            (Kind::InitConfiguration, V1Beta2) => take::<_, v1beta2::InitConfiguration>(tree, &mut documents.init),
+            (Kind::InitConfiguration, V1Beta3) => take::<_, v1beta3::InitConfiguration>(tree, &mut documents.init),
+            (Kind::InitConfiguration, V1Beta4) => {
+                take::<_, v1beta4::InitConfiguration<v1beta4::Arg>>(tree, &mut documents.init)
+            }
+            (Kind::InitConfiguration, V1) => take::<_, v1::InitConfiguration>(tree, &mut documents.init),
+            (Kind::ClusterConfiguration, V1Beta1) => {
+                take::<_, v1beta1::ClusterConfiguration>(tree, &mut documents.cluster)
+            }
+            (Kind::ClusterConfiguration, V1Beta2) => {
+                take::<_, v1beta2::ClusterConfiguration>(tree, &mut documents.cluster)
+            }
+            (Kind::ClusterConfiguration, V1Beta3) => {
+                take::<_, v1beta3::ClusterConfiguration>(tree, &mut documents.cluster)
+            }
+            (Kind::ClusterConfiguration, V1Beta4) => {
+                take::<_, v1beta4::ClusterConfiguration<v1beta4::Arg>>(tree, &mut documents.cluster)
+            }
+            (Kind::ClusterConfiguration, V1) => take::<_, v1::ClusterConfiguration>(tree, &mut documents.cluster),
+            (Kind::JoinConfiguration, V1Beta1) => take::<_, v1beta1::JoinConfiguration>(tree, &mut documents.join),
+            (Kind::JoinConfiguration, V1Beta2) => take::<_, v1beta2::JoinConfiguration>(tree, &mut documents.join),
+            (Kind::JoinConfiguration, V1Beta3) => take::<_, v1beta3::JoinConfiguration>(tree, &mut documents.join),
+            (Kind::JoinConfiguration, V1Beta4) => {
+                take::<_, v1beta4::JoinConfiguration<v1beta4::Arg>>(tree, &mut documents.join)
+            }
+            (Kind::JoinConfiguration, V1) => take::<_, v1::JoinConfiguration>(tree, &mut documents.join),
+            (Kind::ResetConfiguration, V1) => take::<_, v1::ResetConfiguration>(tree, &mut documents.reset),
+            (Kind::ResetConfiguration, _) => take::<_, v1beta4::ResetConfiguration>(tree, &mut documents.reset),
+            (Kind::UpgradeConfiguration, V1) => take::<_, v1::UpgradeConfiguration>(tree, &mut documents.upgrade),
+            (Kind::UpgradeConfiguration, _) => take::<_, v1beta4::UpgradeConfiguration>(tree, &mut documents.upgrade),
+            (Kind::ClusterStatus, V1Beta1) => take::<_, v1beta1::ClusterStatus>(tree, &mut documents.cluster_status),
+            (Kind::ClusterStatus, _) => take::<_, v1beta2::ClusterStatus>(tree, &mut documents.cluster_status),
+        }
+    }
+}
+
+fn take<H, S: Spoke<H> + DeserializeOwned>(tree: &Value, into: &mut Option<H>) -> Result<Vec<String>, WrongValue> {
+    let Decoded { value, unknown } = decode::<S>(tree, TYPE_META)?;
+    *into = Some(value.to_hub());
+    Ok(unknown)
+}

@@ -1,0 +1,2 @@
+//! ResetConfiguration: as in v1beta4.
+pub(crate) use crate::v1beta4::ResetConfiguration;

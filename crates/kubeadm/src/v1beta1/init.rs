@@ -1,0 +1,24 @@
+//! InitConfiguration.
+use super::{ApiEndpoint, NodeRegistration};
+use crate::{
+    scalar::{Duration, Secret, Time},
+    shape::shape,
+};
+
+shape! {
+    pub(crate) struct InitConfiguration {
+        pub(crate) bootstrap_tokens: Vec<BootstrapToken>,
+        pub(crate) node_registration: NodeRegistration,
+        #[serde(rename = "localAPIEndpoint")]
+        pub(crate) local_api_endpoint: ApiEndpoint,
+    }
+
+    pub(crate) struct BootstrapToken {
+        pub(crate) token: Option<Secret>,
+        pub(crate) description: Option<String>,
+        pub(crate) ttl: Option<Duration>,
+        pub(crate) expires: Option<Time>,
+        pub(crate) usages: Vec<String>,
+        pub(crate) groups: Vec<String>,
+    }
+}

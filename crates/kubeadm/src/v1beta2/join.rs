@@ -1,0 +1,18 @@
+//! JoinConfiguration.
+use super::{ApiEndpoint, Discovery, NodeRegistration};
+use crate::{scalar::Secret, shape::shape};
+
+shape! {
+    pub(crate) struct JoinConfiguration {
+        pub(crate) node_registration: NodeRegistration,
+        pub(crate) ca_cert_path: Option<String>,
+        pub(crate) discovery: Discovery,
+        pub(crate) control_plane: Option<JoinControlPlane>,
+    }
+
+    pub(crate) struct JoinControlPlane {
+        #[serde(rename = "localAPIEndpoint")]
+        pub(crate) local_api_endpoint: ApiEndpoint,
+        pub(crate) certificate_key: Option<Secret>,
+    }
+}

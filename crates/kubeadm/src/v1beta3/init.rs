@@ -1,0 +1,15 @@
+//! InitConfiguration.
+use super::{ApiEndpoint, BootstrapToken, NodeRegistration, Patches};
+use crate::{scalar::Secret, shape::shape};
+
+shape! {
+    pub(crate) struct InitConfiguration {
+        pub(crate) bootstrap_tokens: Vec<BootstrapToken>,
+        pub(crate) node_registration: NodeRegistration,
+        #[serde(rename = "localAPIEndpoint")]
+        pub(crate) local_api_endpoint: ApiEndpoint,
+        pub(crate) certificate_key: Option<Secret>,
+        pub(crate) skip_phases: Vec<String>,
+        pub(crate) patches: Option<Patches>,
+    }
+}
