@@ -19,6 +19,8 @@ pub enum Act {
 pub struct Init {
     /// kubeadm's own file; it may hold a token.
     pub file: Secret<String>,
+    /// What this kubeadm takes only on its command line.
+    pub flags: Vec<String>,
     /// The API version of that file, for people.
     pub api_version: String,
     /// The version of kubeadm that it is written for.

@@ -64,7 +64,7 @@ impl Parts {
     fn act(&mut self, verb: &str, act: &Act) {
         self.text(verb).text(&act.id());
         if let Act::Init(init) = act {
-            self.text(init.file.expose());
+            self.text(init.file.expose()).text(&init.flags.join(" "));
         }
     }
 }

@@ -109,7 +109,9 @@ fn ask(path: &str) -> Result<()> {
 pub(super) fn init(host: &Linux, wanted: &Init) -> Result<()> {
     host.state().write(contract::KUBEADM_FILE, wanted.file.expose().as_bytes(), 0o600)?;
     // The token that it makes for the next machines is not for a log.
-    run(&host.runner(), &["kubeadm", "init", "--config", contract::KUBEADM_FILE, "--skip-token-print"], INIT)?;
+    let mut argv = vec!["kubeadm", "init", "--config", contract::KUBEADM_FILE, "--skip-token-print"];
+    argv.extend(wanted.flags.iter().map(String::as_str));
+    run(&host.runner(), &argv, INIT)?;
     files::remove(&host.root, contract::KUBEADM_FILE)
 }
 

@@ -1,11 +1,17 @@
-//! Beginning a cluster with kubeadm (R1).
+//! Beginning a cluster with kubeadm (R1), in the API version that this kubeadm prefers.
 use super::preflight;
 use crate::{Known, Machine, Phase, PlanError, Planned, steps_for};
-use documents::{Secret, v1alpha1, v1alpha1::Repeat};
+use documents::{
+    Secret,
+    v1alpha1::{self, Members, Repeat},
+};
 use host::{Act, Inspect};
-use serde_json::{Value, json};
-
-const API_VERSION: &str = "kubeadm.k8s.io/v1beta4";
+use kubeadm::{
+    Converted, Target,
+    hub::{ApiEndpoint, ClusterConfiguration, Documents, InitConfiguration, Networking, NodeRegistration},
+    render,
+};
+use serde_json::Value;
 
 pub(crate) struct Init;
 
@@ -23,68 +29,120 @@ impl Phase for Init {
         if preflight::waits_for_commands(machine, known, seen)? {
             return Ok(Planned { known_after: Some(preflight::NAME), ..Planned::default() });
         }
-        steps_for(act(wanted), Repeat::Once, seen)
+        steps_for(act(wanted)?, Repeat::Once, seen)
     }
 }
 
 /// `kubeadm init` with all that it needs to know.
-pub(super) fn act(wanted: &v1alpha1::Init) -> Act {
-    Act::Init(host::Init {
-        file: Secret::new(file(wanted)),
-        api_version: API_VERSION.into(),
+pub(super) fn act(wanted: &v1alpha1::Init) -> Result<Act, PlanError> {
+    let target = Target::new(&wanted.kubernetes_version).map_err(|why| PlanError::Unfit(vec![why.to_string()]))?;
+    let converted = kubeadm::convert(&documents(wanted), &target);
+    if !converted.losses.is_empty() {
+        let loss = |loss: &kubeadm::Loss| format!("the kubeadm of {} can't be told {}", target.release(), loss.path);
+        return Err(PlanError::Unfit(converted.losses.iter().map(loss).collect()));
+    }
+    Ok(Act::Init(host::Init {
+        file: Secret::new(file(wanted, &converted)),
+        flags: converted.flags.iter().map(kubeadm::Flag::argument).collect(),
+        api_version: target.api().to_string(),
         version: wanted.kubernetes_version.clone(),
         runtime_socket: wanted.runtime_socket.clone(),
-    })
+    }))
 }
 
-/// kubeadm's file. JSON is YAML with every string quoted, so that kubeadm's YAML 1.1 reader takes none for a number.
-fn file(wanted: &v1alpha1::Init) -> String {
-    let ours = [
-        json!({
-            "apiVersion": API_VERSION,
-            "kind": "InitConfiguration",
-            "localAPIEndpoint": {"advertiseAddress": wanted.advertise_address},
-            "nodeRegistration": {
-                "name": wanted.node_name,
-                "criSocket": format!("unix://{}", wanted.runtime_socket),
-                "ignorePreflightErrors": wanted.ignored_checks,
+/// What the user asked, in our own types; what was not asked for is kubeadm's to choose, so it stays unset.
+fn documents(wanted: &v1alpha1::Init) -> Documents {
+    let joined = |subnets: &[String]| (!subnets.is_empty()).then(|| subnets.join(","));
+    Documents {
+        init: Some(InitConfiguration {
+            node_registration: NodeRegistration {
+                name: wanted.node_name.clone(),
+                cri_socket: Some(format!("unix://{}", wanted.runtime_socket)),
+                ignore_preflight_errors: wanted.ignored_checks.clone(),
+                ..NodeRegistration::default()
             },
-        }),
-        json!({
-            "apiVersion": API_VERSION,
-            "kind": "ClusterConfiguration",
-            "kubernetesVersion": wanted.kubernetes_version,
-            "controlPlaneEndpoint": wanted.control_plane_endpoint,
-            "networking": {
-                "podSubnet": wanted.pod_subnets.join(","),
-                "serviceSubnet": wanted.service_subnets.join(","),
+            local_api_endpoint: ApiEndpoint {
+                advertise_address: wanted.advertise_address.map(|address| address.to_string()),
+                ..ApiEndpoint::default()
             },
+            ..InitConfiguration::default()
         }),
-    ];
+        cluster: Some(ClusterConfiguration {
+            kubernetes_version: Some(wanted.kubernetes_version.clone()),
+            control_plane_endpoint: wanted.control_plane_endpoint.clone(),
+            networking: Networking {
+                pod_subnet: joined(&wanted.pod_subnets),
+                service_subnet: joined(&wanted.service_subnets),
+                ..Networking::default()
+            },
+            ..ClusterConfiguration::default()
+        }),
+        ..Documents::default()
+    }
+}
+
+/// kubeadm's file: its own documents, and those of the components, as they came.
+fn file(wanted: &v1alpha1::Init, converted: &Converted) -> String {
     let components = [
-        component("kubelet.config.k8s.io/v1beta1", "KubeletConfiguration", &wanted.kubelet),
-        component("kubeproxy.config.k8s.io/v1alpha1", "KubeProxyConfiguration", &wanted.kube_proxy),
+        ("kubelet.config.k8s.io/v1beta1", "KubeletConfiguration", &wanted.kubelet),
+        ("kubeproxy.config.k8s.io/v1alpha1", "KubeProxyConfiguration", &wanted.kube_proxy),
     ];
-    let documents = ours.into_iter().map(without_empty).chain(components);
-    documents.map(|document| format!("---\n{document:#}\n")).collect()
+    let components: Vec<Value> = components.into_iter().filter_map(component).collect();
+    render::yaml_stream(converted.documents.iter().map(|document| &document.value).chain(&components))
 }
 
-fn component(api_version: &str, kind: &str, members: &v1alpha1::Members) -> Value {
+fn component((api_version, kind, members): (&str, &str, &Members)) -> Option<Value> {
     let mut document = members.clone();
     document.insert("apiVersion".into(), api_version.into());
     document.insert("kind".into(), kind.into());
-    Value::Object(document)
+    (!members.is_empty()).then_some(Value::Object(document))
 }
 
-/// What was not asked for is kubeadm's to choose, so it is not written at all.
-fn without_empty(document: Value) -> Value {
-    match document {
-        Value::Object(members) => {
-            let is_empty =
-                |value: &Value| value.is_null() || *value == json!("") || *value == json!([]) || *value == json!({});
-            let members = members.into_iter().map(|(name, value)| (name, without_empty(value)));
-            Value::Object(members.filter(|(_, value)| !is_empty(value)).collect())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(version: &str) -> v1alpha1::Init {
+        v1alpha1::Init {
+            kubernetes_version: version.into(),
+            control_plane_endpoint: None,
+            advertise_address: None,
+            node_name: Some("on".into()),
+            runtime_socket: "/run/containerd/containerd.sock".into(),
+            pod_subnets: vec!["10.244.0.0/16".into()],
+            service_subnets: Vec::new(),
+            ignored_checks: vec!["SystemVerification".into()],
+            kubelet: [("registerWithTaints".to_owned(), Value::Array(Vec::new()))].into_iter().collect(),
+            kube_proxy: Members::new(),
         }
-        other => other,
+    }
+
+    fn made(version: &str) -> host::Init {
+        match act(&wanted(version)).unwrap() {
+            Act::Init(init) => init,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn kubeadm_gets_the_version_that_it_prefers() {
+        let apis = ["v1.14.0", "v1.21.14", "v1.30.14", "v1.36.4", "v1.99.0"].map(|version| made(version).api_version);
+        let wanted = ["v1beta1", "v1beta2", "v1beta3", "v1beta4", "v1beta4"];
+        assert_eq!(apis, wanted.map(|api| format!("kubeadm.k8s.io/{api}")));
+        assert!(matches!(act(&self::wanted("v1.12.9")), Err(PlanError::Unfit(_))));
+    }
+
+    #[test]
+    fn what_the_file_cannot_say_goes_by_flag() {
+        assert_eq!(made("v1.14.0").flags, ["--ignore-preflight-errors=SystemVerification"]);
+        assert_eq!(made("v1.36.4").flags, [""; 0]);
+    }
+
+    #[test]
+    fn words_stay_words_and_components_stay_as_they_are() {
+        let file = made("v1.36.4").file.expose().clone();
+        assert!(file.contains("name: \"on\"") && file.contains("podSubnet: \"10.244.0.0/16\""), "{file}");
+        assert!(file.contains("registerWithTaints: []"), "{file}");
+        assert!(!file.contains("KubeProxyConfiguration") && !file.contains("serviceSubnet"), "{file}");
     }
 }

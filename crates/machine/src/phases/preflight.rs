@@ -50,7 +50,7 @@ fn problems(machine: &Machine, wanted: &v1alpha1::Init, seen: &dyn Inspect) -> R
         problems.push("net.ipv4.ip_forward is not 1: ask for it with a SysctlConfig".into());
     }
     // What is there of our own, whole or half, listens already.
-    let act = init::act(wanted);
+    let act = init::act(wanted)?;
     if seen.progress(&act)? == Progress::New && seen.effect(&act)? == Effect::Absent {
         for port in PORTS {
             if seen.listens(port)? {
