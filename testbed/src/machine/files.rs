@@ -41,9 +41,10 @@ impl Machine {
 
     /// Copies a file or directory of the host into the machine, to exactly this path, modes kept, owned by root.
     pub fn copy_in(&self, from: &Path, to: &str) -> Result<()> {
-        // The one name inside the archive; links keep pointing where they do.
+        let from = fs::canonicalize(from).map_err(file("read", from))?;
+        // The one name inside the archive; links below it keep pointing where they do.
         let (directory, name, rename) = if from.is_dir() {
-            (from, ".".as_ref(), "flags=r;s,^\\.,content,")
+            (&*from, ".".as_ref(), "flags=r;s,^\\.,content,")
         } else {
             (from.parent().unwrap_or(Path::new("/")), from.file_name().unwrap_or_default(), "flags=r;s,.*,content,")
         };
@@ -68,8 +69,11 @@ impl Machine {
         let mut unpack = Command::new("tar");
         unpack.arg("--extract").arg("--directory").arg(&partial);
         let unpacked = child::output(&mut unpack, Input::From(archive), COPY_LIMIT);
+        let line = child::line(&unpack);
+        // Its end of the pipe must go, or a writer whose reader failed would wait for ever.
+        drop(unpack);
         let packed = packing.wait().map_err(file("read", from))?;
-        child::succeeded(&child::line(&unpack), unpacked?)?;
+        child::succeeded(&line, unpacked?)?;
         whole(&pack, packed)?;
         let name = Path::new(from).file_name().unwrap_or_default();
         fs::rename(partial.join(name), to).map_err(file("write", to))?;
