@@ -203,6 +203,10 @@ impl Host for Memory {
     fn undo(&mut self, act: &Act) -> Result<()> {
         self.spend()?;
         self.effects.remove(act.name());
+        if matches!(act, Act::Init(_)) {
+            // As `kubeadm reset` does, whoever put them there.
+            self.files.retain(|path, _| !path.starts_with("/etc/kubernetes/pki/"));
+        }
         Ok(())
     }
     fn wait(&mut self, condition: &Condition, _: Duration) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Doing it: each phase plans in its turn, so that it sees what earlier ones did, and one function applies.
-use crate::{Known, Machine, Mode, PlanError, Planned, SavedPlan, Step, phases, view::Line};
-use host::Host;
+use crate::{Known, Machine, Mode, Phase, PlanError, Planned, SavedPlan, Step, phases, view::Line};
+use host::{Act, Host};
 
 /// What happens during a run, for whoever shows or records it.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub fn bootstrap(
     watch: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), Failure> {
     let mut known = Known::default();
-    for phase in phases(mode) {
+    for (turn, phase) in phases(mode).iter().enumerate() {
         let stopped = |step: Option<&Step>, cause| Failure {
             phase: phase.name(),
             step: step.map(|step| Line::of(step).to_string()),
@@ -53,6 +53,10 @@ pub fn bootstrap(
         watch(Event::Planned(&planned));
         for step in &planned.steps {
             watch(Event::Begins(step));
+            if let Step::Redo(act) = step {
+                let back = take_back(act, &phases(mode)[..turn], machine, &known, host);
+                back.map_err(|cause| stopped(Some(step), cause))?;
+            }
             apply(step, host).map_err(|cause| stopped(Some(step), cause.into()))?;
             watch(Event::Done(step));
         }
@@ -65,12 +69,30 @@ pub fn bootstrap(
     Ok(())
 }
 
+/// Takes back an act that was cut short, and makes so again what earlier phases had made so: `kubeadm reset` removes
+/// certificates whoever put them there, and kubeadm would then begin a cluster with others.
+fn take_back(
+    act: &Act,
+    earlier: &[&dyn Phase],
+    machine: &Machine,
+    known: &Known,
+    host: &mut dyn Host,
+) -> Result<(), PlanError> {
+    host.undo(act)?;
+    for phase in earlier {
+        let steps = phase.plan(machine, known, host)?.steps;
+        for step in steps.iter().filter(|step| matches!(step, Step::Ensure(_))) {
+            apply(step, host)?;
+        }
+    }
+    Ok(())
+}
+
 /// Does one step; the only function that changes a machine.
 fn apply(step: &Step, host: &mut dyn Host) -> host::Result<()> {
     match step {
         Step::Ensure(change) => host.ensure(change),
-        Step::Run(act) => host.begin(act).and_then(|()| host.run(act)).and_then(|()| host.end(act)),
-        Step::Redo(act) => host.undo(act).and_then(|()| host.run(act)).and_then(|()| host.end(act)),
+        Step::Run(act) | Step::Redo(act) => host.begin(act).and_then(|()| host.run(act)).and_then(|()| host.end(act)),
         Step::Close(act) => host.end(act),
         Step::Wait(condition, within) => host.wait(condition, *within),
     }

@@ -86,7 +86,7 @@ pub enum PlanError {
     #[error("{}", .0.join("; "))]
     Unfit(Vec<String>),
     /// Somebody else's half-done work is in the way.
-    #[error("{0} was begun by somebody else and not finished; `machineadm reset` shows what it would undo")]
+    #[error("{0} was begun by somebody else and not finished; take it back yourself (`kubeadm reset`), then run again")]
     Foreign(String),
     /// It was this phase's turn and it still could not tell.
     #[error("what {0} should have brought is still not there")]

@@ -30,7 +30,8 @@ fn everything() -> Machine {
         (
             "FilesConfig",
             "{files: [{path: /etc/motd, content: hello}, {path: /etc/hosts, block: a, content: 10.0.0.1 a}, \
-             {path: /etc/hosts, block: b, content: 10.0.0.2 b}, {path: /etc/key, content: s3cret, mode: '0600'}]}",
+             {path: /etc/hosts, block: b, content: 10.0.0.2 b}, {path: /etc/key, content: s3cret, mode: '0600'}, \
+             {path: /etc/kubernetes/pki/ca.crt, content: the user's own}]}",
         ),
         (
             "CommandsConfig",
@@ -311,4 +312,29 @@ fn a_command_that_always_runs_does_not_keep_the_cluster_waiting() {
     let mut host = fresh();
     run(Mode::Provision, &machine, &mut host).unwrap();
     assert!(host.effects["kubeadm init"]);
+}
+
+#[test]
+fn certificates_of_the_user_survive_a_beginning_that_is_taken_back() {
+    let (machine, mut host) = (everything(), fresh());
+    run(Mode::Provision, &machine, &mut host).unwrap();
+    let whole = host.clone();
+    host.effects.insert("kubeadm init".into(), false);
+    host.begin(&init_act(&machine, &host)).unwrap();
+    run(Mode::Provision, &machine, &mut host).unwrap();
+    assert_eq!(host, whole);
+    assert!(host.files.contains_key("/etc/kubernetes/pki/ca.crt"));
+}
+
+/// The act that the machine's own workflow proposes.
+fn init_act(machine: &Machine, host: &Memory) -> Act {
+    let mut blank = Memory { effects: Default::default(), ..host.clone() };
+    blank.journal = Memory::default().journal;
+    let machine = Machine { commands: Vec::new(), ..machine.clone() };
+    let preview = preview(Mode::Provision, &machine, &blank).expect("a plan");
+    let acts = preview.0.into_iter().flat_map(|(_, planned)| planned.steps).filter_map(|step| match step {
+        Step::Run(act) => Some(act),
+        _ => None,
+    });
+    acts.into_iter().next().expect("a cluster is to begin")
 }

@@ -19,6 +19,8 @@ kind: FilesConfig
 spec:
   files:
   - {path: /etc/motd, content: 'Managed by machineadm.'}
+  # `kubeadm reset` removes whatever lies there.
+  - {path: /etc/kubernetes/pki/users-own.pem, content: kept}
 ---
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: InitConfig
@@ -79,6 +81,7 @@ fn is_a_node_and_says_so(machine: &Machine) -> Result<()> {
     assert!(status.starts_with("node-7  SUCCEEDED"), "{status}");
     assert!(status.contains("init") && status.contains("kubeadm init ran"), "{status}");
     assert_eq!(machine.read("/etc/motd")?, "Managed by machineadm.");
+    assert_eq!(machine.read("/etc/kubernetes/pki/users-own.pem")?, "kept");
     machine.kubectl(&["-n", "default", "get", "configmap", "greeted"])?;
     for gone in
         [CONFIGURATION.replace("config.yaml", "kubeadm.yaml").as_str(), "/var/lib/machineadm/configuration.yaml"]

@@ -65,7 +65,9 @@ fn open(name: &str, care: Care) -> Result<File> {
     }
     if care == Care::Applying {
         if !root.trusts(stat.st_uid) {
-            return Err(refuse("belongs to somebody else, who could have written anything into it; make it root's"));
+            return Err(refuse(
+                "belongs to somebody else, who could have written anything into it; make it root's, or look at it and hand it over as `-f -`",
+            ));
         }
         if stat.st_mode & 0o002 != 0 {
             return Err(refuse("can be written by everybody; chmod o-w it, after a look at what it says"));
