@@ -61,6 +61,10 @@ fn redactor(documents: &[Decoded]) -> Redactor {
 
 /// The machine below a root; commands that it runs are echoed line by line.
 pub(crate) fn machine(root: &Path, echo: Echo) -> Result<Linux, Exit> {
+    if !root.is_dir() {
+        eprintln!("error: --root {}: there is no such directory", root.display());
+        return Err(Exit::Input);
+    }
     let itself = std::env::current_exe().map_err(|error| fail(&format!("cannot find its own program: {error}")))?;
     Linux::new(root, itself, echo).map_err(|error| {
         complain(&error);

@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{Error, FileState, Result};
 use documents::Secret;
-use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
+use rustix::{
+    fs::{FileType, Mode, OFlags, fstat, openat},
+    io::Errno,
+};
 use std::{
     fs::File,
     io::{self, Read},
@@ -52,7 +55,7 @@ fn open(name: &str, care: Care) -> Result<File> {
     let root = Root::open(Path::new("/"))?;
     let spot = root.walk(&path.to_string_lossy(), Missing::Report)?;
     let Some(Spot { dir, name: last, found: Some(found) }) = spot else {
-        return Err(Error::System { doing: format!("open {name}"), source: io::ErrorKind::NotFound.into() });
+        return Err(Error::system(format!("open {name}"))(Errno::NOENT));
     };
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
         return Err(refuse("is not a regular file"));
