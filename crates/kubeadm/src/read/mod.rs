@@ -7,7 +7,6 @@ use crate::{
     hub::Documents,
     kind::Kind,
     problem::{Problem, Severity},
-    settle::settle,
     version::ApiVersion,
 };
 use std::collections::BTreeMap;
@@ -74,7 +73,7 @@ pub fn read(sources: &[Source<'_>], rules: Rules) -> Read {
     for source in sources {
         reader.source(*source);
     }
-    settle(&mut reader.read.documents);
+    reader.read.documents.settle();
     reader.read
 }
 
