@@ -8,6 +8,7 @@ mod fit;
 mod gates;
 pub mod hub;
 mod kind;
+pub mod kubeadm_config_map;
 mod problem;
 mod read;
 pub mod render;

@@ -3,6 +3,8 @@ mod component;
 mod document;
 mod split;
 
+pub(crate) use document::decode_into;
+
 use crate::{
     hub::Documents,
     kind::Kind,
