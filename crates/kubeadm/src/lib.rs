@@ -1,6 +1,7 @@
 //! kubeadm's configuration, insulated: our own types (the hub), one folder per kubeadm API version (the spokes), and
 //! conversion for one Kubernetes version, in which nothing is lost without a word. No I/O.
 mod aside;
+mod check;
 mod convert;
 mod decode;
 pub mod defaults;
@@ -27,6 +28,7 @@ mod v1beta4;
 mod version;
 
 pub use aside::{Flag, Loss, Note, NoteKind};
+pub use check::{Refusal, check};
 pub use convert::{Converted, WireDocument, convert};
 pub use kind::Kind;
 pub use problem::{Problem, Severity};
