@@ -38,6 +38,7 @@ complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "apply" -d 'Do
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "validate" -d 'List everything that is wrong with a configuration'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "status" -d 'Tell what the last run did, and where it stopped'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "explain" -d 'Explain a document kind or one of its fields'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "config" -d 'Convert, check and edit kubeadm\'s configuration files'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "version" -d 'Print the version'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "completion" -d 'Print a completion script for a shell'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -86,6 +87,75 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -l mode -
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l kubernetes-version -d 'The Kubernetes version whose kubeadm will read the result' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s f -l filename -d 'A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l api-version -d 'Write this kubeadm API version instead, such as the experimental v1' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s o -l output -d 'How to print the result: the file alone, or with its flags, losses and notes' -r -f -a "json\t'JSON'
+yaml\t'YAML'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l allow-loss -d 'Go on without what this kubeadm can\'t be told'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l tolerant -d 'Go on without fields that do not exist, as `kubeadm init` does'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s f -l filename -d 'A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l kubernetes-version -d 'Check as the kubeadm of this Kubernetes version does' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s o -l output -d 'How to print the problems' -r -f -a "json\t'JSON'
+yaml\t'YAML'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l tolerant -d 'Only warn about fields that do not exist, as `kubeadm init` does'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -l kubernetes-version -d 'The Kubernetes version whose defaults they are' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s o -l output -d 'How to print them' -r -f -a "json\t'JSON'
+yaml\t'YAML'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s f -l filename -d 'The ConfigMap, YAML or JSON; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l kubernetes-version -d 'The Kubernetes version that the control plane is going to have' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l image-repository -d 'The registry of all images' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l dns-image-repository -d 'CoreDNS\'s registry' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l dns-image-tag -d 'CoreDNS\'s image tag' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l etcd-image-repository -d 'The registry of an etcd that kubeadm runs' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l etcd-image-tag -d 'The image tag of an etcd that kubeadm runs' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l feature-gate -d 'A feature gate, set or (NAME-) removed; may be repeated' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l api-server-arg -d 'An argument of the API server, set or (NAME-) removed; may be repeated' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l controller-manager-arg -d 'An argument of the controller manager, set or (NAME-) removed; may be repeated' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l scheduler-arg -d 'An argument of the scheduler, set or (NAME-) removed; may be repeated' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l etcd-arg -d 'An argument of an etcd that kubeadm runs, set or (NAME-) removed; may be repeated' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l etcd-endpoint -d 'An address of an etcd that others run; all of them, repeated' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l encryption-algorithm -d 'The algorithm of keys and certificates' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l certificate-validity-period -d 'How long certificates are valid, such as 4380h' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l ca-certificate-validity-period -d 'How long certificate authorities are valid' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l certificates-dir -d 'Where certificates and keys lie' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l remove-api-endpoint -d 'Take a node\'s API server out of the ClusterStatus; only below Kubernetes 1.22, later nobody reads it' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l allow-loss -d 'Go on without what this kubeadm can\'t be told'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c machineadm -n "__fish_machineadm_using_subcommand version" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand version" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
@@ -98,12 +168,17 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -l mod
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain version completion help" -f -a "bootstrap" -d 'Make this machine what its configuration says'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain version completion help" -f -a "plan" -d 'Show what bootstrap would change, and change nothing'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain version completion help" -f -a "apply" -d 'Do exactly what a reviewed plan says, or refuse because the machine has changed since'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain version completion help" -f -a "validate" -d 'List everything that is wrong with a configuration'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain version completion help" -f -a "status" -d 'Tell what the last run did, and where it stopped'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain version completion help" -f -a "explain" -d 'Explain a document kind or one of its fields'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain version completion help" -f -a "version" -d 'Print the version'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain version completion help" -f -a "completion" -d 'Print a completion script for a shell'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "bootstrap" -d 'Make this machine what its configuration says'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "plan" -d 'Show what bootstrap would change, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "apply" -d 'Do exactly what a reviewed plan says, or refuse because the machine has changed since'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "validate" -d 'List everything that is wrong with a configuration'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "status" -d 'Tell what the last run did, and where it stopped'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "explain" -d 'Explain a document kind or one of its fields'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "config" -d 'Convert, check and edit kubeadm\'s configuration files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "version" -d 'Print the version'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "completion" -d 'Print a completion script for a shell'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'

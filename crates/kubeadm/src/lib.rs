@@ -1,6 +1,7 @@
 //! kubeadm's configuration, insulated: our own types (the hub), one folder per kubeadm API version (the spokes), and
 //! conversion for one Kubernetes version, in which nothing is lost without a word. No I/O.
 mod aside;
+mod check;
 mod convert;
 mod decode;
 pub mod defaults;
@@ -8,6 +9,7 @@ mod fit;
 mod gates;
 pub mod hub;
 mod kind;
+pub mod kubeadm_config_map;
 mod problem;
 mod read;
 pub mod render;
@@ -26,6 +28,7 @@ mod v1beta4;
 mod version;
 
 pub use aside::{Flag, Loss, Note, NoteKind};
+pub use check::{Refusal, check};
 pub use convert::{Converted, WireDocument, convert};
 pub use kind::Kind;
 pub use problem::{Problem, Severity};

@@ -1,9 +1,15 @@
 //! Up to v1beta3 the cluster says how long to wait for its control plane; since v1beta4 each node says it for itself.
 use crate::hub::{Documents, Timeouts};
 
-/// Brings documents of any version into the hub's form: a waiting time that an init or join can say stands there.
-/// One of zero means "as usual" to the versions that have it, and no more than that to us.
-pub(crate) fn settle(documents: &mut Documents) {
+impl Documents {
+    /// Brings documents of any version into the hub's own form: a waiting time that an init or join can say stands
+    /// there. One of zero means "as usual" to the versions that have it, and no more than that to us.
+    pub fn settle(&mut self) {
+        settle(self);
+    }
+}
+
+fn settle(documents: &mut Documents) {
     let Documents { cluster: Some(cluster), init, join, .. } = documents else { return };
     let waiting = &mut cluster.api_server.timeout_for_control_plane;
     let Some(time) = waiting.filter(|time| !time.is_zero()) else { return };

@@ -1,6 +1,8 @@
 //! The command line, as one tree; completions, man pages and `--help` derive from it.
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+pub(crate) use crate::command::config::arguments::Config;
 use std::path::PathBuf;
 
 /// Makes a machine a Kubernetes node: reads its configuration, shows what it would do, does it, and tells what happened.
@@ -76,6 +78,15 @@ Examples:
   machineadm explain FilesConfig
   machineadm explain FilesConfig.spec.files.mode")]
     Explain(Explain),
+    /// Convert, check and edit kubeadm's configuration files
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  machineadm config convert --kubernetes-version 1.36.4 -f kubeadm.yaml
+  machineadm config validate -f kubeadm.yaml"
+    )]
+    Config(Config),
     /// Print the version
     Version(Version),
     /// Print a completion script for a shell

@@ -20,13 +20,17 @@ pub(super) fn fit(documents: &mut Documents, api: ApiVersion, aside: &mut Aside)
         if disabled.take_if(|disabled| *disabled).is_none() {
             continue;
         }
-        let skipped = &mut init.get_or_insert_with(InitConfiguration::default).skip_phases;
-        if !skipped.iter().any(|known| known == phase || known == "addon") {
-            skipped.push(phase.to_owned());
-        }
-        let kind = NoteKind::Equivalent(format!("the skipped phase {phase}"));
         aside.within("ClusterConfiguration", |aside| {
-            aside.within(field, |aside| aside.within("disabled", |aside| aside.moved(SKIPPED_AT, kind)));
+            aside.within(field, |aside| aside.within("disabled", |aside| skip(phase, init.as_mut(), aside)));
         });
     }
+}
+
+/// The init skips the phase: its document says so or, where there is none, its command line.
+fn skip(phase: &str, init: Option<&mut InitConfiguration>, aside: &mut Aside) {
+    let Some(init) = init else { return aside.flag("--skip-phases", Some(phase.to_owned())) };
+    if !init.skip_phases.iter().any(|known| known == phase || known == "addon") {
+        init.skip_phases.push(phase.to_owned());
+    }
+    aside.moved(SKIPPED_AT, NoteKind::Equivalent(format!("the skipped phase {phase}")));
 }

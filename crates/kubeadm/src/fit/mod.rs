@@ -8,13 +8,12 @@ mod waiting;
 use crate::{
     aside::{Aside, NoteKind},
     hub::{ClusterConfiguration, Documents},
-    settle::settle,
     target::Target,
 };
 
 /// Fits documents to a target; what it can't be told goes aside.
 pub(crate) fn fit(documents: &mut Documents, target: &Target, aside: &mut Aside) {
-    settle(documents);
+    documents.settle();
     explicit_version(documents, target, aside);
     if let Some(cluster) = &mut documents.cluster {
         aside.within("ClusterConfiguration", |aside| {

@@ -39,14 +39,19 @@ fn to_cluster(documents: &mut Documents, aside: &mut Aside) {
         let of_init =
             init.as_mut().and_then(|init| init.timeouts.as_mut()?.control_plane_component_health_check.take());
         let waiting = &mut cluster.api_server.timeout_for_control_plane;
-        match of_init {
-            Some(time) if time.is_zero() => lose_in("InitConfiguration", time, aside),
-            Some(time) => {
-                if let Some(other) = waiting.replace(time).filter(|other| *other != time) {
+        if let Some(time) = of_init {
+            // Zero would mean "as usual" there.
+            let said = Some(time).filter(|time| !time.is_zero());
+            if said.is_none() {
+                lose_in("InitConfiguration", time, aside);
+            }
+            match std::mem::replace(waiting, said) {
+                Some(other) if other.is_zero() => in_cluster(aside, |aside| aside.note(NoteKind::Default)),
+                Some(other) if other != time => {
                     in_cluster(aside, |aside| aside.lose_because(other, INIT_SAYS_OTHERWISE));
                 }
+                _ => {}
             }
-            None => {}
         }
         of_cluster = waiting.filter(|time| !time.is_zero());
     }

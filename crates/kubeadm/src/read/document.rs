@@ -5,6 +5,7 @@ use super::{
 };
 use crate::{
     decode::{Decoded, WrongValue, decode},
+    hub::Documents,
     kind::Kind,
     spoke::Spoke,
     tree::{self, Tree},
@@ -79,7 +80,7 @@ impl Reader {
         for path in &tree.repeated {
             self.lenient(place, &format!("{kind}.{path}"), "is there twice; the last one counts".to_owned());
         }
-        match self.decode(api, kind, &tree.value) {
+        match decode_into(&mut self.read.documents, api, kind, &tree.value) {
             Ok(unknown) => {
                 self.read.versions.insert(kind, api);
                 for path in unknown {
@@ -92,46 +93,44 @@ impl Reader {
             }
         }
     }
+}
 
-    /// Decodes a document into the hub, and tells which of its fields are unknown.
-    fn decode(&mut self, api: ApiVersion, kind: Kind, tree: &Value) -> Result<Vec<String>, WrongValue> {
-        use ApiVersion::{V1, V1Beta1, V1Beta2, V1Beta3, V1Beta4};
-        let documents = &mut self.read.documents;
-        match (kind, api) {
-            (Kind::InitConfiguration, V1Beta1) => take::<_, v1beta1::InitConfiguration>(tree, &mut documents.init),
-            (Kind::InitConfiguration, V1Beta2) => take::<_, v1beta2::InitConfiguration>(tree, &mut documents.init),
-            (Kind::InitConfiguration, V1Beta3) => take::<_, v1beta3::InitConfiguration>(tree, &mut documents.init),
-            (Kind::InitConfiguration, V1Beta4) => {
-                take::<_, v1beta4::InitConfiguration<v1beta4::Arg>>(tree, &mut documents.init)
-            }
-            (Kind::InitConfiguration, V1) => take::<_, v1::InitConfiguration>(tree, &mut documents.init),
-            (Kind::ClusterConfiguration, V1Beta1) => {
-                take::<_, v1beta1::ClusterConfiguration>(tree, &mut documents.cluster)
-            }
-            (Kind::ClusterConfiguration, V1Beta2) => {
-                take::<_, v1beta2::ClusterConfiguration>(tree, &mut documents.cluster)
-            }
-            (Kind::ClusterConfiguration, V1Beta3) => {
-                take::<_, v1beta3::ClusterConfiguration>(tree, &mut documents.cluster)
-            }
-            (Kind::ClusterConfiguration, V1Beta4) => {
-                take::<_, v1beta4::ClusterConfiguration<v1beta4::Arg>>(tree, &mut documents.cluster)
-            }
-            (Kind::ClusterConfiguration, V1) => take::<_, v1::ClusterConfiguration>(tree, &mut documents.cluster),
-            (Kind::JoinConfiguration, V1Beta1) => take::<_, v1beta1::JoinConfiguration>(tree, &mut documents.join),
-            (Kind::JoinConfiguration, V1Beta2) => take::<_, v1beta2::JoinConfiguration>(tree, &mut documents.join),
-            (Kind::JoinConfiguration, V1Beta3) => take::<_, v1beta3::JoinConfiguration>(tree, &mut documents.join),
-            (Kind::JoinConfiguration, V1Beta4) => {
-                take::<_, v1beta4::JoinConfiguration<v1beta4::Arg>>(tree, &mut documents.join)
-            }
-            (Kind::JoinConfiguration, V1) => take::<_, v1::JoinConfiguration>(tree, &mut documents.join),
-            (Kind::ResetConfiguration, V1) => take::<_, v1::ResetConfiguration>(tree, &mut documents.reset),
-            (Kind::ResetConfiguration, _) => take::<_, v1beta4::ResetConfiguration>(tree, &mut documents.reset),
-            (Kind::UpgradeConfiguration, V1) => take::<_, v1::UpgradeConfiguration>(tree, &mut documents.upgrade),
-            (Kind::UpgradeConfiguration, _) => take::<_, v1beta4::UpgradeConfiguration>(tree, &mut documents.upgrade),
-            (Kind::ClusterStatus, V1Beta1) => take::<_, v1beta1::ClusterStatus>(tree, &mut documents.cluster_status),
-            (Kind::ClusterStatus, _) => take::<_, v1beta2::ClusterStatus>(tree, &mut documents.cluster_status),
+/// Decodes a document into the hub, and tells which of its fields are unknown.
+pub(crate) fn decode_into(
+    documents: &mut Documents,
+    api: ApiVersion,
+    kind: Kind,
+    tree: &Value,
+) -> Result<Vec<String>, WrongValue> {
+    use ApiVersion::{V1, V1Beta1, V1Beta2, V1Beta3, V1Beta4};
+    match (kind, api) {
+        (Kind::InitConfiguration, V1Beta1) => take::<_, v1beta1::InitConfiguration>(tree, &mut documents.init),
+        (Kind::InitConfiguration, V1Beta2) => take::<_, v1beta2::InitConfiguration>(tree, &mut documents.init),
+        (Kind::InitConfiguration, V1Beta3) => take::<_, v1beta3::InitConfiguration>(tree, &mut documents.init),
+        (Kind::InitConfiguration, V1Beta4) => {
+            take::<_, v1beta4::InitConfiguration<v1beta4::Arg>>(tree, &mut documents.init)
         }
+        (Kind::InitConfiguration, V1) => take::<_, v1::InitConfiguration>(tree, &mut documents.init),
+        (Kind::ClusterConfiguration, V1Beta1) => take::<_, v1beta1::ClusterConfiguration>(tree, &mut documents.cluster),
+        (Kind::ClusterConfiguration, V1Beta2) => take::<_, v1beta2::ClusterConfiguration>(tree, &mut documents.cluster),
+        (Kind::ClusterConfiguration, V1Beta3) => take::<_, v1beta3::ClusterConfiguration>(tree, &mut documents.cluster),
+        (Kind::ClusterConfiguration, V1Beta4) => {
+            take::<_, v1beta4::ClusterConfiguration<v1beta4::Arg>>(tree, &mut documents.cluster)
+        }
+        (Kind::ClusterConfiguration, V1) => take::<_, v1::ClusterConfiguration>(tree, &mut documents.cluster),
+        (Kind::JoinConfiguration, V1Beta1) => take::<_, v1beta1::JoinConfiguration>(tree, &mut documents.join),
+        (Kind::JoinConfiguration, V1Beta2) => take::<_, v1beta2::JoinConfiguration>(tree, &mut documents.join),
+        (Kind::JoinConfiguration, V1Beta3) => take::<_, v1beta3::JoinConfiguration>(tree, &mut documents.join),
+        (Kind::JoinConfiguration, V1Beta4) => {
+            take::<_, v1beta4::JoinConfiguration<v1beta4::Arg>>(tree, &mut documents.join)
+        }
+        (Kind::JoinConfiguration, V1) => take::<_, v1::JoinConfiguration>(tree, &mut documents.join),
+        (Kind::ResetConfiguration, V1) => take::<_, v1::ResetConfiguration>(tree, &mut documents.reset),
+        (Kind::ResetConfiguration, _) => take::<_, v1beta4::ResetConfiguration>(tree, &mut documents.reset),
+        (Kind::UpgradeConfiguration, V1) => take::<_, v1::UpgradeConfiguration>(tree, &mut documents.upgrade),
+        (Kind::UpgradeConfiguration, _) => take::<_, v1beta4::UpgradeConfiguration>(tree, &mut documents.upgrade),
+        (Kind::ClusterStatus, V1Beta1) => take::<_, v1beta1::ClusterStatus>(tree, &mut documents.cluster_status),
+        (Kind::ClusterStatus, _) => take::<_, v1beta2::ClusterStatus>(tree, &mut documents.cluster_status),
     }
 }
 

@@ -3,11 +3,12 @@ mod component;
 mod document;
 mod split;
 
+pub(crate) use document::decode_into;
+
 use crate::{
     hub::Documents,
     kind::Kind,
     problem::{Problem, Severity},
-    settle::settle,
     version::ApiVersion,
 };
 use std::collections::BTreeMap;
@@ -74,7 +75,7 @@ pub fn read(sources: &[Source<'_>], rules: Rules) -> Read {
     for source in sources {
         reader.source(*source);
     }
-    settle(&mut reader.read.documents);
+    reader.read.documents.settle();
     reader.read
 }
 

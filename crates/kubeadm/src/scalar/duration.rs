@@ -178,7 +178,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(10_000))]
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(10_000) })]
         #[test]
         fn every_duration_survives_its_text(nanoseconds in -i64::MAX..i64::MAX) {
             let duration = Duration::nanoseconds(nanoseconds);

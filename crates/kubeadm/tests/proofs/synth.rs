@@ -1,6 +1,6 @@
 //! Every made-up input is read strictly, and comes back in its own version without a loss.
 use crate::support::{api_of, differences, documents, minor_of, read_strictly, target, vectors};
-use machineadm_kubeadm::convert;
+use machineadm_kubeadm::{check, convert};
 
 #[test]
 fn every_input_is_read_strictly_in_the_version_that_it_names() {
@@ -25,5 +25,14 @@ fn every_input_comes_back_in_its_own_version_without_a_loss() {
         for (kind, theirs) in &theirs {
             assert_eq!(differences(&ours[kind], theirs), [""; 0], "{name} {kind}");
         }
+    }
+}
+
+/// `allfields` sets members that exclude each other; all others are valid.
+#[test]
+fn what_real_kubeadm_accepts_is_not_refused() {
+    for vector in vectors("synth", ".yaml").iter().filter(|vector| !vector.name.starts_with("allfields")) {
+        let refusals = check(&read_strictly(&vector.name, &vector.text).documents);
+        assert!(refusals.is_empty(), "{}: {refusals:?}", vector.name);
     }
 }

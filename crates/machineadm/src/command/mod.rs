@@ -2,6 +2,7 @@
 pub(crate) mod apply;
 pub(crate) mod bootstrap;
 pub(crate) mod completion;
+pub(crate) mod config;
 pub(crate) mod explain;
 pub(crate) mod plan;
 mod run;

@@ -1,0 +1,54 @@
+//! What is refused, and that a secret is never shown.
+use super::*;
+use crate::read::{Rules, Source, Strictness, read};
+
+fn refused(text: &str) -> Vec<String> {
+    let read = read(&[Source { name: "test", text }], Rules { strictness: Strictness::Strict, minor: None });
+    assert!(read.problems.is_empty(), "{:?}", read.problems);
+    check(&read.documents).into_iter().map(|refusal| format!("{}: {}", refusal.path, refusal.message)).collect()
+}
+
+#[test]
+fn a_cluster_with_everything_wrong_hears_of_each() {
+    let text = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\n\
+        networking: {serviceSubnet: 10.96.0.0, podSubnet: '10.0.0.0/33', dnsDomain: Cluster.Local}\n\
+        controlPlaneEndpoint: cp:99999\ncertificatesDir: pki\nencryptionAlgorithm: ED25519\n\
+        featureGates: {Imaginary: true}\napiServer: {certSANs: ['a b'], extraArgs: [{value: x}]}\n\
+        etcd: {local: {dataDir: x}, external: {endpoints: ['http://10.0.0.1:2379'], caFile: /ca}}\n";
+    let paths: Vec<_> = refused(text).iter().map(|line| line.split(": ").next().unwrap().to_owned()).collect();
+    let expected = [
+        "networking.serviceSubnet",
+        "networking.podSubnet",
+        "networking.dnsDomain",
+        "controlPlaneEndpoint",
+        "certificatesDir",
+        "encryptionAlgorithm",
+        "featureGates.Imaginary",
+        "apiServer.certSANs[0]",
+        "apiServer.extraArgs",
+        "etcd",
+        "etcd.local.dataDir",
+        "etcd.external.endpoints[0]",
+    ];
+    assert_eq!(paths, expected.map(|path| format!("ClusterConfiguration.{path}")));
+}
+
+#[test]
+fn a_wrong_token_or_key_is_named_and_not_shown() {
+    let text = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\n\
+        discovery: {bootstrapToken: {token: ABCDEF.hunter2, apiServerEndpoint: '10.0.0.1:6443'}}\n\
+        controlPlane: {certificateKey: hunter2, localAPIEndpoint: {advertiseAddress: here, bindPort: 70000}}\n";
+    let refused = refused(text);
+    assert_eq!(refused.len(), 5, "{refused:?}");
+    assert!(!refused.join("\n").contains("hunter2"), "{refused:?}");
+}
+
+#[test]
+fn discovery_is_by_token_or_by_file() {
+    let of = |discovery: &str| {
+        refused(&format!("apiVersion: kubeadm.k8s.io/v1beta3\nkind: JoinConfiguration\ndiscovery: {discovery}\n"))
+    };
+    assert_eq!(of("{}"), ["JoinConfiguration.discovery: needs bootstrapToken or file"]);
+    assert_eq!(of("{file: {kubeConfigPath: 'https://x/y'}}"), [""; 0]);
+    assert_eq!(of("{file: {kubeConfigPath: 'http://x/y'}}").len(), 1);
+}

@@ -1,0 +1,165 @@
+//! What people type after `machineadm config`.
+use crate::cli::Output;
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Convert files of any kubeadm API version into the one that a Kubernetes version reads
+    #[command(after_help = "\
+Examples:
+  machineadm config convert --kubernetes-version 1.36.4 -f kubeadm.yaml > new.yaml
+  machineadm config convert --kubernetes-version 1.29.4 -f cluster.yaml -f init.yaml   # together one configuration
+  machineadm config convert --kubernetes-version 1.36.4 -f configs/ -o json            # each file for itself
+
+The converted file goes to standard output, everything else to standard error. What this kubeadm can't be told is an
+error (exit code 2) that lists it; with --allow-loss it is a warning.")]
+    Convert(Convert),
+    /// List everything that is wrong with kubeadm's files
+    #[command(after_help = "\
+Examples:
+  machineadm config validate -f kubeadm.yaml
+  machineadm config validate --kubernetes-version 1.31.4 -f kubeadm.yaml   # as that version's kubeadm sees it")]
+    Validate(Validate),
+    /// Print a configuration to begin with, every default written down
+    #[command(after_help = "\
+Examples:
+  machineadm config defaults --kubernetes-version 1.36.4 > init.yaml
+  machineadm config defaults --kubernetes-version 1.36.4 join")]
+    Defaults(Defaults),
+    /// Edit the kubeadm-config ConfigMap for a Kubernetes version
+    #[command(after_help = "\
+Example:
+  kubectl -n kube-system get configmap kubeadm-config -o yaml > map.yaml
+  machineadm config edit-map --kubernetes-version 1.31.4 -f map.yaml | kubectl replace -f -
+
+Nothing to change: the map is printed as it came, byte for byte.")]
+    EditMap(Box<EditMap>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    /// The Kubernetes version whose kubeadm will read the result
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) kubernetes_version: String,
+    /// A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+    /// Go on without what this kubeadm can't be told
+    #[arg(long)]
+    pub(crate) allow_loss: bool,
+    /// Go on without fields that do not exist, as `kubeadm init` does
+    #[arg(long)]
+    pub(crate) tolerant: bool,
+    /// Write this kubeadm API version instead, such as the experimental v1
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) api_version: Option<String>,
+    /// How to print the result: the file alone, or with its flags, losses and notes
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Validate {
+    /// A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+    /// Check as the kubeadm of this Kubernetes version does
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) kubernetes_version: Option<String>,
+    /// Only warn about fields that do not exist, as `kubeadm init` does
+    #[arg(long)]
+    pub(crate) tolerant: bool,
+    /// How to print the problems
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Defaults {
+    /// What the configuration is for
+    #[arg(value_enum, default_value_t)]
+    pub(crate) of: Purpose,
+    /// The Kubernetes version whose defaults they are
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) kubernetes_version: String,
+    /// How to print them
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+}
+
+/// What a configuration is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Purpose {
+    /// The first node of a control plane
+    #[default]
+    Init,
+    /// A worker
+    Join,
+    /// A further node of a control plane
+    JoinControlPlane,
+    /// kubeadm reset
+    Reset,
+    /// kubeadm upgrade
+    Upgrade,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EditMap {
+    /// The ConfigMap, YAML or JSON; `-` is standard input
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    pub(crate) file: String,
+    /// The Kubernetes version that the control plane is going to have
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) kubernetes_version: String,
+    /// The registry of all images
+    #[arg(long, value_name = "REGISTRY")]
+    pub(crate) image_repository: Option<String>,
+    /// CoreDNS's registry
+    #[arg(long, value_name = "REGISTRY")]
+    pub(crate) dns_image_repository: Option<String>,
+    /// CoreDNS's image tag
+    #[arg(long, value_name = "TAG")]
+    pub(crate) dns_image_tag: Option<String>,
+    /// The registry of an etcd that kubeadm runs
+    #[arg(long, value_name = "REGISTRY")]
+    pub(crate) etcd_image_repository: Option<String>,
+    /// The image tag of an etcd that kubeadm runs
+    #[arg(long, value_name = "TAG")]
+    pub(crate) etcd_image_tag: Option<String>,
+    /// A feature gate, set or (NAME-) removed; may be repeated
+    #[arg(long = "feature-gate", value_name = "NAME=BOOL|NAME-")]
+    pub(crate) feature_gates: Vec<String>,
+    /// An argument of the API server, set or (NAME-) removed; may be repeated
+    #[arg(long = "api-server-arg", value_name = "NAME=VALUE|NAME-")]
+    pub(crate) api_server_args: Vec<String>,
+    /// An argument of the controller manager, set or (NAME-) removed; may be repeated
+    #[arg(long = "controller-manager-arg", value_name = "NAME=VALUE|NAME-")]
+    pub(crate) controller_manager_args: Vec<String>,
+    /// An argument of the scheduler, set or (NAME-) removed; may be repeated
+    #[arg(long = "scheduler-arg", value_name = "NAME=VALUE|NAME-")]
+    pub(crate) scheduler_args: Vec<String>,
+    /// An argument of an etcd that kubeadm runs, set or (NAME-) removed; may be repeated
+    #[arg(long = "etcd-arg", value_name = "NAME=VALUE|NAME-")]
+    pub(crate) etcd_args: Vec<String>,
+    /// An address of an etcd that others run; all of them, repeated
+    #[arg(long = "etcd-endpoint", value_name = "URL")]
+    pub(crate) etcd_endpoints: Vec<String>,
+    /// The algorithm of keys and certificates
+    #[arg(long, value_name = "ALGORITHM")]
+    pub(crate) encryption_algorithm: Option<String>,
+    /// How long certificates are valid, such as 4380h
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) certificate_validity_period: Option<String>,
+    /// How long certificate authorities are valid
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) ca_certificate_validity_period: Option<String>,
+    /// Where certificates and keys lie
+    #[arg(long, value_name = "DIR")]
+    pub(crate) certificates_dir: Option<String>,
+    /// Take a node's API server out of the ClusterStatus; only below Kubernetes 1.22, later nobody reads it
+    #[arg(long, value_name = "NODE")]
+    pub(crate) remove_api_endpoint: Option<String>,
+    /// Go on without what this kubeadm can't be told
+    #[arg(long)]
+    pub(crate) allow_loss: bool,
+}

@@ -1,0 +1,148 @@
+//! `machineadm config edit-map`: the kubeadm-config ConfigMap, changed for a Kubernetes version.
+use super::{arguments::EditMap, input, losses, wrong};
+use crate::show;
+use host::contract::Exit;
+use kubeadm::{
+    Duration, Severity,
+    hub::{Arg, ClusterConfiguration},
+    kubeadm_config_map::{EditError, Edited, edit, remove_api_endpoint},
+    parse_yaml, render,
+};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+pub(super) fn run(asked: &EditMap) -> Result<Exit, Exit> {
+    let target = super::target(&asked.kubernetes_version, None)?;
+    let changes = Changes::of(asked)?;
+    let text = input::text(&asked.file)?;
+    let mut map = parse_yaml(&text).map_err(|error| wrong(&format!("{}: {error}", asked.file)))?;
+    let data = data(&map).ok_or_else(|| wrong(&format!("{}: no ConfigMap: it has no data", asked.file)))?;
+    let failed = |error: EditError| wrong(&format!("{}: {}", asked.file, chain(&error)));
+    let edited = edit(&data, &target, |cluster| changes.apply(cluster)).map_err(failed)?;
+    let Edited { data: mut new, losses, notes, .. } = edited;
+    let refused = !losses.is_empty() && !asked.allow_loss;
+    losses::tell(&losses, &target, if refused { Severity::Error } else { Severity::Warning });
+    if refused {
+        eprintln!("To go on without them: --allow-loss");
+        return Err(Exit::Input);
+    }
+    losses::tell_notes(&notes);
+    if let Some(node) = &asked.remove_api_endpoint {
+        new = remove_api_endpoint(&new, &target, node).map_err(failed)?;
+    }
+    if new == data {
+        show::print(&text);
+        return Ok(Exit::Done);
+    }
+    map["data"] = new.into_iter().map(|(key, text)| (key, Value::from(text))).collect();
+    let as_json = text.trim_start().starts_with('{');
+    let json = || format!("{}\n", serde_json::to_string_pretty(&map).unwrap_or_default());
+    show::print(&if as_json { json() } else { render::yaml(&map) });
+    Ok(Exit::Done)
+}
+
+/// The ConfigMap's data; nothing but text may be in it.
+fn data(map: &Value) -> Option<BTreeMap<String, String>> {
+    let data = map.get("data")?.as_object()?;
+    data.iter().map(|(key, text)| Some((key.clone(), text.as_str()?.to_owned()))).collect()
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", chain(source)),
+        None => error.to_string(),
+    }
+}
+
+/// A name that is set or, without a value, removed.
+type Setting<T> = (String, Option<T>);
+
+/// What is to be changed, as far as it had to be understood first.
+struct Changes<'a> {
+    asked: &'a EditMap,
+    feature_gates: Vec<Setting<bool>>,
+    arguments: [Vec<Setting<String>>; 4],
+    validity: [Option<Duration>; 2],
+}
+
+impl<'a> Changes<'a> {
+    fn of(asked: &'a EditMap) -> Result<Self, Exit> {
+        let gate = |text: &String| {
+            let (name, value) = setting(text)?;
+            let value = value.map(|value| value.parse().map_err(|_| wrong(&format!("{text}: must be true or false"))));
+            Ok((name, value.transpose()?))
+        };
+        let arguments = |texts: &[String]| texts.iter().map(|text| setting(text)).collect::<Result<Vec<_>, Exit>>();
+        let duration = |text: &Option<String>| {
+            let parsed = text.as_ref().map(|text| text.parse().map_err(|error| wrong(&format!("{text}: {error}"))));
+            parsed.transpose()
+        };
+        Ok(Self {
+            asked,
+            feature_gates: asked.feature_gates.iter().map(gate).collect::<Result<_, Exit>>()?,
+            arguments: [
+                arguments(&asked.api_server_args)?,
+                arguments(&asked.controller_manager_args)?,
+                arguments(&asked.scheduler_args)?,
+                arguments(&asked.etcd_args)?,
+            ],
+            validity: [duration(&asked.certificate_validity_period)?, duration(&asked.ca_certificate_validity_period)?],
+        })
+    }
+
+    fn apply(&self, cluster: &mut ClusterConfiguration) {
+        let asked = self.asked;
+        set(&mut cluster.image_repository, asked.image_repository.as_ref());
+        set(&mut cluster.dns.image_repository, asked.dns_image_repository.as_ref());
+        set(&mut cluster.dns.image_tag, asked.dns_image_tag.as_ref());
+        set(&mut cluster.encryption_algorithm, asked.encryption_algorithm.as_ref());
+        set(&mut cluster.certificates_dir, asked.certificates_dir.as_ref());
+        set(&mut cluster.certificate_validity_period, self.validity[0].as_ref());
+        set(&mut cluster.ca_certificate_validity_period, self.validity[1].as_ref());
+        for (name, value) in &self.feature_gates {
+            match value {
+                Some(value) => drop(cluster.feature_gates.insert(name.clone(), *value)),
+                None => drop(cluster.feature_gates.remove(name)),
+            }
+        }
+        let [api_server, controller_manager, scheduler, etcd] = &self.arguments;
+        set_arguments(&mut cluster.api_server.extra_args, api_server);
+        set_arguments(&mut cluster.controller_manager.extra_args, controller_manager);
+        set_arguments(&mut cluster.scheduler.extra_args, scheduler);
+        if let Some(local) = &mut cluster.etcd.local {
+            set(&mut local.image_repository, asked.etcd_image_repository.as_ref());
+            set(&mut local.image_tag, asked.etcd_image_tag.as_ref());
+            set_arguments(&mut local.extra_args, etcd);
+        }
+        if let Some(external) = cluster.etcd.external.as_mut().filter(|_| !asked.etcd_endpoints.is_empty()) {
+            external.endpoints.clone_from(&asked.etcd_endpoints);
+        }
+    }
+}
+
+/// `NAME=VALUE`, or `NAME-` to remove it.
+fn setting(text: &str) -> Result<Setting<String>, Exit> {
+    match (text.split_once('='), text.strip_suffix('-')) {
+        (Some((name, value)), _) => Ok((name.to_owned(), Some(value.to_owned()))),
+        (None, Some(name)) => Ok((name.to_owned(), None)),
+        _ => Err(wrong(&format!("{text}: write NAME=VALUE to set it, or NAME- to remove it"))),
+    }
+}
+
+fn set<T: Clone>(field: &mut Option<T>, value: Option<&T>) {
+    if let Some(value) = value {
+        *field = Some(value.clone());
+    }
+}
+
+/// All of a name are replaced by one, at the place of the first.
+fn set_arguments(arguments: &mut Vec<Arg>, settings: &[Setting<String>]) {
+    for (name, value) in settings {
+        let place = arguments.iter().position(|argument| argument.name == *name).unwrap_or(arguments.len());
+        arguments.retain(|argument| argument.name != *name);
+        if let Some(value) = value {
+            let argument = Arg { name: name.clone(), value: value.clone(), merge_method: None };
+            arguments.insert(place.min(arguments.len()), argument);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The files that are named on the command line: together one configuration, or one each of a directory.
+use crate::context::complain;
+use host::{
+    contract::Exit,
+    linux::input::{self, Care},
+};
+use kubeadm::{Read, Rules, Source};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// A kubeadm file is a few KB; this keeps a mistake from filling the memory.
+const LARGEST: u64 = 1 << 20;
+
+/// Files that belong together.
+pub(super) struct Configuration {
+    files: Vec<File>,
+}
+
+struct File {
+    name: String,
+    text: Zeroizing<String>,
+}
+
+impl Configuration {
+    /// Its files, for people.
+    pub(super) fn name(&self) -> String {
+        self.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What kubeadm would make of it.
+    pub(super) fn read(&self, rules: Rules) -> Read {
+        let sources: Vec<_> = self.files.iter().map(|file| Source { name: &file.name, text: &file.text }).collect();
+        kubeadm::read(&sources, rules)
+    }
+}
+
+/// Reads what is named; all that can't be read is told.
+pub(super) fn configurations(names: &[String]) -> Result<Vec<Configuration>, Exit> {
+    let mut together = Vec::new();
+    let mut each = Vec::new();
+    for name in names {
+        if Path::new(name).is_dir() {
+            let files = files_of(name)?;
+            let single = files.iter().map(|name| Ok(Configuration { files: vec![file(name)?] }));
+            each.extend(single.collect::<Result<Vec<_>, Exit>>()?);
+        } else {
+            together.push(file(name)?);
+        }
+    }
+    if !together.is_empty() {
+        each.insert(0, Configuration { files: together });
+    }
+    Ok(each)
+}
+
+/// One file's text.
+pub(super) fn text(name: &str) -> Result<Zeroizing<String>, Exit> {
+    let bytes = input::read(name, Care::Reading, LARGEST).map_err(|error| {
+        complain(&error);
+        Exit::Input
+    })?;
+    let text = std::str::from_utf8(&bytes).map(|text| Zeroizing::new(text.trim_start_matches('\u{feff}').to_owned()));
+    text.map_err(|_| super::wrong(&format!("{name}: not UTF-8 text")))
+}
+
+fn file(name: &str) -> Result<File, Exit> {
+    Ok(File { name: name.to_owned(), text: text(name)? })
+}
+
+/// The YAML and JSON files of a directory, by name.
+fn files_of(folder: &str) -> Result<Vec<String>, Exit> {
+    let fail = |error: std::io::Error| super::wrong(&format!("{folder}: {error}"));
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if matches!(ending, Some("yaml" | "yml" | "json")) {
+            names.push(path.display().to_string());
+        }
+    }
+    if names.is_empty() {
+        return Err(super::wrong(&format!("{folder}: no file ends in .yaml, .yml or .json")));
+    }
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,63 @@
+//! `machineadm config validate`: everything that is wrong with kubeadm's files, at once.
+use super::{
+    arguments::Validate,
+    input::{Configuration, configurations},
+    losses,
+};
+use crate::show;
+use host::contract::Exit;
+use kubeadm::{Problem, Rules, Severity, Strictness, Target, check, convert};
+
+pub(super) fn run(asked: &Validate) -> Result<Exit, Exit> {
+    let version = asked.kubernetes_version.as_deref();
+    let target = version.map(|version| super::target(version, None)).transpose()?;
+    let configurations = configurations(&asked.files)?;
+    let mut problems = Vec::new();
+    let mut documents = 0;
+    for configuration in &configurations {
+        let (found, count) = one(configuration, target.as_ref(), asked);
+        problems.extend(found);
+        documents += count;
+    }
+    match asked.output {
+        Some(output) => show::machine_readable(&problems, output),
+        None if problems.is_empty() => {
+            let documents = show::count(documents, "document");
+            show::print(&format!("{}: {documents}, no problems\n", asked.files.join(", ")));
+        }
+        None => show::print(&problems.iter().map(|problem| format!("{problem}\n")).collect::<String>()),
+    }
+    let refused = problems.iter().any(|problem| problem.severity == Severity::Error);
+    Ok(if refused { Exit::Input } else { Exit::Done })
+}
+
+/// The problems of one configuration, and how many documents it has.
+fn one(configuration: &Configuration, target: Option<&Target>, asked: &Validate) -> (Vec<Problem>, usize) {
+    let strictness = if asked.tolerant { Strictness::Tolerant } else { Strictness::Strict };
+    let read = configuration.read(Rules { strictness, minor: target.map(Target::minor) });
+    let documents = read.versions.len() + read.component_configs.len();
+    let wrong = |path: String, message: String, remedy: Option<String>| Problem {
+        severity: Severity::Error,
+        file: configuration.name(),
+        line: 1,
+        path,
+        message,
+        remedy,
+    };
+    let mut problems = read.problems.clone();
+    problems.extend(
+        check(&read.documents).into_iter().map(|wrong_value| wrong(wrong_value.path, wrong_value.message, None)),
+    );
+    // What this kubeadm would not know, although it reads the API version.
+    let api = read.versions.values().max().copied();
+    if let (Some(target), false) = (target.cloned(), read.has_errors())
+        && let Some(Ok(target)) = api.map(|api| target.with_api(api))
+    {
+        problems.extend(convert(&read.documents, &target).losses.into_iter().map(|loss| {
+            let message = format!("the kubeadm of Kubernetes 1.{} does not know {}", target.minor(), loss.value);
+            let remedy = losses::remedy(&loss);
+            wrong(loss.path, message, Some(remedy))
+        }));
+    }
+    (problems, documents)
+}

@@ -1,0 +1,211 @@
+//! `machineadm config`: what goes to standard output, what to standard error, and the exit codes.
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+fn vector(name: &str) -> String {
+    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kubeadm/tests/vectors");
+    vectors.join(name).display().to_string()
+}
+
+fn config(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    command.arg("config").args(arguments).env("NO_COLOR", "1").output().expect("machineadm runs")
+}
+
+fn with_input(arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    command.arg("config").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("machineadm runs");
+    child.stdin.take().expect("its input").write_all(input.as_bytes()).expect("it reads");
+    child.wait_with_output().expect("it ends")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The example of the documentation.
+const RICH: &str = "\
+apiVersion: kubeadm.k8s.io/v1beta4
+kind: InitConfiguration
+dryRun: true
+nodeRegistration:
+  imagePullSerial: false
+---
+apiVersion: kubeadm.k8s.io/v1beta4
+kind: ClusterConfiguration
+kubernetesVersion: v1.29.4
+certificateValidityPeriod: 4380h0m0s
+";
+
+#[test]
+fn a_refused_loss_is_named_with_the_version_that_carries_it_and_prints_nothing() {
+    let output = with_input(&["convert", "--kubernetes-version", "1.29.4", "-f", "-"], RICH);
+    assert_eq!((output.status.code(), out(&output).as_str()), (Some(2), ""));
+    let expected = "\
+error: Kubernetes 1.29 reads kubeadm.k8s.io/v1beta3, which can't say 2 things of this file
+  InitConfiguration.nodeRegistration.imagePullSerial   false   (since v1beta4, Kubernetes 1.31)
+  ClusterConfiguration.certificateValidityPeriod   4380h0m0s   (since v1beta4, Kubernetes 1.31)
+carried by a flag instead: --dry-run
+To go on without them: --allow-loss
+";
+    assert_eq!(err(&output), expected);
+}
+
+#[test]
+fn an_allowed_loss_is_a_warning_and_the_file_is_printed() {
+    let output = with_input(&["convert", "--kubernetes-version", "1.29.4", "-f", "-", "--allow-loss"], RICH);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(err(&output).starts_with("warning: Kubernetes 1.29 reads kubeadm.k8s.io/v1beta3, which can't say 2"));
+    let expected = "\
+apiVersion: \"kubeadm.k8s.io/v1beta3\"
+kind: \"InitConfiguration\"
+---
+apiVersion: \"kubeadm.k8s.io/v1beta3\"
+kind: \"ClusterConfiguration\"
+kubernetesVersion: \"v1.29.4\"
+";
+    assert_eq!(out(&output), expected);
+}
+
+#[test]
+fn json_tells_flags_losses_and_documents() {
+    let arguments = ["convert", "--kubernetes-version", "1.29.4", "-f", "-", "--allow-loss", "-o", "json"];
+    let value: serde_json::Value = serde_json::from_slice(&with_input(&arguments, RICH).stdout).expect("JSON");
+    assert_eq!(value["apiVersion"], "kubeadm.k8s.io/v1beta3");
+    assert_eq!(value["flags"][0]["name"], "--dry-run");
+    assert_eq!(value["losses"][0]["sinceApi"], "kubeadm.k8s.io/v1beta4");
+    assert_eq!(value["losses"][0]["sinceMinor"], 31);
+    assert_eq!(value["documents"][1]["kind"], "ClusterConfiguration");
+}
+
+#[test]
+fn repeated_files_are_one_configuration_and_component_configs_ride_along_untouched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path: PathBuf = folder.path().join(name);
+        fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let kubelet = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods:   50 # many\n";
+    let cluster =
+        "apiVersion: kubeadm.k8s.io/v1beta3\nkind: ClusterConfiguration\napiServer: {timeoutForControlPlane: 6m}\n";
+    let init = format!("apiVersion: kubeadm.k8s.io/v1beta2\nkind: InitConfiguration\n---\n{kubelet}");
+    let (cluster, init) = (file("cluster.yaml", cluster), file("init.yaml", &init));
+    let output = config(&["convert", "--kubernetes-version", "1.36.4", "-f", &cluster, "-f", &init]);
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    let text = out(&output);
+    assert!(text.contains("controlPlaneComponentHealthCheck: \"6m0s\""), "{text}");
+    assert!(text.ends_with(&format!("---\n{kubelet}")), "{text}");
+
+    let output = config(&["convert", "--kubernetes-version", "1.36.4", "-f", &folder.path().display().to_string()]);
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    assert!(out(&output).contains(&format!("# {init}\n")), "{}", out(&output));
+}
+
+#[test]
+fn wrong_files_are_told_with_place_reason_and_remedy() {
+    let of = |text: &str| with_input(&["validate", "--kubernetes-version", "1.36.4", "-f", "-"], text);
+    for (text, expected) in [
+        ("apiVersion: kubeadm.k8s.io/v1beta4\nkind: Cluster\n", "kubeadm has no kubeadm.k8s.io/v1beta4 Cluster"),
+        ("kind: x\n", "apiVersion and kind are missing"),
+        (
+            "apiVersion: kubeadm.k8s.io/v1beta2\nkind: ClusterConfiguration\n",
+            "the kubeadm of Kubernetes 1.36 does not read kubeadm.k8s.io/v1beta2\n  remedy: machineadm config convert",
+        ),
+        (
+            "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nnetwork: {}\n",
+            "ClusterConfiguration.network: kubeadm.k8s.io/v1beta4 has no such field",
+        ),
+        (
+            "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nclusterName: yes\n",
+            "ClusterConfiguration.clusterName: must be text, not true or false (text needs quotes)",
+        ),
+        (
+            "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nfeatureGates: {EtcdLearnerMode: false}\n",
+            "ClusterConfiguration.featureGates.EtcdLearnerMode: the kubeadm of Kubernetes 1.36 does not know false\n  \
+             remedy: up to Kubernetes 1.32",
+        ),
+    ] {
+        let output = of(text);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(out(&output).contains(expected), "{text}: {}", out(&output));
+    }
+}
+
+#[test]
+fn versions_that_can_not_be_are_refused() {
+    let file = vector("synth/min_v1beta4_init_k136.yaml");
+    for (arguments, expected) in [
+        (vec!["--kubernetes-version", "1.12.0"], "older than 1.13"),
+        (vec!["--kubernetes-version", "new"], "not a Kubernetes version"),
+        (vec!["--kubernetes-version", "1.30.0", "--api-version", "v1beta4"], "does not read kubeadm.k8s.io/v1beta4"),
+    ] {
+        let output = config(&[vec!["convert", "-f", &file], arguments].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(err(&output).contains(expected), "{}", err(&output));
+    }
+    let output = config(&["convert", "-f", &file, "--kubernetes-version", "1.37.1", "--api-version", "v1"]);
+    assert!(out(&output).starts_with("apiVersion: \"kubeadm.k8s.io/v1\"\n"), "{}", err(&output));
+}
+
+const MAP: &str = "\
+apiVersion: v1
+data:
+  ClusterConfiguration: |
+    apiVersion: kubeadm.k8s.io/v1beta3
+    kind: ClusterConfiguration
+    kubernetesVersion: v1.30.14
+    vendorKey: kept
+kind: ConfigMap
+metadata:
+  name: kubeadm-config
+  namespace: kube-system
+  resourceVersion: '7'
+";
+
+#[test]
+fn a_map_is_edited_for_the_target_and_left_alone_without_a_change() {
+    let same = with_input(&["edit-map", "--kubernetes-version", "1.30.14", "-f", "-"], MAP);
+    assert_eq!((same.status.code(), out(&same).as_str()), (Some(0), MAP));
+    let arguments = [
+        "edit-map",
+        "--kubernetes-version",
+        "1.31.2",
+        "-f",
+        "-",
+        "--image-repository",
+        "registry.example.com",
+        "--api-server-arg",
+        "v=4",
+        "--feature-gate",
+        "RootlessControlPlane=true",
+    ];
+    let text = out(&with_input(&arguments, MAP));
+    for part in [
+        "kubeadm.k8s.io/v1beta4",
+        "kubernetesVersion: \\\"v1.31.2\\\"",
+        "vendorKey: \\\"kept\\\"",
+        "imageRepository: \\\"registry.example.com\\\"",
+        "- name: \\\"v\\\"\\n      value: \\\"4\\\"",
+        "RootlessControlPlane: true",
+        "resourceVersion: \"7\"",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn defaults_are_those_of_the_version() {
+    let output = config(&["defaults", "--kubernetes-version", "1.21.14"]);
+    assert!(out(&output).contains("imageRepository: \"k8s.gcr.io\""), "{}", err(&output));
+    assert_eq!(config(&["defaults", "--kubernetes-version", "1.21.14", "reset"]).status.code(), Some(2));
+}

@@ -1,0 +1,187 @@
+//! Real kubeadm programs judge the files that we write for them: accepted, and no field unknown to them.
+//!
+//! The test bed builds the programs below `~/.cache/machineadm/programs`; those that are not there judge nothing.
+//! kubeadm runs in a network namespace of its own, which is empty: otherwise it would ask the internet for a version.
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+/// Kubernetes versions whose kubeadm may be there.
+const VERSIONS: &[&str] = &["1.21.14", "1.26.15", "1.30.14", "1.31.14", "1.36.4", "1.37.1"];
+
+/// A kubeadm that judges.
+struct Judge {
+    version: &'static str,
+    program: PathBuf,
+}
+
+fn judges() -> Vec<Judge> {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
+    let programs = cache.unwrap_or_default().join("machineadm/programs");
+    let folders: Vec<PathBuf> =
+        fs::read_dir(&programs).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let judge = |version: &&'static str| {
+        let names = [format!("kubeadm-{version}-"), format!("kubernetes-{version}-")];
+        let is_of_version = |folder: &&PathBuf| {
+            let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            names.iter().any(|beginning| name.starts_with(beginning)) && folder.join("kubeadm").exists()
+        };
+        let folder = folders.iter().find(is_of_version)?;
+        Some(Judge { version, program: folder.join("kubeadm") })
+    };
+    let judges: Vec<_> = VERSIONS.iter().filter_map(judge).collect();
+    for version in VERSIONS.iter().filter(|version| !judges.iter().any(|judge| judge.version == **version)) {
+        eprintln!("no kubeadm {version} to judge by; the test bed builds it");
+    }
+    judges
+}
+
+impl Judge {
+    fn minor(&self) -> u32 {
+        self.version.split('.').nth(1).and_then(|minor| minor.parse().ok()).expect("a minor")
+    }
+
+    /// Runs kubeadm without any network.
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new("unshare").arg("-n").arg(&self.program).args(arguments).output().expect("unshare runs")
+    }
+
+    /// Whether it takes a file without a word about unknown fields: `validate`, or `migrate` where there is no such.
+    fn accepts(&self, file: &Path, scratch: &Path) -> Result<(), String> {
+        let file = file.display().to_string();
+        let migrated = scratch.join("migrated.yaml").display().to_string();
+        let output = match self.minor() {
+            ..28 => self.run(&["config", "migrate", "--old-config", &file, "--new-config", &migrated]),
+            _ => self.run(&["config", "validate", "--config", &file]),
+        };
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let complains = ["unknown field", "strict decoding", "deprecated API", "old API"];
+        if output.status.success() && !complains.iter().any(|word| said.contains(word)) { Ok(()) } else { Err(said) }
+    }
+}
+
+fn vectors() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../kubeadm/tests/vectors")
+}
+
+/// Converts for a version; losses are allowed, they are other tests' concern.
+fn converted(file: &Path, version: &str, into: &Path) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    command.args(["config", "convert", "--allow-loss", "--kubernetes-version", version, "-f"]).arg(file);
+    let output = command.output().expect("machineadm runs");
+    assert!(output.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&output.stderr));
+    fs::write(into, &output.stdout).expect("a file");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Rich and minimal inputs of every version: init with its cluster, join of a worker, join of a control plane.
+fn inputs() -> Vec<PathBuf> {
+    let files = fs::read_dir(vectors().join("synth")).expect("the vectors").map(|entry| entry.expect("a file").path());
+    let mut files: Vec<_> = files
+        .filter(|file| {
+            let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            !name.starts_with("allfields") && (name.contains("_init") || name.contains("_join"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_kubeadm_accepts_what_we_write_for_it() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let ours = scratch.path().join("ours.yaml");
+    let mut refused = Vec::new();
+    for judge in judges() {
+        for input in inputs() {
+            let text = converted(&input, judge.version, &ours);
+            if let Err(said) = judge.accepts(&ours, scratch.path()) {
+                refused.push(format!("kubeadm {} on {}:\n{said}\n{text}", judge.version, input.display()));
+            }
+        }
+    }
+    assert!(refused.is_empty(), "{} refused\n{}", refused.len(), refused.join("\n"));
+}
+
+#[test]
+fn every_kubeadm_accepts_the_defaults_of_its_version() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let ours = scratch.path().join("ours.yaml");
+    for judge in judges() {
+        for of in ["init", "join", "join-control-plane"] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+            command.args(["config", "defaults", "--kubernetes-version", judge.version, of]);
+            fs::write(&ours, command.output().expect("machineadm runs").stdout).expect("a file");
+            let verdict = judge.accepts(&ours, scratch.path());
+            assert_eq!(verdict, Ok(()), "kubeadm {} on the defaults of {of}", judge.version);
+        }
+    }
+}
+
+/// A kubeadm that read it as a number or a word of its own would refuse the file or print something else.
+#[test]
+fn every_scalar_comes_out_of_a_real_kubeadm_as_the_text_it_was() {
+    let list = |name: &str| fs::read_to_string(vectors().join("reader").join(name)).expect("a list");
+    let text = list("scalars-that-must-be-quoted.txt") + &list("scalars-safe-plain.txt");
+    let scalars: Vec<&str> = text.lines().collect();
+    let scratch = tempfile::tempdir().expect("a folder");
+    let (input, ours) = (scratch.path().join("input.yaml"), scratch.path().join("ours.yaml"));
+    let arguments: String = scalars
+        .iter()
+        .enumerate()
+        .map(|(index, scalar)| format!("  - {{name: arg-{index:02}, value: '{scalar}'}}\n"))
+        .collect();
+    for judge in judges() {
+        let init = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\n\
+            localAPIEndpoint: {advertiseAddress: 192.168.0.10}\n\
+            nodeRegistration: {criSocket: 'unix:///run/custom.sock', name: cp-1}\n---\n";
+        let cluster = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\napiServer:\n  extraArgs:\n";
+        fs::write(&input, format!("{init}{cluster}{arguments}")).expect("a file");
+        converted(&input, judge.version, &ours);
+        let migrated = scratch.path().join("migrated.yaml");
+        let paths = [ours.display().to_string(), migrated.display().to_string()];
+        let output = judge.run(&["config", "migrate", "--old-config", &paths[0], "--new-config", &paths[1]]);
+        assert!(output.status.success(), "{}: {}", judge.version, String::from_utf8_lossy(&output.stderr));
+        let back = kubeadm_arguments(&fs::read_to_string(&migrated).expect("kubeadm's file"));
+        let expected: Vec<_> = scalars.iter().map(|scalar| (*scalar).to_owned()).collect();
+        assert_eq!(back, expected, "kubeadm {}", judge.version);
+    }
+}
+
+/// The values of the API server's arguments in a file that kubeadm printed.
+fn kubeadm_arguments(text: &str) -> Vec<String> {
+    let rules = kubeadm::Rules { strictness: kubeadm::Strictness::Strict, minor: None };
+    let read = kubeadm::read(&[kubeadm::Source { name: "migrated", text }], rules);
+    assert!(read.problems.is_empty(), "{:?}", read.problems);
+    let arguments = read.documents.cluster.expect("a cluster").api_server.extra_args;
+    arguments.into_iter().map(|argument| argument.value).collect()
+}
+
+/// The ConfigMap holds the ClusterConfiguration with its defaults, in the version that the writing kubeadm prefers.
+#[test]
+fn a_map_of_one_kubeadm_edited_for_another_is_read_by_it_without_complaint() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let (map, ours) = (scratch.path().join("map.json"), scratch.path().join("ours.yaml"));
+    let judges = judges();
+    for (place, from) in judges.iter().enumerate() {
+        let printed = from.run(&["config", "print", "init-defaults"]);
+        let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+        let cluster =
+            printed.split("---\n").find(|text| text.contains("kind: ClusterConfiguration")).expect("a cluster");
+        let written = serde_json::json!({"kind": "ConfigMap", "data": {"ClusterConfiguration": cluster}});
+        fs::write(&map, written.to_string()).expect("a file");
+        for to in &judges[place..] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+            command.args(["config", "edit-map", "--kubernetes-version", to.version, "-f"]).arg(&map);
+            let output = command.args(["--api-server-arg", "v=4"]).output().expect("machineadm runs");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let edited: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a map");
+            fs::write(&ours, edited["data"]["ClusterConfiguration"].as_str().expect("text")).expect("a file");
+            let verdict = to.accepts(&ours, scratch.path());
+            assert_eq!(verdict, Ok(()), "kubeadm {} on the map of {}", to.version, from.version);
+        }
+    }
+}
