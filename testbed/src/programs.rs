@@ -45,6 +45,32 @@ pub const KUBERNETES: Set = Set {
     disk: 7,
 };
 
+/// A kubeadm by itself, of another version, to judge files that are written for it.
+macro_rules! kubeadm {
+    ($version:literal, $minor:literal, $set:literal) => {
+        Set {
+            name: $set,
+            files: files!($set: "go.mod", "go.sum"),
+            programs: &[("kubeadm", "k8s.io/kubernetes/cmd/kubeadm")],
+            stamps: &[
+                ("k8s.io/component-base/version.gitVersion", concat!("v", $version)),
+                ("k8s.io/component-base/version.gitMajor", "1"),
+                ("k8s.io/component-base/version.gitMinor", $minor),
+            ],
+            disk: 4,
+        }
+    };
+}
+
+/// The last kubeadm that reads v1beta1; it writes v1beta2.
+pub const KUBEADM_1_21: Set = kubeadm!("1.21.14", "21", "kubeadm-1.21.14");
+/// The last kubeadm that writes v1beta3.
+pub const KUBEADM_1_30: Set = kubeadm!("1.30.14", "30", "kubeadm-1.30.14");
+/// The first kubeadm that writes v1beta4.
+pub const KUBEADM_1_31: Set = kubeadm!("1.31.14", "31", "kubeadm-1.31.14");
+/// The first kubeadm that no longer reads v1beta3, and knows v1.
+pub const KUBEADM_1_37: Set = kubeadm!("1.37.1", "37", "kubeadm-1.37.1");
+
 /// The store below the control plane.
 pub const ETCD: Set = Set {
     name: "etcd-3.6.8",
@@ -86,7 +112,8 @@ pub const TOOLS: Set = Set {
 };
 
 /// All sets, in the order in which `testbed build` makes them.
-pub const SETS: &[&Set] = &[&TOOLS, &ETCD, &CONTAINERD, &COREDNS, &KUBERNETES];
+pub const SETS: &[&Set] =
+    &[&TOOLS, &ETCD, &CONTAINERD, &COREDNS, &KUBERNETES, &KUBEADM_1_21, &KUBEADM_1_30, &KUBEADM_1_31, &KUBEADM_1_37];
 
 impl Set {
     /// The programs, built now unless they are there; prints what it builds and how long it took.

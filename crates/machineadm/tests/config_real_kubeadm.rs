@@ -1,15 +1,12 @@
 //! Real kubeadm programs judge the files that we write for them: accepted, and no field unknown to them.
 //!
-//! The test bed builds the programs below `~/.cache/machineadm/programs`; those that are not there judge nothing.
 //! kubeadm runs in a network namespace of its own, which is empty: otherwise it would ask the internet for a version.
 use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
-
-/// Kubernetes versions whose kubeadm may be there.
-const VERSIONS: &[&str] = &["1.21.14", "1.26.15", "1.30.14", "1.31.14", "1.36.4", "1.37.1"];
+use testbed::programs::{KUBEADM_1_21, KUBEADM_1_30, KUBEADM_1_31, KUBEADM_1_37, KUBERNETES, Set};
 
 /// A kubeadm that judges.
 struct Judge {
@@ -17,26 +14,14 @@ struct Judge {
     program: PathBuf,
 }
 
+/// Each is built when it is first needed; one that can't be had fails the test.
 fn judges() -> Vec<Judge> {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
-    let programs = cache.unwrap_or_default().join("machineadm/programs");
-    let folders: Vec<PathBuf> =
-        fs::read_dir(&programs).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    let judge = |version: &&'static str| {
-        let names = [format!("kubeadm-{version}-"), format!("kubernetes-{version}-")];
-        let is_of_version = |folder: &&PathBuf| {
-            let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            names.iter().any(|beginning| name.starts_with(beginning)) && folder.join("kubeadm").exists()
-        };
-        let folder = folders.iter().find(is_of_version)?;
-        Some(Judge { version, program: folder.join("kubeadm") })
+    let sets = [&KUBEADM_1_21, &KUBEADM_1_30, &KUBEADM_1_31, &KUBERNETES, &KUBEADM_1_37];
+    let judge = |set: &Set| Judge {
+        version: set.name.rsplit_once('-').expect("a version").1,
+        program: set.ensure().unwrap_or_else(|error| panic!("{}: {error}", set.name)).path("kubeadm"),
     };
-    let judges: Vec<_> = VERSIONS.iter().filter_map(judge).collect();
-    for version in VERSIONS.iter().filter(|version| !judges.iter().any(|judge| judge.version == **version)) {
-        eprintln!("no kubeadm {version} to judge by; the test bed builds it");
-    }
-    judges
+    sets.map(judge).into()
 }
 
 impl Judge {
