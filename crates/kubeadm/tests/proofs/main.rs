@@ -5,6 +5,7 @@ mod oracle;
 mod peers;
 mod random;
 mod reader;
+mod robust;
 mod round_trip;
 mod support;
 mod synth;

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::show;
 use host::contract::Exit;
-use kubeadm::{Problem, Rules, Severity, Strictness, Target, check, convert};
+use kubeadm::{Kind, Problem, Rules, Severity, Strictness, Target, check, convert};
 
 pub(super) fn run(asked: &Validate) -> Result<Exit, Exit> {
     let version = asked.kubernetes_version.as_deref();
@@ -36,13 +36,11 @@ fn one(configuration: &Configuration, target: Option<&Target>, asked: &Validate)
     let strictness = if asked.tolerant { Strictness::Tolerant } else { Strictness::Strict };
     let read = configuration.read(Rules { strictness, minor: target.map(Target::minor) });
     let documents = read.versions.len() + read.component_configs.len();
-    let wrong = |path: String, message: String, remedy: Option<String>| Problem {
-        severity: Severity::Error,
-        file: configuration.name(),
-        line: 1,
-        path,
-        message,
-        remedy,
+    let wrong = |path: String, message: String, remedy: Option<String>| {
+        let kind = path.split('.').next().and_then(Kind::named);
+        let place = kind.and_then(|kind| read.places.get(&kind)).cloned();
+        let (file, line) = place.unwrap_or_else(|| (configuration.name(), 1));
+        Problem { severity: Severity::Error, file, line, path, message, remedy }
     };
     let mut problems = read.problems.clone();
     problems.extend(
