@@ -248,3 +248,18 @@ fn a_map_of_one_kubeadm_edited_for_another_is_read_by_it_without_complaint() {
         }
     }
 }
+
+/// The verdicts that the crate's own test compares with are those of the real kubeadm.
+#[test]
+fn the_recorded_verdicts_are_those_of_the_real_kubeadm() {
+    let Some(judge) = judges().into_iter().find(|judge| judge.version == "1.36.4") else { return };
+    let scratch = tempfile::tempdir().expect("a folder");
+    let file = scratch.path().join("case.yaml");
+    let cases = fs::read_to_string(vectors().join("validate/kubeadm-1.36.4.json")).expect("the cases");
+    let cases: serde_json::Value = serde_json::from_str(&cases).expect("JSON");
+    for case in cases.as_array().expect("a list") {
+        fs::write(&file, case["text"].as_str().expect("a text")).expect("a file");
+        let output = judge.run(&["config", "validate", "--config", &file.display().to_string()]);
+        assert_eq!(Some(output.status.success()), case["accepted"].as_bool(), "{}", case["case"]);
+    }
+}

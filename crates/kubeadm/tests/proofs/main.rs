@@ -9,4 +9,5 @@ mod robust;
 mod round_trip;
 mod support;
 mod synth;
+mod validate;
 mod writing;

@@ -29,7 +29,7 @@ proptest! {
         let text = spoiled(&vectors[place.index(vectors.len())].text, &cuts);
         for strictness in [Strictness::Strict, Strictness::Tolerant] {
             let read = read(&[Source { name: "spoiled", text: &text }], Rules { strictness, minor: None });
-            check(&read.documents);
+            check(&read.documents, Some(36));
             convert(&read.documents, &Target::new("1.21.0").expect("a version"));
         }
     }
