@@ -9,6 +9,7 @@ use crate::{
     target::Target,
     v1, v1beta1, v1beta2, v1beta3, v1beta4,
     version::ApiVersion,
+    wipe::wipe,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -42,6 +43,12 @@ pub struct WireDocument {
     pub kind: Kind,
     /// The whole document, `apiVersion` and `kind` included.
     pub value: Value,
+}
+
+impl Drop for WireDocument {
+    fn drop(&mut self) {
+        wipe(&mut self.value);
+    }
 }
 
 impl std::fmt::Debug for WireDocument {

@@ -26,6 +26,7 @@ mod v1beta2;
 mod v1beta3;
 mod v1beta4;
 mod version;
+mod wipe;
 
 pub use aside::{Flag, Loss, Note, NoteKind};
 pub use check::{Refusal, check};

@@ -1,5 +1,5 @@
 //! From the text of one document to a tree of values, as kubeadm's reader sees it: YAML 1.1, with anchors, in limits.
-use crate::scalars::plain;
+use crate::{scalars::plain, wipe::wipe};
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -16,6 +16,12 @@ pub(crate) struct Tree {
     pub(crate) repeated: Vec<String>,
 }
 
+impl Drop for Tree {
+    fn drop(&mut self) {
+        wipe(&mut self.value);
+    }
+}
+
 /// Why there is no tree.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
@@ -28,7 +34,7 @@ pub struct SyntaxError {
 
 /// The value of one document, YAML or JSON, as kubeadm would see it; of a repeated key the last one counts.
 pub fn value(text: &str) -> Result<Value, SyntaxError> {
-    parse(text).map(|tree| tree.value)
+    parse(text).map(|mut tree| std::mem::take(&mut tree.value))
 }
 
 /// Parses one document; what follows its end (`...`) is not looked at, as kubeadm does.
@@ -261,7 +267,7 @@ mod tests {
     #[test]
     fn a_repeated_key_is_named_and_the_last_one_counts() {
         let tree = parse("a:\n- {b: 1, b: 2}\n").unwrap_or_else(|error| panic!("{error:?}"));
-        assert_eq!((tree.value, tree.repeated), (json!({"a": [{"b": 2}]}), vec!["a[0].b".to_owned()]));
+        assert_eq!((&tree.value, &tree.repeated[..]), (&json!({"a": [{"b": 2}]}), &["a[0].b".to_owned()][..]));
     }
 
     #[test]

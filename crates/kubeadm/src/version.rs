@@ -23,8 +23,6 @@ pub enum ApiVersion {
 impl ApiVersion {
     /// All of them, oldest first.
     pub const ALL: [Self; 5] = [Self::V1Beta1, Self::V1Beta2, Self::V1Beta3, Self::V1Beta4, Self::V1];
-    /// What every version after the last row of [`PREFERRED`] gets.
-    pub const NEWEST_PREFERRED: Self = Self::V1Beta4;
 
     /// The newest API that a kubeadm of this version speaks without being asked.
     pub fn preferred(version: KubernetesVersion) -> Result<Self, UnsupportedVersion> {
@@ -67,13 +65,10 @@ impl ApiVersion {
     }
 }
 
-/// From which minor on which API is written.
-const PREFERRED: &[(u32, ApiVersion)] = &[
-    (13, ApiVersion::V1Beta1),
-    (15, ApiVersion::V1Beta2),
-    (22, ApiVersion::V1Beta3),
-    (31, ApiVersion::NEWEST_PREFERRED),
-];
+/// From which minor on which API is written; the last row holds for all versions to come.
+/// v1 gets its row here once a kubeadm reads it without `--allow-experimental-api`.
+const PREFERRED: &[(u32, ApiVersion)] =
+    &[(13, ApiVersion::V1Beta1), (15, ApiVersion::V1Beta2), (22, ApiVersion::V1Beta3), (31, ApiVersion::V1Beta4)];
 
 impl fmt::Display for ApiVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

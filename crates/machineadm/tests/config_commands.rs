@@ -131,8 +131,8 @@ fn wrong_files_are_told_with_place_reason_and_remedy() {
         ),
         (
             "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nfeatureGates: {EtcdLearnerMode: false}\n",
-            "ClusterConfiguration.featureGates.EtcdLearnerMode: the kubeadm of Kubernetes 1.36 does not know false\n  \
-             remedy: up to Kubernetes 1.32",
+            "ClusterConfiguration.featureGates.EtcdLearnerMode: this kubeadm does not know the feature gate; \
+             those from 1.27 to 1.32 do",
         ),
     ] {
         let output = of(text);

@@ -31,4 +31,5 @@ replace (
 	k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.21.14
 	k8s.io/sample-cli-plugin => k8s.io/sample-cli-plugin v0.21.14
 	k8s.io/sample-controller => k8s.io/sample-controller v0.21.14
+	github.com/modern-go/reflect2 => github.com/modern-go/reflect2 v1.0.2
 )

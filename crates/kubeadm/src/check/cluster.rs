@@ -1,11 +1,16 @@
 //! What holds for the whole cluster.
 use super::{
     At,
-    form::{is_absolute, is_certificate_name, is_dns_name, is_endpoint, is_https, is_subnets},
+    form::{
+        is_absolute, is_certificate_name, is_dns_name, is_endpoint, is_https, is_image_repository,
+        is_kubernetes_version,
+    },
+    subnets::subnets,
 };
 use crate::{
     gates,
     hub::{ApiServer, Arg, ClusterConfiguration, Etcd, HostPathMount},
+    version::KubernetesVersion,
 };
 
 const ALGORITHMS: &[&str] = &["RSA-2048", "RSA-3072", "RSA-4096", "ECDSA-P256", "ECDSA-P384"];
@@ -13,24 +18,24 @@ const PATH_TYPES: &[&str] =
     &["BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
 const MERGE_METHODS: &[&str] = &["append", "prepend"];
 
-pub(super) fn cluster(cluster: &ClusterConfiguration, at: &mut At<'_>) {
-    let networking = &cluster.networking;
+pub(super) fn cluster(cluster: &ClusterConfiguration, minor: Option<u32>, at: &mut At<'_>) {
     let mut in_networking = at.at("networking");
-    let subnets = "must be an address range such as 10.96.0.0/12, or two with a comma";
-    in_networking.check("serviceSubnet", networking.service_subnet.as_deref(), is_subnets, subnets);
-    in_networking.check("podSubnet", networking.pod_subnet.as_deref(), is_subnets, subnets);
+    subnets(cluster, &mut in_networking);
     let domain = "must be a DNS domain such as cluster.local";
-    in_networking.check("dnsDomain", networking.dns_domain.as_deref(), is_dns_name, domain);
-    let endpoint = "must be a name or address with its port, such as cp.example.com:6443";
+    in_networking.check("dnsDomain", cluster.networking.dns_domain.as_deref(), is_dns_name, domain);
+    version(cluster.kubernetes_version.as_deref(), minor, at);
+    let endpoint = "must be a name in lower case or an address, with its port: cp.example.com:6443";
     at.check("controlPlaneEndpoint", cluster.control_plane_endpoint.as_deref(), is_endpoint, endpoint);
+    let repository = "must be the name of a registry";
+    at.check("imageRepository", cluster.image_repository.as_deref(), is_image_repository, repository);
     at.check("certificatesDir", cluster.certificates_dir.as_deref(), is_absolute, "must be a path from the root");
     let algorithm = cluster.encryption_algorithm.as_deref();
     let known = |word: &str| ALGORITHMS.contains(&word);
     at.check("encryptionAlgorithm", algorithm, known, "must be RSA-2048, RSA-3072, RSA-4096, ECDSA-P256 or ECDSA-P384");
     let dns = |word: &str| matches!(word, "CoreDNS" | "kube-dns");
     at.at("dns").check("type", cluster.dns.kind.as_deref(), dns, "must be CoreDNS");
-    for name in cluster.feature_gates.keys().filter(|name| gates::named(name).is_none()) {
-        at.at(&format!("featureGates.{name}")).refuse("no kubeadm from 1.13 to 1.37 knows this feature gate");
+    for name in cluster.feature_gates.keys() {
+        feature_gate(name, minor, &mut at.at(&format!("featureGates.{name}")));
     }
     api_server(&cluster.api_server, &mut at.at("apiServer"));
     for (name, component) in [("controllerManager", &cluster.controller_manager), ("scheduler", &cluster.scheduler)] {
@@ -39,6 +44,26 @@ pub(super) fn cluster(cluster: &ClusterConfiguration, at: &mut At<'_>) {
         volumes(&component.extra_volumes, &mut at);
     }
     etcd(&cluster.etcd, &mut at.at("etcd"));
+}
+
+/// kubeadm goes back one minor and no further.
+fn version(version: Option<&str>, minor: Option<u32>, at: &mut At<'_>) {
+    at.check("kubernetesVersion", version, is_kubernetes_version, "must be a version such as v1.36.4");
+    let own = version.and_then(|version| version.parse::<KubernetesVersion>().ok());
+    if own.zip(minor).is_some_and(|(version, minor)| version.effective_minor() + 1 < minor) {
+        at.at("kubernetesVersion").refuse("is too old for this kubeadm, which goes back one minor");
+    }
+}
+
+fn feature_gate(name: &str, minor: Option<u32>, at: &mut At<'_>) {
+    match (gates::named(name), minor) {
+        (None, _) => at.refuse("no kubeadm from 1.13 to 1.37 knows this feature gate"),
+        (Some(gate), Some(minor)) if !gates::is_known(name, minor) => {
+            let last = gate.last.map_or_else(String::new, |last| format!(" to 1.{last}"));
+            at.refuse(&format!("this kubeadm does not know the feature gate; those from 1.{}{last} do", gate.first));
+        }
+        _ => {}
+    }
 }
 
 fn api_server(api_server: &ApiServer, at: &mut At<'_>) {
@@ -62,7 +87,7 @@ fn volumes(volumes: &[HostPathMount], at: &mut At<'_>) {
     for (index, volume) in volumes.iter().enumerate() {
         let known = |word: &str| PATH_TYPES.contains(&word);
         let path_type = volume.path_type.as_deref();
-        at.at(&format!("extraVolumes[{index}]")).check("pathType", path_type, known, "must be a type of a host path");
+        at.at(&format!("extraVolumes[{index}]")).advise("pathType", path_type, known, "must be a type of a host path");
     }
 }
 
@@ -91,6 +116,10 @@ fn etcd(etcd: &Etcd, at: &mut At<'_>) {
     );
     if external.endpoints.is_empty() {
         at.at("endpoints").refuse("at least one is needed");
+    }
+    let is_set = |file: &Option<String>| file.as_ref().is_some_and(|file| !file.is_empty());
+    if is_set(&external.cert_file) != is_set(&external.key_file) {
+        at.refuse("certFile and keyFile go together");
     }
     for (name, file) in ["caFile", "certFile", "keyFile"].into_iter().zip(files) {
         at.check(name, file.as_deref(), is_absolute, "must be a path from the root");

@@ -1,4 +1,5 @@
 //! Forms that kubeadm asks of texts.
+use crate::version::KubernetesVersion;
 use std::net::IpAddr;
 
 /// `id.secret` of a bootstrap token.
@@ -23,6 +24,11 @@ pub(super) fn is_address(text: &str) -> bool {
     text.parse::<IpAddr>().is_ok()
 }
 
+/// An address that other machines can reach.
+pub(super) fn is_reachable_address(text: &str) -> bool {
+    text.parse::<IpAddr>().is_ok_and(|address| !address.is_loopback())
+}
+
 /// A name of DNS in lower case.
 pub(super) fn is_dns_name(text: &str) -> bool {
     let label = |label: &str| {
@@ -38,25 +44,35 @@ pub(super) fn is_certificate_name(text: &str) -> bool {
     is_address(text) || is_dns_name(lower.strip_prefix("*.").unwrap_or(&lower))
 }
 
-/// An address range, or two of them with a comma.
-pub(super) fn is_subnets(text: &str) -> bool {
-    let subnet = |text: &str| {
-        let Some((address, length)) = text.trim().split_once('/') else { return false };
-        let longest = if address.contains(':') { 128 } else { 32 };
-        is_address(address) && length.parse::<u8>().is_ok_and(|length| length <= longest)
-    };
-    text.split(',').count() <= 2 && text.split(',').all(subnet)
-}
-
 /// A name or address, with a port if it has one.
 pub(super) fn is_endpoint(text: &str) -> bool {
+    let (host, port) = host_and_port(text);
+    (is_address(host) || is_dns_name(host)) && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
+}
+
+/// Whether an endpoint names its port.
+pub(super) fn has_port(text: &str) -> bool {
+    host_and_port(text).1.is_some()
+}
+
+fn host_and_port(text: &str) -> (&str, Option<&str>) {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !host.contains(':') || host.starts_with('[') => (host, Some(port)),
         _ => (text, None),
     };
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let is_port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
-    (is_address(host) || is_dns_name(&host.to_ascii_lowercase())) && port.is_none_or(is_port)
+    (host.trim_start_matches('[').trim_end_matches(']'), port)
+}
+
+/// A version such as v1.36.4, or a label that kubeadm resolves.
+pub(super) fn is_kubernetes_version(text: &str) -> bool {
+    let release = text.split(['-', '+']).next().unwrap_or(text);
+    let full = release.matches('.').count() == 2 && text.parse::<KubernetesVersion>().is_ok();
+    full || ["stable", "latest", "ci/", "release/"].iter().any(|label| text.starts_with(label))
+}
+
+/// What may stand in the name of an image.
+pub(super) fn is_image_repository(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-:/@".contains(&byte))
 }
 
 /// A path from the root.

@@ -2,28 +2,32 @@
 mod cluster;
 mod form;
 mod nodes;
+mod subnets;
 
-use crate::hub::Documents;
+use crate::{hub::Documents, problem::Severity};
 use serde::Serialize;
 
-/// A value that kubeadm would refuse.
+/// A value that kubeadm would refuse, or take and stumble over later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refusal {
+    /// An error where kubeadm refuses it, a warning where it takes it and fails later.
+    pub severity: Severity,
     /// The field's path, beginning with its kind.
     pub path: String,
     /// What it must be; never the value itself.
     pub message: String,
 }
 
-/// Everything in the documents that kubeadm would refuse.
-pub fn check(documents: &Documents) -> Vec<Refusal> {
+/// Everything in the documents that kubeadm would refuse, that of a minor if there is one; without a clock, so that a
+/// token that has ended already is not among it.
+pub fn check(documents: &Documents, minor: Option<u32>) -> Vec<Refusal> {
     let Documents { cluster, init, join, reset, upgrade, cluster_status: _ } = documents;
     let mut refusals = Refusals::default();
     if let Some(init) = init {
         nodes::init(init, &mut refusals.at("InitConfiguration"));
     }
     if let Some(cluster) = cluster {
-        cluster::cluster(cluster, &mut refusals.at("ClusterConfiguration"));
+        cluster::cluster(cluster, minor, &mut refusals.at("ClusterConfiguration"));
     }
     if let Some(join) = join {
         nodes::join(join, &mut refusals.at("JoinConfiguration"));
@@ -61,7 +65,18 @@ impl At<'_> {
     }
 
     fn refuse(&mut self, message: &str) {
-        self.found.push(Refusal { path: self.path.clone(), message: message.to_owned() });
+        self.found.push(Refusal { severity: Severity::Error, path: self.path.clone(), message: message.to_owned() });
+    }
+
+    fn warn(&mut self, message: &str) {
+        self.found.push(Refusal { severity: Severity::Warning, path: self.path.clone(), message: message.to_owned() });
+    }
+
+    /// Warns of a member that is set and does not have its form.
+    fn advise(&mut self, member: &str, value: Option<&str>, form: impl Fn(&str) -> bool, message: &str) {
+        if value.is_some_and(|value| !value.is_empty() && !form(value)) {
+            self.at(member).warn(message);
+        }
     }
 
     /// Refuses a member that is set and does not have its form.

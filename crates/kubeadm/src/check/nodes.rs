@@ -3,8 +3,8 @@ use super::{
     At,
     cluster::arguments,
     form::{
-        is_absolute, is_address, is_ca_hash, is_certificate_key, is_dns_name, is_endpoint, is_https, is_socket,
-        is_token, is_token_group,
+        has_port, is_absolute, is_ca_hash, is_certificate_key, is_dns_name, is_endpoint, is_https,
+        is_reachable_address, is_socket, is_token, is_token_group,
     },
 };
 use crate::{
@@ -25,6 +25,9 @@ pub(super) fn init(init: &InitConfiguration, at: &mut At<'_>) {
     for (index, token) in init.bootstrap_tokens.iter().enumerate() {
         let mut at = at.at(&format!("bootstrapTokens[{index}]"));
         at.check("token", expose(&token.token), is_token, TOKEN);
+        if expose(&token.token) == Some("") {
+            at.at("token").refuse(TOKEN);
+        }
         let usage = |word: &str| matches!(word, "signing" | "authentication");
         at.check_each("usages", &token.usages, usage, "must be signing or authentication");
         let group = "must begin with system:bootstrappers: and end in a lower case letter or digit";
@@ -77,11 +80,19 @@ fn token_discovery(by_token: &BootstrapTokenDiscovery, at: &mut At<'_>) {
         at.at("token").refuse("is missing");
     }
     let server = "must be a name or address with its port, such as cp.example.com:6443";
-    at.check("apiServerEndpoint", by_token.api_server_endpoint.as_deref(), is_endpoint, server);
+    at.check("apiServerEndpoint", by_token.api_server_endpoint.as_deref(), has_port, server);
+    at.advise("apiServerEndpoint", by_token.api_server_endpoint.as_deref(), is_endpoint, server);
     if by_token.api_server_endpoint.as_ref().is_none_or(String::is_empty) {
         at.at("apiServerEndpoint").refuse("is missing");
     }
-    at.check_each("caCertHashes", &by_token.ca_cert_hashes, is_ca_hash, "must be sha256: and 64 hexadecimal digits");
+    for (index, hash) in by_token.ca_cert_hashes.iter().enumerate() {
+        at.advise(
+            &format!("caCertHashes[{index}]"),
+            Some(hash),
+            is_ca_hash,
+            "must be sha256: and 64 hexadecimal digits",
+        );
+    }
     if by_token.ca_cert_hashes.is_empty() && by_token.unsafe_skip_ca_verification != Some(true) {
         at.refuse("needs caCertHashes, or unsafeSkipCAVerification: true");
     }
@@ -90,7 +101,7 @@ fn token_discovery(by_token: &BootstrapTokenDiscovery, at: &mut At<'_>) {
 fn node(node: &NodeRegistration, at: &mut At<'_>) {
     let is_name = |text: &str| is_dns_name(&text.to_ascii_lowercase());
     at.check("name", node.name.as_deref(), is_name, "must be a DNS name");
-    at.check(
+    at.advise(
         "criSocket",
         node.cri_socket.as_deref(),
         is_socket,
@@ -102,13 +113,18 @@ fn node(node: &NodeRegistration, at: &mut At<'_>) {
     for (index, taint) in node.taints.iter().flatten().enumerate() {
         let effect = |word: &str| matches!(word, "NoSchedule" | "PreferNoSchedule" | "NoExecute");
         let message = "must be NoSchedule, PreferNoSchedule or NoExecute";
-        at.at(&format!("taints[{index}]")).check("effect", taint.effect.as_deref(), effect, message);
+        at.at(&format!("taints[{index}]")).advise("effect", taint.effect.as_deref(), effect, message);
     }
 }
 
 fn endpoint(endpoint: &ApiEndpoint, at: &mut At<'_>) {
     let address = endpoint.advertise_address.as_deref();
-    at.check("advertiseAddress", address, is_address, "must be an address such as 192.168.0.10");
+    at.check(
+        "advertiseAddress",
+        address,
+        is_reachable_address,
+        "must be an address of this machine, such as 192.168.0.10",
+    );
     if endpoint.bind_port.is_some_and(|port| port != 0 && !(1..=65535).contains(&port)) {
         at.at("bindPort").refuse("must be from 1 to 65535");
     }
@@ -116,7 +132,7 @@ fn endpoint(endpoint: &ApiEndpoint, at: &mut At<'_>) {
 
 pub(super) fn reset(reset: &ResetConfiguration, at: &mut At<'_>) {
     at.check("certificatesDir", reset.certificates_dir.as_deref(), is_absolute, ABSOLUTE);
-    at.check(
+    at.advise(
         "criSocket",
         reset.cri_socket.as_deref(),
         is_socket,
@@ -143,7 +159,7 @@ pub(super) fn upgrade(upgrade: &UpgradeConfiguration, at: &mut At<'_>) {
 /// `all` is everything already.
 fn ignored(checks: &[String], at: &mut At<'_>) {
     if checks.len() > 1 && checks.iter().any(|check| check.eq_ignore_ascii_case("all")) {
-        at.at("ignorePreflightErrors").refuse("`all` must stand alone");
+        at.at("ignorePreflightErrors").warn("`all` must stand alone");
     }
 }
 

@@ -5,7 +5,7 @@ use crate::read::{Rules, Source, Strictness, read};
 fn refused(text: &str) -> Vec<String> {
     let read = read(&[Source { name: "test", text }], Rules { strictness: Strictness::Strict, minor: None });
     assert!(read.problems.is_empty(), "{:?}", read.problems);
-    check(&read.documents).into_iter().map(|refusal| format!("{}: {}", refusal.path, refusal.message)).collect()
+    check(&read.documents, None).into_iter().map(|refusal| format!("{}: {}", refusal.path, refusal.message)).collect()
 }
 
 #[test]

@@ -98,7 +98,7 @@ pub fn edit(
     }
     let converted = convert(&Documents { cluster: Some(after), ..Documents::default() }, target);
     let Converted { documents, losses, notes, .. } = for_the_map(converted);
-    let mut new = documents.into_iter().next().map(|document| document.value).unwrap_or_default();
+    let mut new = documents.first().map(|document| document.value.clone()).unwrap_or_default();
     for path in &unknown {
         graft::graft(&old, &mut new, path);
     }

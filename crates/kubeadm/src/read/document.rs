@@ -18,8 +18,8 @@ use serde_json::Value;
 /// What every document has besides the fields of its kind.
 const TYPE_META: &[&str] = &["apiVersion", "kind"];
 impl Reader {
-    pub(super) fn document(&mut self, place: Place<'_>, text: String) {
-        let tree = match tree::parse(&text) {
+    pub(super) fn document(&mut self, place: Place<'_>, text: &str) {
+        let tree = match tree::parse(text) {
             Ok(tree) => tree,
             Err(error) => {
                 let place = Place { line: place.line + error.line.saturating_sub(1), ..place };
@@ -43,7 +43,7 @@ impl Reader {
             self.kubeadm_document(place, version, &kind, &tree);
         } else if let Some(component) = component(group, &kind) {
             self.component_document(place, component, &tree);
-            self.read.component_configs.push(ComponentConfig { kind, text });
+            self.read.component_configs.push(ComponentConfig { kind, text: text.to_owned() });
         } else {
             let problem = self.lenient(place, "", format!("{api} {kind} is no document for kubeadm, which ignores it"));
             problem.remedy = Some("move it to a file of its own".to_owned());
@@ -83,6 +83,7 @@ impl Reader {
         match decode_into(&mut self.read.documents, api, kind, &tree.value) {
             Ok(unknown) => {
                 self.read.versions.insert(kind, api);
+                self.read.places.insert(kind, (place.file.to_owned(), place.line));
                 for path in unknown {
                     self.lenient(place, &format!("{kind}.{path}"), format!("{api} has no such field"));
                 }

@@ -47,6 +47,8 @@ pub struct Read {
     pub documents: Documents,
     /// The API version of each.
     pub versions: BTreeMap<Kind, ApiVersion>,
+    /// Where each begins: its file, and the line.
+    pub places: BTreeMap<Kind, (String, usize)>,
     /// Documents of the kubelet and kube-proxy, untouched.
     pub component_configs: Vec<ComponentConfig>,
     /// What is wrong.
@@ -108,7 +110,7 @@ impl Reader {
             self.error(Place { file: source.name, line: 1 }, "", "the file is empty".to_owned());
         }
         for piece in pieces {
-            self.document(Place { file: source.name, line: piece.line }, piece.text);
+            self.document(Place { file: source.name, line: piece.line }, &piece.text);
         }
     }
 

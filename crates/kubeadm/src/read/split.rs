@@ -1,11 +1,12 @@
 //! How kubeadm splits a file into documents. Its rules are not YAML's: a line that begins with `---` splits, wherever
 //! it stands, and what lies between two of them is a document even if it holds nothing.
+use zeroize::Zeroizing;
 
 /// The text of one document, and the line of the file on which it begins.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) line: usize,
-    pub(super) text: String,
+    pub(super) text: Zeroizing<String>,
 }
 
 /// A separator with something behind it.
@@ -16,7 +17,7 @@ pub(super) struct BadSeparator {
 
 pub(super) fn split(text: &str) -> Result<Vec<Piece>, BadSeparator> {
     let mut pieces = Vec::new();
-    let mut open = Piece { line: 1, text: String::new() };
+    let mut open = Piece { line: 1, text: Zeroizing::default() };
     for (index, line) in text.lines().enumerate() {
         if let Some(rest) = line.strip_prefix("---") {
             let rest = rest.trim();
@@ -24,7 +25,7 @@ pub(super) fn split(text: &str) -> Result<Vec<Piece>, BadSeparator> {
                 return Err(BadSeparator { line: index + 1 });
             }
             if !open.text.is_empty() {
-                pieces.push(std::mem::replace(&mut open, Piece { line: index + 2, text: String::new() }));
+                pieces.push(std::mem::replace(&mut open, Piece { line: index + 2, text: Zeroizing::default() }));
                 continue;
             }
         }
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<String> {
-        split(text).unwrap().into_iter().map(|piece| piece.text).collect()
+        split(text).unwrap().into_iter().map(|piece| piece.text.to_string()).collect()
     }
 
     #[test]

@@ -125,12 +125,12 @@ pub(crate) fn patches(patches: Option<&hub::Patches>, aside: &mut Aside) {
     });
 }
 
-/// A flag in 1.14, which is the first version to upload certificates.
+/// A flag beside a file in 1.14 alone: 1.13 uploads no certificates, and later versions have the field.
 pub(crate) fn certificate_key(key: Option<&Secret>, aside: &mut Aside) {
     let Some(key) = key else { return };
     aside.within("certificate_key", |aside| match aside.minor {
-        ..14 => aside.lose("[secret]", Since::V1BETA2),
-        _ => aside.secret_flag("--certificate-key", key.expose()),
+        14 => aside.secret_flag("--certificate-key", key.expose()),
+        _ => aside.lose("[secret]", Since::V1BETA2),
     });
 }
 

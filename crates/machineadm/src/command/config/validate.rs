@@ -6,7 +6,7 @@ use super::{
 };
 use crate::show;
 use host::contract::Exit;
-use kubeadm::{Problem, Rules, Severity, Strictness, Target, check, convert};
+use kubeadm::{Kind, Problem, Refusal, Rules, Severity, Strictness, Target, check, convert};
 
 pub(super) fn run(asked: &Validate) -> Result<Exit, Exit> {
     let version = asked.kubernetes_version.as_deref();
@@ -36,27 +36,28 @@ fn one(configuration: &Configuration, target: Option<&Target>, asked: &Validate)
     let strictness = if asked.tolerant { Strictness::Tolerant } else { Strictness::Strict };
     let read = configuration.read(Rules { strictness, minor: target.map(Target::minor) });
     let documents = read.versions.len() + read.component_configs.len();
-    let wrong = |path: String, message: String, remedy: Option<String>| Problem {
-        severity: Severity::Error,
-        file: configuration.name(),
-        line: 1,
-        path,
-        message,
-        remedy,
+    let problem = |severity: Severity, path: String, message: String, remedy: Option<String>| {
+        let kind = path.split('.').next().and_then(Kind::named);
+        let place = kind.and_then(|kind| read.places.get(&kind)).cloned();
+        let (file, line) = place.unwrap_or_else(|| (configuration.name(), 1));
+        Problem { severity, file, line, path, message, remedy }
     };
     let mut problems = read.problems.clone();
-    problems.extend(
-        check(&read.documents).into_iter().map(|wrong_value| wrong(wrong_value.path, wrong_value.message, None)),
-    );
+    let refusals = check(&read.documents, target.map(Target::minor));
+    problems
+        .extend(refusals.into_iter().map(|Refusal { severity, path, message }| problem(severity, path, message, None)));
     // What this kubeadm would not know, although it reads the API version.
     let api = read.versions.values().max().copied();
     if let (Some(target), false) = (target.cloned(), read.has_errors())
         && let Some(Ok(target)) = api.map(|api| target.with_api(api))
     {
-        problems.extend(convert(&read.documents, &target).losses.into_iter().map(|loss| {
+        let losses = convert(&read.documents, &target).losses;
+        // Feature gates have been checked already.
+        let losses = losses.into_iter().filter(|loss| !loss.path.contains(".featureGates."));
+        problems.extend(losses.map(|loss| {
             let message = format!("the kubeadm of Kubernetes 1.{} does not know {}", target.minor(), loss.value);
             let remedy = losses::remedy(&loss);
-            wrong(loss.path, message, Some(remedy))
+            problem(Severity::Error, loss.path, message, Some(remedy))
         }));
     }
     (problems, documents)

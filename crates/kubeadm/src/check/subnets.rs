@@ -1,0 +1,84 @@
+//! Address ranges of services and pods: their form, their families and their sizes.
+use super::At;
+use crate::hub::{Arg, ClusterConfiguration};
+use std::net::IpAddr;
+
+/// Larger ranges of services are refused.
+const SERVICE_BITS: u8 = 20;
+/// Smaller ranges of services are refused.
+const SERVICE_ADDRESSES: u128 = 10;
+/// The node's share of the pods' addresses may be longer than the whole by so much.
+const NODE_MASK_DIFFERENCE: u8 = 16;
+
+const FORM: &str = "must be an address range such as 10.96.0.0/12, or two of different families with a comma";
+
+pub(super) fn subnets(cluster: &ClusterConfiguration, at: &mut At<'_>) {
+    if let Some(services) = cluster.networking.service_subnet.as_deref().filter(|text| !text.is_empty()) {
+        let mut at = at.at("serviceSubnet");
+        match parse(services) {
+            None => at.refuse(FORM),
+            Some(subnets) => subnets.iter().for_each(|subnet| service_size(subnet, &mut at)),
+        }
+    }
+    if let Some(pods) = cluster.networking.pod_subnet.as_deref().filter(|text| !text.is_empty()) {
+        let mut at = at.at("podSubnet");
+        match parse(pods) {
+            None => at.refuse(FORM),
+            Some(subnets) => pod_sizes(&subnets, &cluster.controller_manager.extra_args, &mut at),
+        }
+    }
+}
+
+struct Subnet {
+    is_v4: bool,
+    length: u8,
+}
+
+impl Subnet {
+    fn bits(&self) -> u8 {
+        if self.is_v4 { 32 - self.length } else { 128 - self.length }
+    }
+}
+
+fn parse(text: &str) -> Option<Vec<Subnet>> {
+    let subnets: Option<Vec<Subnet>> = text.split(',').map(parse_one).collect();
+    subnets.filter(|subnets| match &subnets[..] {
+        [_] => true,
+        [first, second] => first.is_v4 != second.is_v4,
+        _ => false,
+    })
+}
+
+fn parse_one(text: &str) -> Option<Subnet> {
+    let (address, length) = text.split_once('/')?;
+    let is_v4 = address.parse::<IpAddr>().ok()?.is_ipv4();
+    let length = length.parse().ok().filter(|length| *length <= if is_v4 { 32 } else { 128 })?;
+    Some(Subnet { is_v4, length })
+}
+
+fn service_size(subnet: &Subnet, at: &mut At<'_>) {
+    if subnet.bits() > SERVICE_BITS {
+        at.refuse("is too large: at most 20 bits for services, as 10.96.0.0/12 has");
+    } else if 1_u128 << subnet.bits() < SERVICE_ADDRESSES {
+        at.refuse("is too small: at least 10 addresses are needed");
+    }
+}
+
+/// Each node gets a share, whose size the controller manager may be told.
+fn pod_sizes(subnets: &[Subnet], arguments: &[Arg], at: &mut At<'_>) {
+    let argument = |name: &str| arguments.iter().rev().find(|argument| argument.name == name);
+    if argument("allocate-node-cidrs").is_some_and(|argument| argument.value == "false") {
+        return;
+    }
+    for subnet in subnets {
+        let (own, usual) =
+            if subnet.is_v4 { ("node-cidr-mask-size-ipv4", 24) } else { ("node-cidr-mask-size-ipv6", 64) };
+        let told = argument(own).or_else(|| argument("node-cidr-mask-size").filter(|_| subnets.len() == 1));
+        let share = told.and_then(|argument| argument.value.parse().ok()).unwrap_or(usual);
+        if subnet.length > share {
+            at.refuse("is too small: a node's share is larger than the whole");
+        } else if share - subnet.length > NODE_MASK_DIFFERENCE {
+            at.refuse("is too large for the size of a node's share");
+        }
+    }
+}
