@@ -64,6 +64,8 @@ macro_rules! kubeadm {
 
 /// The last kubeadm that reads v1beta1; it writes v1beta2.
 pub const KUBEADM_1_21: Set = kubeadm!("1.21.14", "21", "kubeadm-1.21.14");
+/// The last kubeadm that reads v1beta2.
+pub const KUBEADM_1_26: Set = kubeadm!("1.26.15", "26", "kubeadm-1.26.15");
 /// The last kubeadm that writes v1beta3.
 pub const KUBEADM_1_30: Set = kubeadm!("1.30.14", "30", "kubeadm-1.30.14");
 /// The first kubeadm that writes v1beta4.
@@ -112,8 +114,18 @@ pub const TOOLS: Set = Set {
 };
 
 /// All sets, in the order in which `testbed build` makes them.
-pub const SETS: &[&Set] =
-    &[&TOOLS, &ETCD, &CONTAINERD, &COREDNS, &KUBERNETES, &KUBEADM_1_21, &KUBEADM_1_30, &KUBEADM_1_31, &KUBEADM_1_37];
+pub const SETS: &[&Set] = &[
+    &TOOLS,
+    &ETCD,
+    &CONTAINERD,
+    &COREDNS,
+    &KUBERNETES,
+    &KUBEADM_1_21,
+    &KUBEADM_1_26,
+    &KUBEADM_1_30,
+    &KUBEADM_1_31,
+    &KUBEADM_1_37,
+];
 
 impl Set {
     /// The programs, built now unless they are there; prints what it builds and how long it took.

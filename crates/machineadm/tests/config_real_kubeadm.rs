@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
 };
-use testbed::programs::{KUBEADM_1_21, KUBEADM_1_30, KUBEADM_1_31, KUBEADM_1_37, KUBERNETES, Set};
+use testbed::programs::{KUBEADM_1_21, KUBEADM_1_26, KUBEADM_1_30, KUBEADM_1_31, KUBEADM_1_37, KUBERNETES, Set};
 
 /// A kubeadm that judges.
 struct Judge {
@@ -16,7 +16,7 @@ struct Judge {
 
 /// Each is built when it is first needed; one that can't be had fails the test.
 fn judges() -> Vec<Judge> {
-    let sets = [&KUBEADM_1_21, &KUBEADM_1_30, &KUBEADM_1_31, &KUBERNETES, &KUBEADM_1_37];
+    let sets = [&KUBEADM_1_21, &KUBEADM_1_26, &KUBEADM_1_30, &KUBEADM_1_31, &KUBERNETES, &KUBEADM_1_37];
     let judge = |set: &Set| Judge {
         version: set.name.rsplit_once('-').expect("a version").1,
         program: set.ensure().unwrap_or_else(|error| panic!("{}: {error}", set.name)).path("kubeadm"),
