@@ -343,7 +343,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__config__subcmd__edit__subcmd__map)
-            opts="-f -h --filename --kubernetes-version --image-repository --dns-image-repository --dns-image-tag --etcd-image-repository --etcd-image-tag --feature-gate --api-server-arg --controller-manager-arg --scheduler-arg --etcd-arg --etcd-endpoint --encryption-algorithm --certificate-validity-period --ca-certificate-validity-period --certificates-dir --remove-api-endpoint --allow-loss --root --mode --help"
+            opts="-f -h --filename --kubeconfig --kubernetes-version --image-repository --dns-image-repository --dns-image-tag --etcd-image-repository --etcd-image-tag --feature-gate --api-server-arg --controller-manager-arg --scheduler-arg --etcd-arg --etcd-endpoint --encryption-algorithm --certificate-validity-period --ca-certificate-validity-period --certificates-dir --remove-api-endpoint --allow-loss --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -354,6 +354,10 @@ _machineadm() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

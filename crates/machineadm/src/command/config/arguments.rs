@@ -31,6 +31,7 @@ Examples:
 Example:
   kubectl -n kube-system get configmap kubeadm-config -o yaml > map.yaml
   machineadm config edit-map --kubernetes-version 1.31.4 -f map.yaml | kubectl replace -f -
+  machineadm config edit-map --kubernetes-version 1.31.4 --kubeconfig /etc/kubernetes/admin.conf
 
 Nothing to change: the map is printed as it came, byte for byte.")]
     EditMap(Box<EditMap>),
@@ -106,8 +107,11 @@ pub(crate) enum Purpose {
 #[derive(Debug, Args)]
 pub(crate) struct EditMap {
     /// The ConfigMap, YAML or JSON; `-` is standard input
-    #[arg(short = 'f', long = "filename", value_name = "FILE")]
-    pub(crate) file: String,
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required_unless_present = "kubeconfig")]
+    pub(crate) file: Option<String>,
+    /// Edit the map of this cluster in place, through kubectl; whoever changes it meanwhile loses nothing
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    pub(crate) kubeconfig: Option<String>,
     /// The Kubernetes version that the control plane is going to have
     #[arg(long, value_name = "VERSION")]
     pub(crate) kubernetes_version: String,

@@ -1,9 +1,13 @@
 //! `machineadm config edit-map`: the kubeadm-config ConfigMap, changed for a Kubernetes version.
-use super::{arguments::EditMap, input, losses, wrong};
+use super::{
+    arguments::EditMap,
+    cluster_map::{self, Replaced},
+    input, losses, wrong,
+};
 use crate::show;
 use host::contract::Exit;
 use kubeadm::{
-    Duration, Severity,
+    Duration, Severity, Target,
     hub::{Arg, ClusterConfiguration},
     kubeadm_config_map::{EditError, Edited, edit, remove_api_endpoint},
     parse_yaml, render,
@@ -11,34 +15,66 @@ use kubeadm::{
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// How often a map that somebody else changes at the same time is read and edited anew.
+const TRIES: usize = 20;
+
 pub(super) fn run(asked: &EditMap) -> Result<Exit, Exit> {
     let target = super::target(&asked.kubernetes_version, None)?;
     let changes = Changes::of(asked)?;
-    let text = input::text(&asked.file)?;
-    let mut map = parse_yaml(&text).map_err(|error| wrong(&format!("{}: {error}", asked.file)))?;
-    let data = data(&map).ok_or_else(|| wrong(&format!("{}: no ConfigMap: it has no data", asked.file)))?;
-    let failed = |error: EditError| wrong(&format!("{}: {}", asked.file, chain(&error)));
-    let edited = edit(&data, &target, |cluster| changes.apply(cluster)).map_err(failed)?;
+    if let Some(kubeconfig) = &asked.kubeconfig {
+        return in_cluster(kubeconfig, &target, &changes);
+    }
+    let name = asked.file.as_deref().unwrap_or("-");
+    let text = input::text(name)?;
+    let new = edited(name, &text, &target, &changes)?;
+    show::print(new.as_deref().unwrap_or(&text));
+    Ok(Exit::Done)
+}
+
+/// Edits the cluster's own map; whoever changes it meanwhile loses nothing.
+fn in_cluster(kubeconfig: &str, target: &Target, changes: &Changes<'_>) -> Result<Exit, Exit> {
+    for _ in 0..TRIES {
+        let text = cluster_map::get(kubeconfig)?;
+        let Some(new) = edited("kubeadm-config", &text, target, changes)? else {
+            show::print("kubeadm-config: nothing to change\n");
+            return Ok(Exit::Done);
+        };
+        if cluster_map::replace(kubeconfig, &new)? == Replaced::Yes {
+            show::print("kubeadm-config: changed\n");
+            return Ok(Exit::Done);
+        }
+    }
+    eprintln!(
+        "error: somebody else keeps changing kubeadm-config; {TRIES} tries were in vain\nremedy: run again later"
+    );
+    Err(Exit::Failed)
+}
+
+/// The map's new text; `None` when there is nothing to change.
+fn edited(name: &str, text: &str, target: &Target, changes: &Changes<'_>) -> Result<Option<String>, Exit> {
+    let asked = changes.asked;
+    let mut map = parse_yaml(text).map_err(|error| wrong(&format!("{name}: {error}")))?;
+    let data = data(&map).ok_or_else(|| wrong(&format!("{name}: no ConfigMap: it has no data")))?;
+    let failed = |error: EditError| wrong(&format!("{name}: {}", chain(&error)));
+    let edited = edit(&data, target, |cluster| changes.apply(cluster)).map_err(failed)?;
     let Edited { data: mut new, losses, notes, .. } = edited;
     let refused = !losses.is_empty() && !asked.allow_loss;
-    losses::tell(&losses, &target, if refused { Severity::Error } else { Severity::Warning });
+    losses::tell(&losses, target, if refused { Severity::Error } else { Severity::Warning });
     if refused {
         eprintln!("To go on without them: --allow-loss");
         return Err(Exit::Input);
     }
     losses::tell_notes(&notes);
     if let Some(node) = &asked.remove_api_endpoint {
-        new = remove_api_endpoint(&new, &target, node).map_err(failed)?;
+        new = remove_api_endpoint(&new, target, node).map_err(failed)?;
     }
     if new == data {
-        show::print(&text);
-        return Ok(Exit::Done);
+        return Ok(None);
     }
     map["data"] = new.into_iter().map(|(key, text)| (key, Value::from(text))).collect();
     let as_json = text.trim_start().starts_with('{');
     let json = || format!("{}\n", serde_json::to_string_pretty(&map).unwrap_or_default());
-    show::print(&if as_json { json() } else { render::yaml(&map) });
-    Ok(Exit::Done)
+    Ok(Some(if as_json { json() } else { render::yaml(&map) }))
 }
 
 /// The ConfigMap's data; nothing but text may be in it.

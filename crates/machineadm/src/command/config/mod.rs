@@ -1,5 +1,6 @@
 //! `machineadm config`: kubeadm's configuration files and its ConfigMap.
 pub(crate) mod arguments;
+mod cluster_map;
 mod convert;
 mod defaults;
 mod edit_map;

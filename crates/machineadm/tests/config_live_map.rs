@@ -1,0 +1,157 @@
+//! The kubeadm-config ConfigMap of a real API server: written by real kubeadms, edited by us, read by others.
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+use testbed::{
+    Result,
+    control_plane::{ControlPlane, Options},
+    programs::{KUBEADM_1_30, KUBEADM_1_31, KUBEADM_1_37, KUBERNETES, Set},
+};
+
+const TOKEN: &str = "abcdef.0123456789abcdef";
+
+/// The programs by their bare names, as on a control plane.
+fn path() -> Result<String> {
+    let kubectl = KUBERNETES.ensure()?.directory().display().to_string();
+    Ok(format!("{kubectl}:{}", std::env::var("PATH").unwrap_or_default()))
+}
+
+fn edit(plane: &ControlPlane, words: &[&str]) -> Result<Command> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    command.args(["config", "edit-map", "--kubeconfig"]).arg(plane.kubeconfig()).args(words).env("PATH", path()?);
+    Ok(command)
+}
+
+fn run(mut command: Command) -> Output {
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{command:?}: {output:?}");
+    output
+}
+
+/// `kubeadm init phase upload-config kubeadm` of one version.
+fn upload(plane: &ControlPlane, set: &Set, api: &str, scratch: &Path) -> Result<()> {
+    let version = set.name.rsplit_once('-').expect("a version").1;
+    let file = scratch.join("kubeadm.yaml");
+    let text = format!(
+        "apiVersion: kubeadm.k8s.io/{api}\nkind: InitConfiguration\nlocalAPIEndpoint: {{advertiseAddress: 192.168.0.10}}\n\
+         nodeRegistration: {{name: cp-1, criSocket: 'unix:///run/none.sock'}}\n---\n\
+         apiVersion: kubeadm.k8s.io/{api}\nkind: ClusterConfiguration\nkubernetesVersion: v{version}\nclusterName: live\n"
+    );
+    std::fs::write(&file, text).expect("a file");
+    let mut kubeadm = Command::new(set.ensure()?.path("kubeadm"));
+    kubeadm.args(["init", "phase", "upload-config", "kubeadm", "--config"]).arg(file);
+    run({
+        kubeadm.arg("--kubeconfig").arg(plane.kubeconfig());
+        kubeadm
+    });
+    Ok(())
+}
+
+/// The map's document, with the version under which the API server keeps it.
+fn map(plane: &ControlPlane) -> Result<(String, String)> {
+    let show = |what: &str| {
+        let template = format!("--output=jsonpath={what}");
+        plane.kubectl(&["--namespace=kube-system", "get", "configmap", "kubeadm-config", &template])
+    };
+    Ok((show("{.data.ClusterConfiguration}")?, show("{.metadata.resourceVersion}")?))
+}
+
+/// Lets machines join: a token, cluster-info, and the right to read what a joining kubeadm reads.
+fn invite(plane: &ControlPlane, scratch: &Path) -> Result<()> {
+    // A joining kubeadm reads the kubelet's configuration beside its own.
+    let kubelet = "--from-literal=kubelet=apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
+    plane.kubectl(&["--namespace=kube-system", "create", "configmap", "kubelet-config", kubelet])?;
+    let group = "--group=system:bootstrappers:kubeadm:default-node-token";
+    plane.kubectl(&["create", "clusterrole", "maps", "--verb=get", "--resource=configmaps"])?;
+    plane.kubectl(&["create", "clusterrolebinding", "joiners-read-maps", "--clusterrole=maps", group])?;
+    let file = scratch.join("token.yaml");
+    let text = format!(
+        "apiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\nbootstrapTokens: [{{token: {TOKEN}}}]\n\
+         localAPIEndpoint: {{advertiseAddress: 192.168.0.10}}\n\
+         nodeRegistration: {{name: cp-1, criSocket: 'unix:///run/none.sock'}}\n---\n\
+         apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: v1.36.4\n"
+    );
+    std::fs::write(&file, text).expect("a file");
+    let mut kubeadm = Command::new(KUBERNETES.ensure()?.path("kubeadm"));
+    kubeadm.args(["init", "phase", "bootstrap-token", "--config"]).arg(file);
+    kubeadm.arg("--kubeconfig").arg(plane.kubeconfig());
+    run(kubeadm);
+    Ok(())
+}
+
+/// A joining kubeadm reads the map in its preflight, which changes nothing on the host.
+fn is_read_by(plane: &ControlPlane, set: &Set, scratch: &Path) -> Result<()> {
+    let file = scratch.join("join.yaml");
+    let text = format!(
+        "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\n\
+         discovery: {{file: {{kubeConfigPath: {}}}, tlsBootstrapToken: {TOKEN}}}\n\
+         nodeRegistration: {{name: w-1, criSocket: 'unix:///run/none.sock', ignorePreflightErrors: [all]}}\n",
+        plane.kubeconfig().display()
+    );
+    std::fs::write(&file, text).expect("a file");
+    let mut kubeadm = Command::new(set.ensure()?.path("kubeadm"));
+    kubeadm.args(["join", "phase", "preflight", "--config"]).arg(file);
+    let output = run(kubeadm);
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(said.contains("Reading configuration from the "), "{}: {said}", set.name);
+    for complaint in ["unknown field", "strict decoding", "deprecated API", "old API"] {
+        assert!(!said.contains(complaint), "{}: {said}", set.name);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_map_of_one_kubeadm_is_edited_for_the_next_and_read_by_it() -> Result<()> {
+    let plane = ControlPlane::start(&Options::default())?;
+    let scratch = tempfile::tempdir().expect("a folder");
+    invite(&plane, scratch.path())?;
+    let ways: [(&Set, &str, &Set, &str); 2] =
+        [(&KUBEADM_1_30, "v1beta3", &KUBEADM_1_31, "1.31.14"), (&KUBERNETES, "v1beta4", &KUBEADM_1_37, "1.37.1")];
+    for (from, api, to, version) in ways {
+        upload(&plane, from, api, scratch.path())?;
+        run(edit(&plane, &["--kubernetes-version", version, "--api-server-arg", "audit-log-maxage=7"])?);
+        let (text, kept) = map(&plane)?;
+        assert!(text.contains("kubeadm.k8s.io/v1beta4") && text.contains(&format!("v{version}")), "{text}");
+        assert!(text.contains("audit-log-maxage") && text.contains("clusterName: \"live\""), "{text}");
+        is_read_by(&plane, to, scratch.path())?;
+
+        let again = edit(&plane, &["--kubernetes-version", version, "--api-server-arg", "audit-log-maxage=7"])?;
+        assert!(String::from_utf8_lossy(&run(again).stdout).contains("nothing to change"));
+        assert_eq!(map(&plane)?, (text, kept), "an edit that changes nothing wrote the map");
+    }
+    plane.down()
+}
+
+#[test]
+fn writers_at_the_same_time_lose_nothing() -> Result<()> {
+    let plane = ControlPlane::start(&Options::default())?;
+    let scratch = tempfile::tempdir().expect("a folder");
+    upload(&plane, &KUBERNETES, "v1beta4", scratch.path())?;
+    let names: Vec<String> = (0..6).map(|number| format!("v-{number}")).collect();
+    let mut writers = Vec::new();
+    for name in &names {
+        let argument = format!("{name}=1");
+        let mut command = edit(&plane, &["--kubernetes-version", "1.36.4", "--scheduler-arg", &argument])?;
+        writers.push(command.spawn().expect("it runs"));
+    }
+    for mut writer in writers {
+        assert!(writer.wait().expect("it ends").success());
+    }
+    let (text, _) = map(&plane)?;
+    let missing: Vec<&String> = names.iter().filter(|name| !text.contains(name.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:?} are lost: {text}");
+    plane.down()
+}
+
+#[test]
+fn a_cluster_that_cannot_be_reached_is_named_and_nothing_is_printed() -> Result<()> {
+    let nowhere = PathBuf::from("/nonexistent/admin.conf");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    command.args(["config", "edit-map", "--kubernetes-version", "1.36.4", "--kubeconfig"]).arg(nowhere);
+    let output = command.env("PATH", path()?).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot read kubeadm-config"));
+    Ok(())
+}
