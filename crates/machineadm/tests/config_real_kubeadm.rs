@@ -29,8 +29,10 @@ fn judges() -> Vec<Judge> {
             let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             names.iter().any(|beginning| name.starts_with(beginning)) && folder.join("kubeadm").exists()
         };
-        let folder = folders.iter().find(is_of_version)?;
-        Some(Judge { version, program: folder.join("kubeadm") })
+        let of_version = folders.iter().filter(is_of_version);
+        let mut judges = of_version.map(|folder| Judge { version, program: folder.join("kubeadm") });
+        // One that was built with other pins may not even print its defaults.
+        judges.find(|judge| judge.run(&["config", "print", "init-defaults"]).status.success())
     };
     let judges: Vec<_> = VERSIONS.iter().filter_map(judge).collect();
     for version in VERSIONS.iter().filter(|version| !judges.iter().any(|judge| judge.version == **version)) {
