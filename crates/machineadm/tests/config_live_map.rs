@@ -6,7 +6,7 @@ use std::{
 use testbed::{
     Result,
     control_plane::{ControlPlane, Options},
-    programs::{KUBEADM_1_30, KUBEADM_1_31, KUBEADM_1_37, KUBERNETES, Set},
+    programs::{KUBEADM_1_21, KUBEADM_1_26, KUBEADM_1_30, KUBEADM_1_31, KUBEADM_1_37, KUBERNETES, Set},
 };
 
 const TOKEN: &str = "abcdef.0123456789abcdef";

@@ -7,8 +7,8 @@ pub(super) fn files() -> Vec<Generated> {
     let mut command = machineadm::Cli::command();
     // So that subcommands know their full names.
     command.build();
-    let mut files = vec![man(&command)];
-    files.extend(command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help").map(man));
+    let mut files = Vec::new();
+    pages(&command, &mut files);
     let shells = [(Shell::Bash, "machineadm.bash"), (Shell::Zsh, "_machineadm"), (Shell::Fish, "machineadm.fish")];
     files.extend(shells.map(|(shell, name)| {
         let mut script = Vec::new();
@@ -16,6 +16,13 @@ pub(super) fn files() -> Vec<Generated> {
         (format!("docs/completions/{name}"), String::from_utf8_lossy(&script).into_owned())
     }));
     files
+}
+
+/// A command's page, and those of the commands below it.
+fn pages(command: &clap::Command, files: &mut Vec<Generated>) {
+    files.push(man(command));
+    let below = command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help");
+    below.for_each(|subcommand| pages(subcommand, files));
 }
 
 fn man(command: &clap::Command) -> Generated {
