@@ -106,8 +106,12 @@ fn a_map_of_one_kubeadm_is_edited_for_the_next_and_read_by_it() -> Result<()> {
     let plane = ControlPlane::start(&Options::default())?;
     let scratch = tempfile::tempdir().expect("a folder");
     invite(&plane, scratch.path())?;
-    let ways: [(&Set, &str, &Set, &str); 2] =
-        [(&KUBEADM_1_30, "v1beta3", &KUBEADM_1_31, "1.31.14"), (&KUBERNETES, "v1beta4", &KUBEADM_1_37, "1.37.1")];
+    let ways: [(&Set, &str, &Set, &str); 4] = [
+        (&KUBEADM_1_21, "v1beta2", &KUBEADM_1_31, "1.31.14"),
+        (&KUBEADM_1_26, "v1beta3", &KUBERNETES, "1.36.4"),
+        (&KUBEADM_1_30, "v1beta3", &KUBEADM_1_31, "1.31.14"),
+        (&KUBERNETES, "v1beta4", &KUBEADM_1_37, "1.37.1"),
+    ];
     for (from, api, to, version) in ways {
         upload(&plane, from, api, scratch.path())?;
         run(edit(&plane, &["--kubernetes-version", version, "--api-server-arg", "audit-log-maxage=7"])?);

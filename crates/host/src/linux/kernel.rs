@@ -39,19 +39,20 @@ pub(super) fn set_sysctl(key: &str, path: &str, value: &str) -> Result<()> {
     }
 }
 
-/// Whether a module is loaded or built into this kernel.
+/// Whether a module is loaded or built into this kernel, as far as anything tells: a container sees only part of `/sys`,
+/// and what is built in is listed by nobody unless it has parameters, is a file system, or the kernel's files are there.
 pub(super) fn has_module(name: &str) -> Result<bool> {
     let name = name.replace('-', "_");
-    if Path::new("/sys/module").join(&name).exists() {
-        return Ok(true);
-    }
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").map_err(Error::io("read the kernel's release"))?;
     let builtin = Path::new("/lib/modules").join(release.trim()).join("modules.builtin");
-    let listed = fs::read_to_string(builtin).unwrap_or_default();
-    Ok(listed
-        .lines()
-        .filter_map(|line| Path::new(line).file_stem()?.to_str())
-        .any(|stem| stem.replace('-', "_") == name))
+    let listed = |file: &Path, named: fn(&str) -> Option<&str>| {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        text.lines().filter_map(named).any(|found| found.replace('-', "_") == name)
+    };
+    Ok(Path::new("/sys/module").join(&name).exists()
+        || listed(Path::new("/proc/modules"), |line| line.split_whitespace().next())
+        || listed(Path::new("/proc/filesystems"), |line| line.split_whitespace().last())
+        || listed(&builtin, |line| Path::new(line).file_stem()?.to_str()))
 }
 
 /// Loads a module and sees that it is there.
