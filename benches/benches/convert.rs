@@ -1,18 +1,16 @@
 //! 1,000 kubeadm files converted by one `machineadm config convert`, beside `kubeadm config migrate` of one file each.
 use machineadm_benches::{Cost, cost, static_machineadm};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
+use testbed::programs::KUBERNETES;
 
 const MEASURE: &str = env!("CARGO_BIN_EXE_measure");
 const FILES: u32 = 1000;
-/// kubeadm does one file per run; so many runs tell what one costs.
-const RUNS: u32 = 20;
+/// kubeadm does one file per run.
+const RUNS: u32 = FILES;
 
 fn main() -> Result<(), String> {
     let machineadm = static_machineadm()?;
-    let kubeadm = kubeadm()?;
+    let kubeadm = KUBERNETES.ensure().map_err(|error| error.to_string())?.path("kubeadm");
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let folder = scratch.path().join("files");
     fs::create_dir(&folder).map_err(|error| error.to_string())?;
@@ -77,18 +75,6 @@ etcd:
   local: {{dataDir: /var/lib/etcd, extraArgs: {{quota-backend-bytes: '8589934592'}}}}
 "
     )
-}
-
-/// The test bed's kubeadm.
-fn kubeadm() -> Result<PathBuf, String> {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
-    let programs = cache.unwrap_or_default().join("machineadm/programs");
-    let folders = fs::read_dir(programs).into_iter().flatten().flatten().map(|entry| entry.path());
-    let of_version =
-        |path: &PathBuf| path.to_string_lossy().contains("/kubernetes-1.36.4-") && path.join("kubeadm").exists();
-    let missing = || "kubeadm 1.36.4 is missing; the test bed builds it".to_owned();
-    folders.filter(of_version).map(|folder| folder.join("kubeadm")).next().ok_or_else(missing)
 }
 
 /// A conversion that fails measures nothing.

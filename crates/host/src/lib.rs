@@ -7,7 +7,7 @@ mod journal;
 pub mod linux;
 mod memory;
 
-pub use act::{Act, Condition, Effect, Init, Progress};
+pub use act::{Act, Condition, Effect, Init, Progress, hex};
 pub use change::{Change, FileState, Service, TrustStore, certificate_bodies};
 pub use error::{Error, Result};
 pub use journal::Journal;

@@ -1,6 +1,6 @@
 //! What a step is, in 32 bytes: what it does and what it met, so that a reviewed plan can be told from another.
 use crate::Step;
-use host::{Act, Change, Condition, FileState};
+use host::{Act, Change, Condition, FileState, hex};
 use sha2::{Digest, Sha256};
 
 impl Step {
@@ -16,7 +16,7 @@ impl Step {
                 parts.text("wait").text(service).text(&within.as_secs().to_string());
             }
         }
-        parts.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&parts.0.finalize())
     }
 }
 

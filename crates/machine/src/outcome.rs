@@ -1,5 +1,6 @@
 //! The outcome: what a run did, step by step, and where it stopped. Programs read it; its form is versioned.
 use crate::{Event, Failure, Line, Mode, PlanError, Redactor, phases};
+use documents::v1alpha1::API_VERSION;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -124,7 +125,7 @@ impl Outcome {
             remarks: Vec::new(),
         };
         Self {
-            api_version: "machineadm.cluster.x-k8s.io/v1alpha1".into(),
+            api_version: API_VERSION.into(),
             kind: "Outcome".into(),
             version: version.to_owned(),
             machine,

@@ -1,10 +1,9 @@
 //! A reviewed plan: the configuration, and the fingerprint of every step that was shown.
 use crate::{Mode, PlanError, Planned, Preview};
 use base64::{Engine, prelude::BASE64_STANDARD};
-use documents::Secret;
+use documents::{Secret, v1alpha1::API_VERSION};
 use serde::{Deserialize, Serialize};
 
-const API_VERSION: &str = "machineadm.cluster.x-k8s.io/v1alpha1";
 const KIND: &str = "SavedPlan";
 
 /// What `plan --out` writes and `apply` reads. It holds the configuration, so it is as secret as that.

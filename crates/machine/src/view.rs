@@ -1,6 +1,6 @@
 //! A plan as people and programs see it; what may be secret is never in it.
 use crate::{Mode, Planned, Preview, Remark, Step};
-use documents::v1alpha1::{Command, Program};
+use documents::v1alpha1::{API_VERSION, Command, Program};
 use host::{Act, Change, Condition, FileState};
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
@@ -69,7 +69,7 @@ impl PlanView {
             remarks: planned.remarks.iter().map(Remark::to_string).collect(),
         };
         Self {
-            api_version: "machineadm.cluster.x-k8s.io/v1alpha1",
+            api_version: API_VERSION,
             kind: "Plan",
             machine,
             mode,

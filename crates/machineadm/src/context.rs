@@ -66,10 +66,7 @@ pub(crate) fn machine(root: &Path, echo: Echo) -> Result<Linux, Exit> {
         return Err(Exit::Input);
     }
     let itself = std::env::current_exe().map_err(|error| fail(&format!("cannot find its own program: {error}")))?;
-    Linux::new(root, itself, echo).map_err(|error| {
-        complain(&error);
-        Exit::Failed
-    })
+    Linux::new(root, itself, echo).map_err(failed)
 }
 
 /// Prints an error with its causes and its remedy.
@@ -78,6 +75,12 @@ pub(crate) fn complain(error: &host::Error) {
     if let Some(advice) = error.advice() {
         eprintln!("remedy: {advice}");
     }
+}
+
+/// Prints a machine fault and gives its exit code.
+pub(crate) fn failed(error: host::Error) -> Exit {
+    complain(&error);
+    Exit::Failed
 }
 
 /// Prints an error of our own.

@@ -3,7 +3,7 @@ use super::files::own_file;
 use crate::{Known, Machine, Phase, PlanError, Planned, Step};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use documents::v1alpha1::Certificate;
-use host::{Change, Error, Inspect, certificate_bodies};
+use host::{Change, Error, Inspect, certificate_bodies, hex};
 use sha2::{Digest, Sha256};
 
 pub(crate) struct Trust;
@@ -57,5 +57,5 @@ fn pem(body: &str) -> Vec<u8> {
 }
 
 fn short(certificate: &Certificate) -> String {
-    Sha256::digest(&certificate.der)[..4].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(&certificate.der)[..4])
 }

@@ -1,8 +1,8 @@
 //! `machineadm apply`: does exactly what a reviewed plan says, or refuses.
-use super::run::{Run, lock};
+use super::run::{Run, take};
 use crate::{
     cli::Apply,
-    context::{complain, configuration, machine},
+    context::{complain, configuration},
 };
 use documents::Source;
 use host::{
@@ -10,7 +10,7 @@ use host::{
     contract::Exit,
     linux::input::{self, Care},
 };
-use machine::{LineRedactor, SavedPlan, outcome::chain};
+use machine::{SavedPlan, outcome::chain};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -26,13 +26,7 @@ fn apply(asked: &Apply, root: &Path) -> Result<Exit, Exit> {
     let bytes = plan.configuration().map_err(|error| super::wrong_use(&format!("{} {error}", asked.plan)))?;
     let bytes = Zeroizing::new(bytes.expose().clone());
     let configuration = configuration(vec![Source { name: asked.plan.clone(), bytes }])?;
-    let echo = LineRedactor::new(configuration.redactor.clone());
-    let mut linux = machine(root, Box::new(move |line| eprintln!("  | {}", echo.redact(line))))?;
-    let _lock = lock(&linux, "machineadm apply")?;
-    linux.reload_journal().map_err(|error| {
-        complain(&error);
-        Exit::Failed
-    })?;
+    let (mut linux, _lock) = take(root, &configuration, "machineadm apply")?;
     if plan.machine_id != linux.machine_id() {
         return Err(refuse(&format!("it was made for {}, which is another machine", plan.machine)));
     }

@@ -1,8 +1,8 @@
 //! `machineadm bootstrap`: makes this machine what its configuration says.
-use super::run::{Run, lock};
+use super::run::{Run, take};
 use crate::{
     cli::{Bootstrap, ModeArgument},
-    context::{complain, configuration, machine, sources},
+    context::{configuration, failed, machine, sources},
 };
 use documents::Source;
 use host::{
@@ -10,7 +10,6 @@ use host::{
     contract::{self, Exit},
     linux::input::Care,
 };
-use machine::LineRedactor;
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -24,14 +23,7 @@ fn bootstrap(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit,
         true => kept(&machine(root, Box::new(|_| ()))?)?,
     };
     let configuration = configuration(sources)?;
-    let echo = LineRedactor::new(configuration.redactor.clone());
-    let mut linux = machine(root, Box::new(move |line| eprintln!("  | {}", echo.redact(line))))?;
-    let _lock = lock(&linux, "machineadm bootstrap")?;
-    // Only now: a run that has just ended may have written it.
-    linux.reload_journal().map_err(|error| {
-        complain(&error);
-        Exit::Failed
-    })?;
+    let (mut linux, _lock) = take(root, &configuration, "machineadm bootstrap")?;
     let run = Run { mode: mode.into(), configuration: &configuration, reviewed: None, output: asked.output };
     Ok(run.go(&mut linux))
 }
@@ -44,9 +36,6 @@ fn kept(linux: &Linux) -> Result<Vec<Source>, Exit> {
             Ok(vec![Source { name: contract::CONFIGURATION.into(), bytes }])
         }
         Ok(None) => Err(super::wrong_use("no run was cut short here, so there is nothing to go on with: give -f FILE")),
-        Err(error) => {
-            complain(&error);
-            Err(Exit::Failed)
-        }
+        Err(error) => Err(failed(error)),
     }
 }

@@ -1,7 +1,7 @@
 //! `machineadm plan`: what bootstrap would change.
 use crate::{
     cli::{ModeArgument, Plan},
-    context::{Configuration, complain, configuration, fail, machine, sources},
+    context::{Configuration, configuration, fail, failed, machine, sources},
     show,
 };
 use host::{
@@ -30,10 +30,7 @@ fn plan(asked: &Plan, mode: Mode, root: &Path) -> Result<Exit, Exit> {
     }
     if let Some(out) = &asked.out {
         let saved = SavedPlan::new(mode, linux.machine_id(), &linux.name(), &configuration.text, &preview);
-        input::write_private(out, saved.bytes().expose()).map_err(|error| {
-            complain(&error);
-            Exit::Failed
-        })?;
+        input::write_private(out, saved.bytes().expose()).map_err(failed)?;
     }
     let open = view.changes > 0 || view.phases.iter().any(|phase| phase.known_after.is_some());
     Ok(if asked.exit_code && open { Exit::Changes } else { Exit::Done })

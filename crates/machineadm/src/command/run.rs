@@ -1,7 +1,7 @@
 //! A run, from its lock to its outcome: what `bootstrap` and `apply` share.
 use crate::{
     cli::Output,
-    context::{Configuration, complain, fail},
+    context::{Configuration, complain, fail, failed, machine},
     show::{self, progress::Progress},
 };
 use host::{
@@ -11,7 +11,7 @@ use host::{
 };
 use jiff::Timestamp;
 use machine::{
-    Event, Failure, Mode, Outcome, SavedPlan,
+    Event, Failure, LineRedactor, Mode, Outcome, SavedPlan,
     outcome::{END, START, State},
 };
 use serde_json::json;
@@ -25,8 +25,18 @@ pub(super) struct Run<'a> {
     pub(super) output: Option<Output>,
 }
 
-/// Takes the machine, or says who has it.
-pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, Exit> {
+/// Takes the machine for one run; what its commands print is shown without secrets.
+pub(super) fn take(root: &Path, configuration: &Configuration, command: &str) -> Result<(Linux, Lock), Exit> {
+    let echo = LineRedactor::new(configuration.redactor.clone());
+    let mut linux = machine(root, Box::new(move |line| eprintln!("  | {}", echo.redact(line))))?;
+    let lock = lock(&linux, command)?;
+    // Only now: a run that has just ended may have written it.
+    linux.reload_journal().map_err(failed)?;
+    Ok((linux, lock))
+}
+
+/// Locks the machine, or says who has it.
+fn lock(linux: &Linux, command: &str) -> Result<Lock, Exit> {
     let who = format!("{command}, process {}, since {:.0}", std::process::id(), Timestamp::now());
     match linux.lock(&who) {
         Ok(Ok(lock)) => Ok(lock),
@@ -34,10 +44,7 @@ pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, Exit> {
             eprintln!("error: another run holds this machine: {}\nremedy: wait until it has ended", holder.0);
             Err(Exit::Locked)
         }
-        Err(error) => {
-            complain(&error);
-            Err(Exit::Failed)
-        }
+        Err(error) => Err(failed(error)),
     }
 }
 

@@ -7,7 +7,7 @@ pub(crate) fn run(asked: &Version) -> Exit {
     let version = env!("CARGO_PKG_VERSION");
     match asked.output {
         Some(output) => show::machine_readable(
-            &json!({"version": version, "documents": ["machineadm.cluster.x-k8s.io/v1alpha1"]}),
+            &json!({"version": version, "documents": [documents::v1alpha1::API_VERSION]}),
             output,
         ),
         None => show::print(&format!("machineadm {version}\n")),

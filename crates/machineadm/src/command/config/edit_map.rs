@@ -12,6 +12,7 @@ use kubeadm::{
     kubeadm_config_map::{EditError, Edited, edit, remove_api_endpoint},
     parse_yaml, render,
 };
+use machine::outcome::chain;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -81,13 +82,6 @@ fn edited(name: &str, text: &str, target: &Target, changes: &Changes<'_>) -> Res
 fn data(map: &Value) -> Option<BTreeMap<String, String>> {
     let data = map.get("data")?.as_object()?;
     data.iter().map(|(key, text)| Some((key.clone(), text.as_str()?.to_owned()))).collect()
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {}", chain(source)),
-        None => error.to_string(),
-    }
 }
 
 /// A name that is set or, without a value, removed.
