@@ -20,7 +20,6 @@ mod registry;
 mod report;
 mod scalar;
 mod schema;
-mod secret;
 mod stream;
 #[cfg(test)]
 mod testing;

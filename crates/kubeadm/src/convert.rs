@@ -9,7 +9,6 @@ use crate::{
     target::Target,
     v1, v1beta1, v1beta2, v1beta3, v1beta4,
     version::ApiVersion,
-    wipe::wipe,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -47,7 +46,7 @@ pub struct WireDocument {
 
 impl Drop for WireDocument {
     fn drop(&mut self) {
-        wipe(&mut self.value);
+        objects::wipe(&mut self.value);
     }
 }
 

@@ -12,9 +12,9 @@ use crate::{
     read::decode_into,
     render,
     target::Target,
-    tree::{self, SyntaxError},
     version::{ApiVersion, GROUP},
 };
+use objects::yaml::{self, SyntaxError};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -126,7 +126,7 @@ pub fn remove_api_endpoint(
 
 fn parse(data: &BTreeMap<String, String>, key: &'static str) -> Result<Option<Value>, EditError> {
     let Some(text) = data.get(key) else { return Ok(None) };
-    tree::value(text).map(Some).map_err(|source| EditError::Syntax { key, source })
+    yaml::value(text).map(Some).map_err(|source| EditError::Syntax { key, source })
 }
 
 fn api_of(document: &Value, key: &'static str) -> Result<ApiVersion, EditError> {

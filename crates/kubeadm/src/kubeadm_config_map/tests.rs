@@ -43,7 +43,7 @@ fn target(version: &str) -> Target {
 }
 
 fn cluster_of(edited: &Edited) -> Value {
-    tree::value(&edited.data[CLUSTER_CONFIGURATION]).unwrap()
+    yaml::value(&edited.data[CLUSTER_CONFIGURATION]).unwrap()
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_waiting_time_that_v1beta4_keeps_elsewhere_is_a_named_loss() {
 #[test]
 fn a_node_is_removed_from_the_status_only_below_1_22() {
     let removed = remove_api_endpoint(&data(OF_1_30), &target("1.21.14"), "cp-2").unwrap();
-    let status = tree::value(&removed[CLUSTER_STATUS]).unwrap();
+    let status = yaml::value(&removed[CLUSTER_STATUS]).unwrap();
     assert_eq!(status["apiEndpoints"], serde_json::json!({"cp-1": {"advertiseAddress": "10.0.0.1", "bindPort": 6443}}));
     assert_eq!(remove_api_endpoint(&data(OF_1_30), &target("1.22.0"), "cp-2").unwrap(), data(OF_1_30));
     assert_eq!(remove_api_endpoint(&data(OF_1_30), &target("1.21.14"), "cp-9").unwrap(), data(OF_1_30));

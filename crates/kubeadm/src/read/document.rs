@@ -8,10 +8,10 @@ use crate::{
     hub::Documents,
     kind::Kind,
     spoke::Spoke,
-    tree::{self, Tree},
     v1, v1beta1, v1beta2, v1beta3, v1beta4,
     version::{ApiVersion, GROUP},
 };
+use objects::yaml::{self, Tree};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ use serde_json::Value;
 const TYPE_META: &[&str] = &["apiVersion", "kind"];
 impl Reader {
     pub(super) fn document(&mut self, place: Place<'_>, text: &str) {
-        let tree = match tree::parse(text) {
+        let tree = match yaml::parse(text) {
             Ok(tree) => tree,
             Err(error) => {
                 let place = Place { line: place.line + error.line.saturating_sub(1), ..place };

@@ -1,6 +1,9 @@
-//! From the text of one document to a tree of values, as kubeadm's reader sees it: YAML 1.1, with anchors, in limits.
-use crate::{scalars::plain, wipe::wipe};
+//! From the text of one document to a tree of values, as the readers of Kubernetes' programs see it: YAML 1.1, with anchors, in limits.
+mod scalars;
+
+use crate::wipe;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
+use scalars::plain;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -10,10 +13,11 @@ const DEPTH: usize = 64;
 const NODES: usize = 100_000;
 
 /// A document as a tree.
-pub(crate) struct Tree {
-    pub(crate) value: Value,
+pub struct Tree {
+    /// Its value.
+    pub value: Value,
     /// Paths of keys that stand twice in their mapping; the last of them counts.
-    pub(crate) repeated: Vec<String>,
+    pub repeated: Vec<String>,
 }
 
 impl Drop for Tree {
@@ -32,13 +36,13 @@ pub struct SyntaxError {
     pub message: String,
 }
 
-/// The value of one document, YAML or JSON, as kubeadm would see it; of a repeated key the last one counts.
+/// The value of one document, YAML or JSON, as kubeadm or kubectl would see it; of a repeated key the last one counts.
 pub fn value(text: &str) -> Result<Value, SyntaxError> {
     parse(text).map(|mut tree| std::mem::take(&mut tree.value))
 }
 
 /// Parses one document; what follows its end (`...`) is not looked at, as kubeadm does.
-pub(crate) fn parse(text: &str) -> Result<Tree, SyntaxError> {
+pub fn parse(text: &str) -> Result<Tree, SyntaxError> {
     refuse_control_characters(text)?;
     match parse_yaml(text) {
         // Some JSON is no YAML for the parser, such as tabs for indentation.

@@ -1,8 +1,8 @@
-//! What YAML 1.1 makes of a word without quotes, as kubeadm's reader does it.
+//! What YAML 1.1 makes of a word without quotes, as the readers of Kubernetes' programs do it.
 use serde_json::{Number, Value};
 
 /// The value of a plain scalar; `None` for numbers that JSON lacks.
-pub(crate) fn plain(word: &str) -> Option<Value> {
+pub(super) fn plain(word: &str) -> Option<Value> {
     match word {
         "" | "~" | "null" | "Null" | "NULL" => Some(Value::Null),
         "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Some(Value::Bool(true)),

@@ -3,7 +3,7 @@ use serde_json::Value;
 use zeroize::Zeroize;
 
 /// Overwrites every text in a tree.
-pub(crate) fn wipe(value: &mut Value) {
+pub fn wipe(value: &mut Value) {
     match value {
         Value::String(text) => text.zeroize(),
         Value::Array(items) => items.iter_mut().for_each(wipe),
