@@ -10,6 +10,7 @@ mod daemon;
 mod digest;
 pub mod doctor;
 mod error;
+pub mod fake;
 mod images;
 pub mod kubeadm;
 mod layer;
