@@ -2,7 +2,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-pub(crate) use crate::command::config::arguments::Config;
+pub(crate) use crate::command::{config::arguments::Config, token::arguments::Token};
 use std::path::PathBuf;
 
 /// Makes a machine a Kubernetes node: reads its configuration, shows what it would do, does it, and tells what happened.
@@ -87,6 +87,16 @@ Examples:
   machineadm config validate -f kubeadm.yaml"
     )]
     Config(Config),
+    /// Make, list and delete the bootstrap tokens of a cluster
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  machineadm token create --print-join-command
+  machineadm token list
+  machineadm token delete abcdef"
+    )]
+    Token(Token),
     /// Print the version
     Version(Version),
     /// Print a completion script for a shell

@@ -23,6 +23,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Status(asked)) => command::status::run(&asked, &root),
         Some(Command::Explain(asked)) => command::explain::run(&asked),
         Some(Command::Config(asked)) => command::config::run(&asked),
+        Some(Command::Token(asked)) => command::token::run(&asked),
         Some(Command::Version(asked)) => command::version::run(&asked),
         Some(Command::Completion(asked)) => command::completion::run(&asked),
     }

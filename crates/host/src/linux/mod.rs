@@ -2,6 +2,7 @@
 mod accounts;
 pub mod child;
 mod command;
+mod entropy;
 mod files;
 pub mod input;
 mod kernel;
@@ -14,6 +15,7 @@ mod systemd;
 mod tail;
 mod trust;
 
+pub use entropy::entropy;
 pub use lock::{Holder, Lock};
 pub use state::State;
 

@@ -1,4 +1,5 @@
 //! One command per file.
+mod api;
 pub(crate) mod apply;
 pub(crate) mod bootstrap;
 pub(crate) mod completion;
@@ -7,6 +8,7 @@ pub(crate) mod explain;
 pub(crate) mod plan;
 mod run;
 pub(crate) mod status;
+pub(crate) mod token;
 pub(crate) mod validate;
 pub(crate) mod version;
 
@@ -17,6 +19,14 @@ use host::contract::Exit;
 /// Without a command: what there is.
 pub(crate) fn help() -> Exit {
     show::print(&Cli::command().render_help().to_string());
+    Exit::Input
+}
+
+/// Wrong input, all of it; nothing was changed.
+pub(crate) fn wrong_input(problems: &[String]) -> Exit {
+    for problem in problems {
+        eprintln!("error: {problem}");
+    }
     Exit::Input
 }
 

@@ -2,6 +2,7 @@
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod status;
+pub(crate) mod tokens;
 mod yaml;
 
 use crate::cli::Output;

@@ -1,0 +1,101 @@
+//! What people type after `machineadm token`.
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Token {
+    /// Make a token on the cluster and print it
+    #[command(after_help = "\
+Examples:
+  machineadm token create
+  machineadm token create --print-join-command
+  machineadm token create --usages signing --ttl 2h --description 'discovery only'
+  TOKEN=$(machineadm token create)          # standard output holds the token alone
+
+A token for authentication lets its holder claim to be a node of the cluster until it expires.")]
+    Create(Box<Create>),
+    /// List the tokens of the cluster
+    #[command(after_help = "\
+Examples:
+  machineadm token list
+  machineadm token list -o json | jq -r .token
+  machineadm token list -o 'jsonpath={.token}{\"\\n\"}'
+
+It prints what `kubeadm token list` prints. Secrets that are no usable token are named on standard error.")]
+    List(List),
+    /// Delete tokens by id or by the whole token
+    #[command(after_help = "\
+Examples:
+  machineadm token delete abcdef
+  machineadm token delete abcdef 012345 abcdef.0123456789abcdef
+
+A whole token is deleted only if its secret half is right. One that is not there is fine.")]
+    Delete(Delete),
+    /// Print a new token without talking to anybody
+    #[command(after_help = "\
+Example:
+  machineadm token generate")]
+    Generate,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Connection {
+    /// How to reach the cluster; without it $KUBECONFIG, else /etc/kubernetes/admin.conf
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Create {
+    /// The token to make, `id.secret`, or `-` to read it from standard input; without it, a random one
+    #[arg(value_name = "TOKEN", conflicts_with = "config")]
+    pub(crate) token: Option<String>,
+    /// What it may be used for
+    #[arg(long, value_name = "USAGES", value_delimiter = ',', default_value = "signing,authentication")]
+    pub(crate) usages: Vec<String>,
+    /// How long it lives, such as 2h30m; 0 is for ever
+    #[arg(long, value_name = "DURATION", default_value = "24h0m0s", allow_hyphen_values = true)]
+    pub(crate) ttl: String,
+    /// What it is for, for people
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub(crate) description: String,
+    /// Groups of who authenticates with it; without it, that of kubeadm's nodes
+    #[arg(long, value_name = "GROUPS", value_delimiter = ',')]
+    pub(crate) groups: Option<Vec<String>>,
+    /// Print the command that joins a machine with it instead of the token alone
+    #[arg(long)]
+    pub(crate) print_join_command: bool,
+    /// The certificate key for the join command of a control plane node
+    #[arg(long, value_name = "KEY", requires = "print_join_command")]
+    pub(crate) certificate_key: Option<String>,
+    /// Make the tokens of an InitConfiguration instead
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["usages", "ttl", "description", "groups"])]
+    pub(crate) config: Option<String>,
+    /// Check everything with the cluster, and make nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// text, json, yaml, or jsonpath=TEMPLATE
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) output: String,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    /// Ids or whole tokens
+    #[arg(value_name = "ID|TOKEN", required = true)]
+    pub(crate) tokens: Vec<String>,
+    /// Check everything with the cluster, and delete nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+

@@ -1,0 +1,53 @@
+//! The command that joins a machine, as kubeadm prints it.
+use crate::command::wrong_input;
+use cluster::Kubeconfig;
+use discovery::{BootstrapToken, Pin, certificate::Certificate};
+use host::contract::Exit;
+
+/// Where to join and whom to trust.
+pub(super) struct Invitation {
+    endpoint: String,
+    pins: Vec<Pin>,
+}
+
+/// 32 bytes in hex, with which control plane certificates are encrypted.
+pub(super) struct CertificateKey(String);
+
+impl CertificateKey {
+    pub(super) fn read(text: &str) -> Result<Self, Exit> {
+        let good = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match good {
+            true => Ok(Self(text.to_owned())),
+            false => Err(wrong_input(&["--certificate-key must be 32 bytes in hex: 64 digits".to_owned()])),
+        }
+    }
+}
+
+impl Invitation {
+    /// From the kubeconfig that the token is made with.
+    pub(super) fn of(kubeconfig: &Kubeconfig) -> Result<Self, Exit> {
+        let wrong = |text: &str| wrong_input(&[format!("--print-join-command: {text}")]);
+        let authorities = kubeconfig.authorities.as_deref().unwrap_or_default();
+        let pins: Option<Vec<_>> =
+            authorities.iter().map(|der| Certificate::read(der).map(|read| Pin::of(&read))).collect();
+        let pins = pins.ok_or_else(|| wrong("the kubeconfig's certificate authority can't be read"))?;
+        if pins.is_empty() {
+            return Err(wrong("the kubeconfig names no certificate authority that a machine could be told to trust"));
+        }
+        let server = &kubeconfig.server;
+        let host = server.host_str().unwrap_or_default();
+        Ok(Self { endpoint: format!("{host}:{}", server.port_or_known_default().unwrap_or(443)), pins })
+    }
+
+    /// One line; for a worker it ends in a blank, as kubeadm's does.
+    pub(super) fn command(&self, token: &BootstrapToken, key: Option<&CertificateKey>) -> String {
+        let mut line = format!("kubeadm join {} --token {} ", self.endpoint, token.expose().as_str());
+        for pin in &self.pins {
+            line.push_str(&format!("--discovery-token-ca-cert-hash {pin} "));
+        }
+        if let Some(CertificateKey(key)) = key {
+            line.push_str(&format!("--control-plane --certificate-key {key}"));
+        }
+        line + "\n"
+    }
+}

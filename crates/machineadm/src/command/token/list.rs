@@ -1,0 +1,137 @@
+//! `machineadm token list`: what kubeadm's users know, in kubeadm's bytes.
+use super::arguments::List;
+use crate::{
+    command::{api, wrong_input},
+    show::{
+        self,
+        tokens::{self, HEAD, Listed, Template},
+    },
+};
+use discovery::{TokenSettings, token_secret, usable};
+use host::contract::Exit;
+use jiff::Timestamp;
+use objects::Secret;
+
+enum Format {
+    Text,
+    Json,
+    Yaml,
+    Template(Template),
+}
+
+pub(super) fn run(asked: &List) -> Result<Exit, Exit> {
+    let format = format(&asked.output)?;
+    let server = api::connect(api::kubeconfig(&asked.connection.kubeconfig)?)?;
+    let now = Timestamp::now();
+    let mut found = Found::default();
+    let collection = format!("/api/v1/namespaces/{}/secrets", token_secret::NAMESPACE);
+    let selector = format!("type={}", token_secret::TYPE);
+    let listed = server.list(&collection, &[("fieldSelector", &selector)], &mut |item| match item {
+        cluster::Listed::Restarted => found = Found::default(),
+        cluster::Listed::Item(item) => found.take(item, &format, now),
+    });
+    listed.map_err(|error| api::failed(&error))?;
+    for problem in &found.problems {
+        eprintln!("warning: {problem}");
+    }
+    let between = if matches!(format, Format::Yaml) { "---\n" } else { "" };
+    let head = if matches!(format, Format::Text) && !found.tokens.is_empty() { HEAD } else { "" };
+    show::print(&format!("{head}{}", found.tokens.join(between)));
+    Ok(Exit::Done)
+}
+
+fn format(text: &str) -> Result<Format, Exit> {
+    match text {
+        "text" => Ok(Format::Text),
+        "json" => Ok(Format::Json),
+        "yaml" => Ok(Format::Yaml),
+        _ => match text.strip_prefix("jsonpath=") {
+            Some(template) => Template::read(template).map(Format::Template).map_err(|error| wrong_input(&[error])),
+            None => Err(wrong_input(&["-o must be text, json, yaml or jsonpath=TEMPLATE".to_owned()])),
+        },
+    }
+}
+
+/// What was listed so far; only the printed form is kept.
+#[derive(Default)]
+struct Found {
+    tokens: Vec<String>,
+    problems: Vec<String>,
+}
+
+impl Found {
+    fn take(&mut self, item: cluster::Value, format: &Format, now: Timestamp) {
+        let name = item["metadata"]["name"].as_str().unwrap_or("without a name").to_owned();
+        let secret = api::read::<Secret>(item).ok();
+        match secret.as_ref().map(usable::listed) {
+            Some(Ok(settings)) => self.tokens.push(printed(&settings, format, now)),
+            Some(Err(reason)) => self.problems.push(format!("Secret {name} is no usable token: {reason}")),
+            None => self.problems.push(format!("Secret {name} can't be read")),
+        }
+    }
+}
+
+fn printed(settings: &TokenSettings, format: &Format, now: Timestamp) -> String {
+    let mut listed = Listed::new(settings.token.expose().to_string());
+    listed.description.clone_from(&settings.description);
+    listed.expires = settings.expires.map(|moment| moment.to_string());
+    listed.usages = settings.usages.iter().cloned().collect();
+    listed.groups.clone_from(&settings.groups);
+    match format {
+        Format::Text => {
+            let left = settings.expires.map(|moment| moment.since(now).short_human());
+            tokens::row(&listed, left.as_deref())
+        }
+        Format::Json => tokens::json(&listed),
+        Format::Yaml => tokens::yaml(&listed),
+        Format::Template(template) => template.fill(&listed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `kubeadm token list` printed for these Secrets at that time; see the vectors' README.
+    const SECRETS: &str = include_str!("../../../tests/vectors/token-list/token-list.secrets.json");
+    const NOW: &str = "2026-11-15T18:49:14Z";
+
+    fn list(format: &Format) -> Found {
+        let list: cluster::Value = serde_json::from_str(SECRETS).unwrap();
+        let mut found = Found::default();
+        for item in list["items"].as_array().unwrap() {
+            found.take(item.clone(), format, NOW.parse().unwrap());
+        }
+        found
+    }
+
+    fn recorded(text: &str) -> &str {
+        text.split_once('\n').unwrap().1.strip_suffix("exit=0\n").unwrap()
+    }
+
+    #[test]
+    fn the_same_secrets_print_as_kubeadm_printed_them() {
+        let text = include_str!("../../../tests/vectors/token-list/token-list.txt");
+        assert_eq!(format!("{HEAD}{}", list(&Format::Text).tokens.concat()), recorded(text));
+        let json = include_str!("../../../tests/vectors/token-list/token-list-json.txt");
+        assert_eq!(list(&Format::Json).tokens.concat(), recorded(json));
+        let yaml = include_str!("../../../tests/vectors/token-list/token-list-yaml.txt");
+        assert_eq!(list(&Format::Yaml).tokens.join("---\n"), recorded(yaml));
+        let template = Template::read("{.token}{\"\\n\"}").unwrap();
+        let jsonpath = include_str!("../../../tests/vectors/token-list/token-list-jsonpath.txt");
+        assert_eq!(list(&Format::Template(template)).tokens.concat(), recorded(jsonpath));
+    }
+
+    #[test]
+    fn a_secret_that_is_no_token_is_named_with_the_reason_and_without_its_content() {
+        let mut found = Found::default();
+        let item = serde_json::json!({
+            "metadata": {"name": "bootstrap-token-abcdef", "namespace": "kube-system"},
+            "type": "bootstrap.kubernetes.io/token",
+            "data": {"token-id": "YWJjZGVm", "token-secret": "SFVOVEVSMg=="},
+        });
+        found.take(item, &Format::Text, NOW.parse().unwrap());
+        assert!(found.tokens.is_empty());
+        assert_eq!(found.problems, ["Secret bootstrap-token-abcdef is no usable token: its token-secret is not 16 lower-case letters or digits"]);
+    }
+}
