@@ -1,0 +1,1 @@
+//! Finding a cluster that one can trust: bootstrap tokens, cluster-info and its signatures, pins and discovery methods.
