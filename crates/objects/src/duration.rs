@@ -42,6 +42,26 @@ impl Duration {
         Self { nanoseconds }
     }
 
+    /// The whole of it in nanoseconds.
+    pub const fn as_nanoseconds(self) -> i64 {
+        self.nanoseconds
+    }
+
+    /// One unit and no more, as tables show an age: `23h`, `2y`; `<invalid>` for what has passed.
+    pub fn short_human(self) -> String {
+        let seconds = self.nanoseconds / SECOND as i64;
+        let (minutes, hours) = (seconds / 60, seconds / 3600);
+        match seconds {
+            ..-1 => "<invalid>".to_owned(),
+            -1 => "0s".to_owned(),
+            0..60 => format!("{seconds}s"),
+            _ if minutes < 60 => format!("{minutes}m"),
+            _ if hours < 24 => format!("{hours}h"),
+            _ if hours < 24 * 365 => format!("{}d", hours / 24),
+            _ => format!("{}y", hours / 24 / 365),
+        }
+    }
+
     /// Whether it is none at all, which kubeadm often takes for unset.
     pub const fn is_zero(self) -> bool {
         self.nanoseconds == 0
@@ -72,32 +92,44 @@ impl FromStr for Duration {
         if rest.is_empty() {
             return Err(NoDuration);
         }
-        let mut total: i128 = 0;
+        let mut total: u64 = 0;
         while !rest.is_empty() {
             let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or(NoDuration)?;
             let (number, tail) = rest.split_at(end);
             let letters = tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len());
             let (unit, tail) = tail.split_at(letters);
             let (_, scale) = UNITS.iter().find(|(name, _)| *name == unit).ok_or(NoDuration)?;
-            total = total.checked_add(scaled(number, *scale).ok_or(NoDuration)?).ok_or(NoDuration)?;
+            total = scaled(number, *scale).and_then(|part| total.checked_add(part)).ok_or(NoDuration)?;
             rest = tail;
         }
-        let total = if negative { -total } else { total };
+        let total = if negative { -i128::from(total) } else { i128::from(total) };
         i64::try_from(total).map(Self::nanoseconds).map_err(|_| NoDuration)
     }
 }
 
-/// `1.5` of a unit in nanoseconds; what is finer is cut off, as Go does.
-fn scaled(number: &str, scale: u64) -> Option<i128> {
+/// `1.5` of a unit in nanoseconds. The fraction goes through a float, as in Go, so that the last nanosecond is Go's.
+fn scaled(number: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') || number.len() > 40 {
+    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
         return None;
     }
-    let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let digits = &fraction[..fraction.len().min(18)];
-    let part: i128 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
-    let below = 10_i128.pow(u32::try_from(digits.len()).ok()?);
-    whole.checked_mul(i128::from(scale))?.checked_add(part * i128::from(scale) / below)
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let (digits, scale) = leading_fraction(fraction);
+    let part = (digits as f64 * (unit as f64 / scale)) as u64;
+    whole.checked_mul(unit)?.checked_add(part)
+}
+
+/// As many digits as Go counts, and what they are to be divided by.
+fn leading_fraction(text: &str) -> (u64, f64) {
+    let (mut digits, mut scale) = (0_u64, 1.0);
+    for letter in text.bytes() {
+        let next = digits.checked_mul(10).and_then(|more| more.checked_add(u64::from(letter - b'0')));
+        match next {
+            Some(next) if digits <= i64::MAX as u64 / 10 && next <= 1 << 63 => (digits, scale) = (next, scale * 10.0),
+            _ => break,
+        }
+    }
+    (digits, scale)
 }
 
 impl fmt::Display for Duration {
@@ -165,6 +197,12 @@ mod tests {
             ("1500us", "1.5ms"),
             ("15ns", "15ns"),
             (".5s", "500ms"),
+            ("1.s", "1s"),
+            ("00000000000000000000000000000000000000000000001s", "1s"),
+            ("0.3333333333333333333h", "20m0s"),
+            ("0.9223372036854775807h", "55m20.413933267s"),
+            ("0.830103483285477580700h", "49m48.372539827s"),
+            ("-9223372036854775808ns", "-2562047h47m16.854775808s"),
         ] {
             assert_eq!(text.parse::<Duration>().unwrap().to_string(), printed, "{text}");
         }
@@ -172,9 +210,22 @@ mod tests {
 
     #[test]
     fn what_go_refuses_is_refused() {
-        for text in ["", "4", "m", "-", "4 m", "4d", "1.2.3s", "9999999999h", "."] {
+        for text in ["", "4", "m", "-", "4 m", "4d", "1.2.3s", "9999999999h", ".", "9223372036854775808ns", "1s1", ".s"]
+        {
             assert_eq!(text.parse::<Duration>(), Err(NoDuration), "{text}");
         }
+    }
+
+    #[test]
+    fn a_table_shows_one_unit() {
+        let rows: Vec<serde_json::Value> =
+            serde_json::from_str(include_str!("../tests/vectors/short-human-duration.json")).unwrap();
+        assert!(rows.len() >= 9);
+        for row in rows {
+            let shown = Duration::seconds(row["seconds"].as_i64().unwrap()).short_human();
+            assert_eq!(Some(shown.as_str()), row["short"].as_str(), "{row}");
+        }
+        assert_eq!(Duration::nanoseconds(-1_500_000_000).short_human(), "0s");
     }
 
     proptest! {
