@@ -1,5 +1,21 @@
-//! Kubernetes' own objects as far as we speak of them, and YAML as Kubernetes reads it.
+//! Kubernetes' own objects as far as we speak of them, its spans of time, and YAML as it reads it.
+mod bytes;
+mod config_map;
+mod duration;
+mod meta;
+mod object;
+mod rbac;
+mod resource;
+mod secret;
 mod wipe;
 pub mod yaml;
 
+pub use bytes::Bytes;
+pub use config_map::ConfigMap;
+pub use duration::{Duration, NoDuration};
+pub use meta::{ObjectMeta, OwnerReference};
+pub use object::Object;
+pub use rbac::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject};
+pub use resource::{List, ListMeta, Resource};
+pub use secret::Secret;
 pub use wipe::wipe;

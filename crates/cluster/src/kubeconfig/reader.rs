@@ -1,0 +1,206 @@
+//! Reads a kubeconfig to its end and lists everything that is wrong with it.
+use super::{Kubeconfig, Problem};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use fetch::{CertificateDer, Identity, Request, Url, certificates};
+use objects::yaml;
+use secret::Secret;
+use serde_json::Value;
+use std::path::Path;
+use zeroize::Zeroizing;
+
+const OTHER: &str = "take a kubeconfig with a client certificate or a token, such as /etc/kubernetes/admin.conf";
+const REFUSED: &[&str] = &["exec", "auth-provider", "as", "as-uid", "as-groups", "as-user-extra"];
+
+pub(super) fn read(bytes: &[u8], base: &Path) -> Result<Kubeconfig, Vec<Problem>> {
+    let mut reader = Reader { base, problems: Vec::new() };
+    let found = reader.document(bytes);
+    match (found, reader.problems) {
+        (Some(kubeconfig), problems) if problems.is_empty() => Ok(kubeconfig),
+        (_, problems) => Err(problems),
+    }
+}
+
+struct Reader<'a> {
+    base: &'a Path,
+    problems: Vec<Problem>,
+}
+
+/// What the cluster's part says.
+struct Cluster {
+    server: Url,
+    authorities: Option<Vec<CertificateDer<'static>>>,
+    tls_server_name: Option<String>,
+    proxy: Option<Secret<String>>,
+}
+
+/// A member of the kubeconfig with its path.
+struct Entry<'v> {
+    path: String,
+    value: &'v Value,
+}
+
+impl Entry<'_> {
+    fn at(&self, name: &str) -> String {
+        format!("{}.{name}", self.path)
+    }
+}
+
+impl Reader<'_> {
+    fn document(&mut self, bytes: &[u8]) -> Option<Kubeconfig> {
+        let Ok(text) = std::str::from_utf8(bytes) else { return self.problem("", "is not UTF-8 text") };
+        let tree = match yaml::parse(text) {
+            Ok(tree) => tree,
+            Err(error) => return self.problem("", &format!("cannot be parsed: {error}")),
+        };
+        let root = &tree.value;
+        let name = root["current-context"].as_str().unwrap_or_default();
+        if name.is_empty() {
+            return self.problem("current-context", "is not set: it names the context to use");
+        }
+        let context = self.named(root, "contexts", "context", name)?;
+        let cluster_name = self.text(&context, "cluster").unwrap_or_default();
+        let cluster = self.named(root, "clusters", "cluster", cluster_name);
+        let user = match self.text(&context, "user") {
+            Some(name) => self.named(root, "users", "user", name),
+            None => Some(Entry { path: "users".to_owned(), value: &Value::Null }),
+        };
+        let (user, cluster) = (user.and_then(|user| self.user(&user)), cluster.and_then(|entry| self.cluster(&entry)));
+        let ((identity, authorization), Cluster { server, authorities, tls_server_name, proxy }) = (user?, cluster?);
+        Some(Kubeconfig { server, authorities, identity, authorization, tls_server_name, proxy })
+    }
+
+    /// The entry of a list with this name: `clusters: [{name: .., cluster: {..}}]`.
+    fn named<'v>(&mut self, root: &'v Value, list: &str, member: &str, name: &str) -> Option<Entry<'v>> {
+        let mut found = root[list].as_array().into_iter().flatten().filter(|entry| entry["name"] == name);
+        let path = format!("{list}[{name}]");
+        match (found.next(), found.next()) {
+            (Some(_), Some(_)) => self.problem(&path, "stands there twice"),
+            (Some(entry), None) => Some(Entry { path: format!("{path}.{member}"), value: &entry[member] }),
+            (None, _) => self.problem(&path, "is missing, but the current context needs it"),
+        }
+    }
+
+    fn cluster(&mut self, cluster: &Entry<'_>) -> Option<Cluster> {
+        if cluster.value["insecure-skip-tls-verify"] == true {
+            let message = "would let anybody answer in the server's place: remove it, and give the cluster's authority in `certificate-authority-data`";
+            self.note(&cluster.at("insecure-skip-tls-verify"), message);
+        }
+        let server = self.server(cluster);
+        let authorities = self.authorities(cluster);
+        let tls_server_name = self.text(cluster, "tls-server-name").map(str::to_owned);
+        let proxy = self.text(cluster, "proxy-url").map(|url| Secret::new(url.to_owned()));
+        if proxy.as_ref().is_some_and(|url| !url.expose().starts_with("http://")) {
+            self.note(&cluster.at("proxy-url"), "only http:// proxies are supported");
+        }
+        Some(Cluster { server: server?, authorities, tls_server_name, proxy })
+    }
+
+    fn server(&mut self, cluster: &Entry<'_>) -> Option<Url> {
+        let url = self.text(cluster, "server").unwrap_or_default();
+        let url = Request::get(url).ok().map(|request| request.url);
+        let is_bare = |url: &Url| {
+            url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none()
+        };
+        let message = "must be an https URL without user, query and fragment, such as https://10.0.0.10:6443";
+        url.filter(is_bare).or_else(|| self.problem(&cluster.at("server"), message))
+    }
+
+    fn authorities(&mut self, cluster: &Entry<'_>) -> Option<Vec<CertificateDer<'static>>> {
+        let pem = self.bytes(cluster, "certificate-authority")?;
+        match certificates(&pem) {
+            Ok(found) if !found.is_empty() => Some(found),
+            _ => self.problem(&cluster.at("certificate-authority"), "holds no PEM certificate"),
+        }
+    }
+
+    fn user(&mut self, user: &Entry<'_>) -> Option<(Option<Identity>, Option<Secret<String>>)> {
+        for name in REFUSED.iter().filter(|name| !user.value[**name].is_null()) {
+            self.note(&user.at(name), &format!("is not supported: {OTHER}"));
+        }
+        Some((self.identity(user), self.authorization(user)))
+    }
+
+    fn identity(&mut self, user: &Entry<'_>) -> Option<Identity> {
+        let has = |name: &str| !(user.value[name].is_null() && user.value[format!("{name}-data")].is_null());
+        match (has("client-certificate"), has("client-key")) {
+            (true, false) => self.note(&user.at("client-key"), "is missing, but there is a certificate"),
+            (false, true) => self.note(&user.at("client-certificate"), "is missing, but there is a key"),
+            (true, true) | (false, false) => {}
+        }
+        let chain = self.bytes(user, "client-certificate");
+        let key = self.bytes(user, "client-key").map(|key| Secret::new(key.to_vec()));
+        match Identity::from_pem(&chain?, key?) {
+            Ok(identity) => Some(identity),
+            Err(error) => self.problem(&user.at("client-certificate"), &error.to_string()),
+        }
+    }
+
+    fn authorization(&mut self, user: &Entry<'_>) -> Option<Secret<String>> {
+        let token = self.token(user);
+        let name = self.text(user, "username");
+        let password = self.text(user, "password");
+        match (token, name) {
+            (Some(_), Some(_)) => self.problem(&user.at("username"), "stands beside a token: keep one of them"),
+            (Some(token), None) if token.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                Some(Secret::new(format!("Bearer {}", *token)))
+            }
+            (Some(_), None) => self.problem(&user.at("token"), "is not one word of printable letters"),
+            (None, Some(name)) => {
+                let pair = Zeroizing::new(format!("{name}:{}", password.unwrap_or_default()));
+                Some(Secret::new(format!("Basic {}", *Zeroizing::new(STANDARD.encode(pair.as_bytes())))))
+            }
+            (None, None) => None,
+        }
+    }
+
+    fn token(&mut self, user: &Entry<'_>) -> Option<Zeroizing<String>> {
+        if let Some(token) = self.text(user, "token") {
+            return Some(Zeroizing::new(token.to_owned()));
+        }
+        let path = self.text(user, "tokenFile")?.to_owned();
+        let bytes = self.file(&user.at("tokenFile"), &path)?;
+        match std::str::from_utf8(&bytes).map(str::trim) {
+            Ok(token) if !token.is_empty() => Some(Zeroizing::new(token.to_owned())),
+            _ => self.problem(&user.at("tokenFile"), "holds no token"),
+        }
+    }
+
+    /// What `NAME-data` holds, or the file that `NAME` names.
+    fn bytes(&mut self, entry: &Entry<'_>, name: &str) -> Option<Zeroizing<Vec<u8>>> {
+        let data = format!("{name}-data");
+        if let Some(text) = self.text(entry, &data) {
+            let text = Zeroizing::new(text.replace(['\n', '\r'], ""));
+            let bytes = STANDARD.decode(text.as_bytes()).ok().map(Zeroizing::new);
+            return bytes.or_else(|| self.problem(&entry.at(&data), "is not base64"));
+        }
+        let path = self.text(entry, name)?.to_owned();
+        self.file(&entry.at(name), &path)
+    }
+
+    fn file(&mut self, here: &str, path: &str) -> Option<Zeroizing<Vec<u8>>> {
+        let path = self.base.join(path);
+        match std::fs::read(&path) {
+            Ok(bytes) => Some(Zeroizing::new(bytes)),
+            Err(error) => self.problem(here, &format!("cannot read {}: {}", path.display(), error.kind())),
+        }
+    }
+
+    /// A member's text; empty is absent.
+    fn text<'v>(&mut self, entry: &Entry<'v>, name: &str) -> Option<&'v str> {
+        match &entry.value[name] {
+            Value::Null => None,
+            Value::String(text) => Some(text.as_str()).filter(|text| !text.is_empty()),
+            _ => self.problem(&entry.at(name), "must be text"),
+        }
+    }
+
+    fn note(&mut self, path: &str, message: &str) {
+        self.problems.push(Problem { path: path.to_owned(), message: message.to_owned() });
+    }
+
+    fn problem<T>(&mut self, path: &str, message: &str) -> Option<T> {
+        self.note(path, message);
+        None
+    }
+}

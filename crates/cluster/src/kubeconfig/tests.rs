@@ -1,0 +1,136 @@
+//! Kubeconfigs, good ones and all kinds of bad ones.
+use super::*;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rcgen::{CertificateParams, KeyPair};
+
+/// A certificate and its key, as PEM.
+fn pair() -> (String, String) {
+    let key = KeyPair::generate().expect("a key");
+    let certificate = CertificateParams::default().self_signed(&key).expect("a certificate");
+    (certificate.pem(), key.serialize_pem())
+}
+
+fn text(cluster: &str, user: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts:\n- {{name: other, context: {{}}}}\n\
+         - {{name: c, context: {{cluster: k, user: u}}}}\nclusters:\n- name: k\n  cluster: {cluster}\n\
+         users:\n- name: u\n  user: {user}\n"
+    )
+}
+
+fn read(cluster: &str, user: &str) -> Result<Kubeconfig> {
+    Kubeconfig::read(text(cluster, user).as_bytes(), Path::new("/nonexistent"))
+}
+
+fn problems(text: &str) -> Vec<String> {
+    match Kubeconfig::read(text.as_bytes(), Path::new("/nonexistent")) {
+        Err(Error::Kubeconfig(problems)) => problems.into_iter().map(|problem| problem.path).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn authorization(user: &str) -> Option<String> {
+    let found = read("{server: 'https://h:6443'}", user).expect("a kubeconfig");
+    found.authorization.map(|text| text.expose().clone())
+}
+
+#[test]
+fn data_in_the_file_is_read() {
+    let (certificate, key) = pair();
+    let [authority, key] = [certificate, key].map(|pem| BASE64_STANDARD.encode(pem));
+    let cluster = format!(
+        "{{server: 'https://h:6443/prefix', certificate-authority-data: {authority}, certificate-authority: /ignored, \
+         tls-server-name: name, proxy-url: 'http://p:1'}}"
+    );
+    let user = format!("{{client-certificate-data: {authority}, client-key-data: {key}}}");
+    let found = read(&cluster, &user).expect("a kubeconfig");
+    assert_eq!(found.server.as_str(), "https://h:6443/prefix");
+    assert_eq!((found.authorities.expect("one").len(), found.identity.is_some()), (1, true));
+    assert_eq!(found.tls_server_name.as_deref(), Some("name"));
+    assert_eq!(found.proxy.expect("one").expose(), "http://p:1");
+    assert!(found.authorization.is_none());
+}
+
+#[test]
+fn files_are_found_beside_the_kubeconfig() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (certificate, key) = pair();
+    let files = [("ca.crt", certificate.as_str()), ("c.crt", &certificate), ("c.key", &key), ("token", " t.1 \n")];
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).expect("a file");
+    }
+    let cluster = "{server: 'https://h', certificate-authority: ca.crt}";
+    let user = "{client-certificate: ./c.crt, client-key: c.key, tokenFile: token}";
+    std::fs::write(folder.path().join("admin.conf"), text(cluster, user)).expect("a file");
+    let found = Kubeconfig::load(&folder.path().join("admin.conf")).expect("a kubeconfig");
+    assert!(found.authorities.is_some() && found.identity.is_some());
+    assert_eq!(found.authorization.expect("one").expose(), "Bearer t.1");
+}
+
+#[test]
+fn tokens_and_passwords_become_the_header() {
+    assert_eq!(authorization("{token: a.b, tokenFile: /ignored}").as_deref(), Some("Bearer a.b"));
+    assert_eq!(authorization("{username: jo, password: pw}").as_deref(), Some("Basic am86cHc="));
+    assert_eq!(authorization("{}"), None);
+}
+
+#[test]
+fn without_an_authority_the_system_s_count() {
+    assert!(read("{server: 'https://h'}", "{}").expect("a kubeconfig").authorities.is_none());
+}
+
+#[test]
+fn every_problem_is_listed_at_once() {
+    let cluster =
+        "{server: 'http://h', insecure-skip-tls-verify: true, certificate-authority: ca.crt, proxy-url: 'socks5://p'}";
+    let user = "{exec: {command: aws}, auth-provider: {name: gcp}, as: root, client-key-data: '!', token: 'a b'}";
+    let expected = [
+        "users[u].user.exec",
+        "users[u].user.auth-provider",
+        "users[u].user.as",
+        "users[u].user.client-certificate",
+        "users[u].user.client-key-data",
+        "users[u].user.token",
+        "clusters[k].cluster.insecure-skip-tls-verify",
+        "clusters[k].cluster.server",
+        "clusters[k].cluster.certificate-authority",
+        "clusters[k].cluster.proxy-url",
+    ];
+    assert_eq!(problems(&text(cluster, user)), expected);
+}
+
+#[test]
+fn half_an_identity_and_two_authorizations_are_problems() {
+    let (certificate, _) = pair();
+    let certificate = BASE64_STANDARD.encode(certificate);
+    let good = "{server: 'https://h'}";
+    let half = format!("{{client-certificate-data: {certificate}}}");
+    assert_eq!(problems(&text(good, &half)), ["users[u].user.client-key"]);
+    assert_eq!(problems(&text(good, "{token: a, username: b}")), ["users[u].user.username"]);
+    assert_eq!(problems(&text(good, "{token: [a]}")), ["users[u].user.token"]);
+}
+
+#[test]
+fn what_the_context_names_must_be_there_once() {
+    let good = text("{server: 'https://h'}", "{}");
+    assert_eq!(problems(&good.replace("current-context: c", "")), ["current-context"]);
+    assert_eq!(problems(&good.replace("current-context: c", "current-context: x")), ["contexts[x]"]);
+    assert_eq!(
+        problems(&good.replace("- name: k", "- name: l").replace("- name: u", "- name: v")),
+        ["clusters[k]", "users[u]"]
+    );
+    assert_eq!(problems(&good.replace("name: other", "name: c")), ["contexts[c]"]);
+    assert_eq!(problems("{"), [""]);
+    assert_eq!(problems("[]"), ["current-context"]);
+}
+
+#[test]
+fn problems_and_kubeconfigs_show_no_credentials() {
+    let cluster = "{server: 'https://jo:s3cret@h?s3cret', proxy-url: 'ftp://jo:s3cret@p'}";
+    let user = "{token: 's3cret s3cret', client-key-data: 's3cret!', password: s3cret}";
+    let error = read(cluster, user).expect_err("bad");
+    assert!(!format!("{error} {error:?}").contains("s3cret"), "{error}");
+    let good = read("{server: 'https://h', proxy-url: 'http://jo:s3cret@p'}", "{token: s3cret}").expect("a kubeconfig");
+    assert!(!format!("{good:?}").contains("s3cret"));
+}

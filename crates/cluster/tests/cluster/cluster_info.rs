@@ -1,0 +1,62 @@
+//! cluster-info without credentials.
+use crate::support::{FakeApiServer, Reply};
+use cluster::{CLUSTER_INFO, Error, anonymous_cluster_info};
+use fetch::{Identity, Limits, Reach, Settings, Trust};
+use rcgen::{CertificateParams, KeyPair};
+use secret::Secret;
+
+fn settings(trust: Trust) -> Settings {
+    Settings {
+        reach: Reach::ANYWHERE,
+        limits: Limits { body: usize::MAX, ..Limits::default() },
+        ..Settings::new(trust)
+    }
+}
+
+fn ask(status: &'static str, headers: &'static str, body: &str) -> Result<Option<cluster::Value>, Error> {
+    let body = body.to_owned();
+    let server = FakeApiServer::start(move |_, _| Reply::Answer { status, headers, body: body.clone() });
+    let found = anonymous_cluster_info(&server.url(), settings(Trust::Only(server.certificate())));
+    assert_eq!(server.seen().len(), 1);
+    found
+}
+
+#[test]
+fn nothing_that_tells_who_we_are_is_sent() {
+    let key = KeyPair::generate().expect("a key");
+    let certificate = CertificateParams::default().self_signed(&key).expect("a certificate").pem();
+    let identity = Identity::from_pem(certificate.as_bytes(), Secret::new(key.serialize_pem().into_bytes()));
+    let server = FakeApiServer::start(|_, _| Reply::of("200 OK", r#"{"kind":"ConfigMap","data":{"a":"b"}}"#));
+    let settings = Settings { identity: Some(identity.expect("an identity")), ..settings(Trust::Unverified) };
+    let found = anonymous_cluster_info(&format!("{}/base/", server.url()), settings).expect("an answer");
+    assert_eq!(found.expect("a map")["data"]["a"], "b");
+    let (line, head) = &server.seen()[0];
+    assert_eq!(*line, format!("GET /base{CLUSTER_INFO}"));
+    let names: Vec<_> =
+        head.to_lowercase().lines().skip(1).filter_map(|line| Some(line.split_once(':')?.0.to_owned())).collect();
+    assert_eq!(names, ["accept", "host", "user-agent", "accept-encoding"]);
+    assert!(
+        anonymous_cluster_info(&server.url().replace("//", "//jo:pw@"), self::settings(Trust::Unverified)).is_err()
+    );
+}
+
+#[test]
+fn every_other_answer_is_its_own() {
+    let status = r#"{"kind":"Status","reason":"NotFound","message":"configmaps \"cluster-info\" not found"}"#;
+    assert!(matches!(ask("404 Not Found", "", status), Ok(None)));
+    assert!(matches!(ask("404 Not Found", "", "<html>"), Err(Error::Status { code: 404, .. })));
+    assert!(matches!(ask("401 Unauthorized", "", "{}"), Err(Error::Unauthorized { .. })));
+    assert!(matches!(ask("403 Forbidden", "", "{}"), Err(Error::Forbidden { .. })));
+    assert!(matches!(ask("200 OK", "", "<html>"), Err(Error::NotKubernetes { .. })));
+    assert!(matches!(ask("200 OK", "", r#"{"kind":"Secret"}"#), Err(Error::NotKubernetes { .. })));
+}
+
+#[test]
+fn a_redirect_and_a_body_above_a_mebibyte_are_refused() {
+    let error = ask("302 Found", "Location: /elsewhere\r\n", "").expect_err("refused");
+    assert!(matches!(&error, Error::Unreachable { source: fetch::Error::TooManyRedirects { .. }, .. }), "{error:?}");
+    let error = ask("200 OK", "", &"x".repeat((1 << 20) + 1)).expect_err("refused");
+    assert!(
+        matches!(&error, Error::Unreachable { source: fetch::Error::TooLarge { limit, .. }, .. } if *limit == 1 << 20)
+    );
+}

@@ -1,0 +1,7 @@
+//! The verbs against a real API server, and against a fake one for what a real one can't be made to do.
+extern crate machineadm_cluster as cluster;
+
+mod cluster_info;
+mod faults;
+mod live;
+mod support;
