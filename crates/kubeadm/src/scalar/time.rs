@@ -12,6 +12,11 @@ impl Time {
     pub fn new(time: Timestamp) -> Self {
         Self(Timestamp::from_second(time.as_second()).unwrap_or(time))
     }
+
+    /// It, on a clock's scale.
+    pub const fn timestamp(self) -> Timestamp {
+        self.0
+    }
 }
 
 impl<'de> Deserialize<'de> for Time {

@@ -98,4 +98,3 @@ pub(crate) struct Delete {
     #[command(flatten)]
     pub(crate) connection: Connection,
 }
-

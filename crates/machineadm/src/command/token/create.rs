@@ -49,9 +49,10 @@ fn create(server: &ApiServer, settings: &TokenSettings, dry_run: bool) -> Result
 fn existing(server: &ApiServer, path: &str, wanted: &TokenSettings) -> Result<(), Exit> {
     let live = server.get(path).map_err(|error| api::failed(&error))?;
     let live = live.map(api::read::<Secret>).transpose()?;
-    let same = live.as_ref().and_then(|secret| TokenSettings::read(secret).ok()).is_some_and(|live| {
-        TokenSettings { expires: wanted.expires, ..live } == *wanted
-    });
+    let same = live
+        .as_ref()
+        .and_then(|secret| TokenSettings::read(secret).ok())
+        .is_some_and(|live| TokenSettings { expires: wanted.expires, ..live } == *wanted);
     if same { Ok(()) } else { Err(fail(&format!("a token with id \"{}\" already exists", wanted.token.id))) }
 }
 

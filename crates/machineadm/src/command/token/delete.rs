@@ -54,10 +54,8 @@ fn delete(server: &ApiServer, meant: &Meant, dry_run: bool) -> Result<(), Exit> 
         };
         let live: Secret = api::read(live)?;
         allowed(&live, meant)?;
-        let only_if = Precondition {
-            uid: live.metadata.uid.clone(),
-            resource_version: live.metadata.resource_version.clone(),
-        };
+        let only_if =
+            Precondition { uid: live.metadata.uid.clone(), resource_version: live.metadata.resource_version.clone() };
         match server.delete(&path, &only_if, effect(dry_run)).map_err(|error| named(id, &error))? {
             Deleted::Deleted | Deleted::Absent => {
                 show::print(&format!("bootstrap token \"{id}\" deleted{}\n", tried(dry_run)));
@@ -75,9 +73,8 @@ fn allowed(live: &Secret, meant: &Meant) -> Result<(), Exit> {
     if live.secret_type != token_secret::TYPE {
         return Err(fail(&format!("the Secret {} is no bootstrap token: it was left alone", live.metadata.name)));
     }
-    let right = meant.secret.as_ref().is_none_or(|secret| {
-        token_secret::token(live).is_ok_and(|token| token.secret == *secret)
-    });
+    let right =
+        meant.secret.as_ref().is_none_or(|secret| token_secret::token(live).is_ok_and(|token| token.secret == *secret));
     match right {
         true => Ok(()),
         false => Err(fail(&format!(

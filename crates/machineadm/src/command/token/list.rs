@@ -132,6 +132,11 @@ mod tests {
         });
         found.take(item, &Format::Text, NOW.parse().unwrap());
         assert!(found.tokens.is_empty());
-        assert_eq!(found.problems, ["Secret bootstrap-token-abcdef is no usable token: its token-secret is not 16 lower-case letters or digits"]);
+        assert_eq!(
+            found.problems,
+            [
+                "Secret bootstrap-token-abcdef is no usable token: its token-secret is not 16 lower-case letters or digits"
+            ]
+        );
     }
 }

@@ -67,7 +67,8 @@ fn of_file(name: &str, now: Timestamp) -> Result<Vec<Said>, Exit> {
         read.problems.iter().for_each(|problem| eprintln!("{problem}"));
         return Err(Exit::Input);
     }
-    let init = read.documents.init.as_ref().ok_or_else(|| wrong_input(&[format!("{name} has no InitConfiguration")]))?;
+    let init =
+        read.documents.init.as_ref().ok_or_else(|| wrong_input(&[format!("{name} has no InitConfiguration")]))?;
     if init.bootstrap_tokens.is_empty() {
         return Err(wrong_input(&[format!("{name}: InitConfiguration.bootstrapTokens names no token")]));
     }
