@@ -1,0 +1,200 @@
+//! Tokens on a real control plane: made by us, judged by the real signer, authenticator and kubeadm, and the other way.
+use serde_json::Value;
+use std::{
+    path::Path,
+    process::{Command, Output},
+    time::Duration,
+};
+use testbed::{
+    Result,
+    control_plane::{ControlPlane, Options},
+    programs::KUBERNETES,
+    until,
+};
+
+/// The signer needs milliseconds; this is for a busy machine.
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn token(plane: &ControlPlane, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    command.arg("token").args(words).arg("--kubeconfig").arg(plane.kubeconfig());
+    command.output().expect("it runs")
+}
+
+fn kubeadm(plane: &ControlPlane, words: &[&str]) -> Result<Output> {
+    let mut command = Command::new(KUBERNETES.ensure()?.path("kubeadm"));
+    command.args(words).arg("--kubeconfig").arg(plane.kubeconfig());
+    Ok(command.output().expect("it runs"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Standard output of a run that must succeed.
+fn said(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    text(&output.stdout)
+}
+
+/// Makes the map that the signer signs.
+fn cluster_info(plane: &ControlPlane, scratch: &Path) -> Result<()> {
+    let file = scratch.join("kubeconfig");
+    std::fs::write(&file, "apiVersion: v1\nkind: Config\n").expect("a file");
+    let from = format!("--from-file=kubeconfig={}", file.display());
+    plane.kubectl(&["--namespace=kube-public", "create", "configmap", "cluster-info", &from]).map(drop)
+}
+
+/// Waits until the real signer has signed with this token.
+fn is_signed(plane: &ControlPlane, id: &str) -> Result<()> {
+    until(&format!("token {id} is signed"), LIMIT, || {
+        let path = format!("--output=jsonpath={{.data.jws-kubeconfig-{id}}}");
+        let shown = plane.kubectl(&["--namespace=kube-public", "get", "configmap", "cluster-info", &path]);
+        match shown.map_err(|error| error.to_string())?.is_empty() {
+            true => Err("no signature".to_owned()),
+            false => Ok(()),
+        }
+    })
+}
+
+fn secrets(plane: &ControlPlane) -> Result<Vec<Value>> {
+    let list = plane.kubectl(&[
+        "--namespace=kube-system",
+        "get",
+        "secrets",
+        "--field-selector=type=bootstrap.kubernetes.io/token",
+        "--output=json",
+    ])?;
+    let list: Value = serde_json::from_str(&list).expect("JSON");
+    Ok(list["items"].as_array().expect("items").clone())
+}
+
+#[test]
+fn tokens_that_we_make_are_signed_listed_and_deleted_by_the_real_programs_and_theirs_by_us() -> Result<()> {
+    let plane = ControlPlane::start(&Options::default())?;
+    let scratch = tempfile::tempdir().expect("a folder");
+    cluster_info(&plane, scratch.path())?;
+
+    let made = token(&plane, &["create"]);
+    let warning = text(&made.stderr);
+    let made = said(&made);
+    assert!(warning.starts_with("warning: until 20") && warning.contains("claim to be a node"), "{warning}");
+    let (id, _) = made.trim_end().split_once('.').expect("a token");
+    is_signed(&plane, id)?;
+
+    let signing = said(&token(&plane, &["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "0"]));
+    assert_eq!(signing, "aaaaaa.0123456789abcdef\n");
+    is_signed(&plane, "aaaaaa")?;
+    said(&kubeadm(&plane, &["token", "create", "bbbbbb.0123456789abcdef", "--description", "by kubeadm, & <co>"])?);
+    let words = ["create", "cccccc.0123456789abcdef", "--ttl", "90m", "--description", "both", "--groups"];
+    let groups = "system:bootstrappers:one,system:bootstrappers:two";
+    said(&token(&plane, &[&words[..], &[groups]].concat()));
+
+    for format in ["json", "yaml", "jsonpath={.token} {.groups[*]}{\"\\n\"}"] {
+        let theirs = said(&kubeadm(&plane, &["token", "list", "-o", format])?);
+        assert_eq!(said(&token(&plane, &["list", "-o", format])), theirs, "{format}");
+    }
+    // The time to live may change between the two.
+    let without_ttl = |table: String| {
+        let cut = |line: &str| format!("{}{}", line.get(..26).unwrap_or(line), line.get(38..).unwrap_or_default());
+        table.lines().map(cut).collect::<Vec<_>>()
+    };
+    let theirs = without_ttl(said(&kubeadm(&plane, &["token", "list"])?));
+    assert_eq!(theirs.len(), 5, "{theirs:?}");
+    assert_eq!(without_ttl(said(&token(&plane, &["list"]))), theirs);
+
+    deleting(&plane)?;
+    refusals(&plane)?;
+    configured(&plane, scratch.path())?;
+    plane.down()
+}
+
+fn deleting(plane: &ControlPlane) -> Result<()> {
+    let wrong = token(plane, &["delete", "bbbbbb.ffffffffffffffff", "zzzzzz", "cccccc.0123456789abcdef"]);
+    assert_eq!(wrong.status.code(), Some(1), "{wrong:?}");
+    let complaint = text(&wrong.stderr);
+    assert!(complaint.contains("\"bbbbbb\" has another secret half"), "{complaint}");
+    assert!(complaint.contains("\"zzzzzz\" is not there") && !complaint.contains("ffffffffffffffff"), "{complaint}");
+    assert_eq!(text(&wrong.stdout), "bootstrap token \"cccccc\" deleted\n", "one failure stops the rest");
+    let dry = said(&token(plane, &["delete", "--dry-run", "bbbbbb"]));
+    assert_eq!(dry, "bootstrap token \"bbbbbb\" deleted (dry run)\n");
+    let names: Vec<_> = secrets(plane)?.iter().map(|secret| secret["metadata"]["name"].clone()).collect();
+    assert!(names.iter().any(|name| name == "bootstrap-token-bbbbbb"), "{names:?}");
+    assert!(!names.iter().any(|name| name == "bootstrap-token-cccccc"), "{names:?}");
+    said(&token(plane, &["delete", "bbbbbb"]));
+    said(&token(plane, &["delete", "bbbbbb"]));
+    Ok(())
+}
+
+/// What is wrong is refused before anything is made.
+fn refusals(plane: &ControlPlane) -> Result<()> {
+    let before = secrets(plane)?;
+    for (words, problem) in [
+        (&["create", "--ttl", "-1h"][..], "lies in the past"),
+        (&["create", "--ttl=-1h"], "lies in the past"),
+        (&["create", "--usages", "signing", "--groups", "system:bootstrappers:x"], "groups need the usage"),
+        (&["create", "--usages", "signin"], "is no usage"),
+        (&["create", "--groups", "system:masters"], "is no group of a token"),
+        (&["create", "ABCDEF.0123456789abcdef"], "is no bootstrap token"),
+        (&["create", "--certificate-key", "00"], "--print-join-command"),
+        (&["create", "--certificate-key", "00", "--print-join-command"], "32 bytes in hex"),
+        (&["delete", "abcdef", "no token"], "argument 2 is neither"),
+        (&["list", "-o", "wide"], "-o must be"),
+    ] {
+        let refused = token(plane, words);
+        assert_eq!(refused.status.code(), Some(2), "{words:?}: {refused:?}");
+        assert!(text(&refused.stderr).contains(problem), "{words:?}: {refused:?}");
+        assert!(refused.stdout.is_empty(), "{words:?}");
+    }
+    let again = token(plane, &["create", "aaaaaa.ffffffffffffffff"]);
+    assert_eq!(again.status.code(), Some(1));
+    assert_eq!(text(&again.stderr), "error: a token with id \"aaaaaa\" already exists\n");
+    // The very same once more is what a command that was cut off does.
+    said(&token(plane, &["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "0"]));
+    let dry = token(plane, &["create", "dddddd.0123456789abcdef", "--dry-run"]);
+    assert!(said(&dry).is_empty() && text(&dry.stderr).contains("bootstrap-token-dddddd would be created"), "{dry:?}");
+    assert_eq!(secrets(plane)?, before);
+    Ok(())
+}
+
+/// `--config` with `expires`, which kubeadm itself can't do, and the join command.
+fn configured(plane: &ControlPlane, scratch: &Path) -> Result<()> {
+    let file = scratch.join("init.yaml");
+    let document = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\nbootstrapTokens:\n\
+                    - {token: 123456.0123456789abcdef, expires: '2099-01-01T00:00:00Z', description: from a file}\n\
+                    - {token: eeeeee.0123456789abcdef, usages: [signing], ttl: 0s}\n";
+    std::fs::write(&file, document).expect("a file");
+    let made = said(&token(plane, &["create", "--config", &file.display().to_string()]));
+    assert_eq!(made, "123456.0123456789abcdef\neeeeee.0123456789abcdef\n");
+    let listed = said(&kubeadm(plane, &["token", "list"])?);
+    let line = listed.lines().find(|line| line.starts_with("123456.")).expect("it is listed");
+    assert!(line.contains("2099-01-01T00:00:00Z") && line.contains("from a file"), "{line}");
+
+    let words = ["create", "ffffff.0123456789abcdef", "--print-join-command"];
+    let ours = said(&token(plane, &words));
+    said(&token(plane, &["delete", "ffffff"]));
+    let theirs = said(&kubeadm(plane, &[&["token"][..], &words].concat())?);
+    assert_eq!(ours, theirs);
+    said(&token(plane, &["delete", "ffffff"]));
+    let key = "0123456789abcdef".repeat(4);
+    let with_key = [&words[..], &["--certificate-key", &key]].concat();
+    let ours = said(&token(plane, &with_key));
+    said(&token(plane, &["delete", "ffffff"]));
+    assert_eq!(ours, said(&kubeadm(plane, &[&["token"][..], &with_key].concat())?));
+    Ok(())
+}
+
+#[test]
+fn without_a_usable_kubeconfig_the_command_says_what_to_do() {
+    let run = |words: &[&str], path: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+        command.arg("token").args(words).env("KUBECONFIG", path).output().expect("it runs")
+    };
+    let none = run(&["list"], "/nonexistent/kubeconfig");
+    assert_eq!(none.status.code(), Some(2));
+    assert!(text(&none.stderr).contains("cannot read the kubeconfig /nonexistent/kubeconfig"), "{none:?}");
+    let generated = run(&["generate"], "/nonexistent/kubeconfig");
+    let token = said(&generated);
+    assert_eq!(token.len(), 24, "{token}");
+    assert_ne!(token, said(&run(&["generate"], "/nonexistent/kubeconfig")));
+}
