@@ -1,20 +1,24 @@
 //! The API server over [`fetch`]: kubeconfigs, small verbs on JSON, and the fetch of cluster-info without credentials.
 mod anonymous;
 mod api_server;
+mod bootstrap_objects;
 mod ensure;
 mod error;
 mod kubeconfig;
 mod list;
 mod merge;
+mod network;
 mod status;
 mod verbs;
 
 pub use anonymous::{CLUSTER_INFO, anonymous_cluster_info};
 pub use api_server::{ApiServer, Timeouts};
+pub use bootstrap_objects::Settled;
 pub use ensure::Ensured;
 pub use error::{Error, Result};
 pub use fetch::retry::Waiting;
 pub use kubeconfig::{Kubeconfig, Problem};
 pub use list::Listed;
+pub use network::RealNetwork;
 pub use serde_json::Value;
 pub use verbs::{Created, Deleted, Effect, Precondition, Replaced};

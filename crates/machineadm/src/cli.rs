@@ -2,7 +2,10 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-pub(crate) use crate::command::{config::arguments::Config, token::arguments::Token};
+pub(crate) use crate::command::{
+    config::arguments::Config, discover::arguments::Discover, discovery_objects::DiscoveryObjects,
+    token::arguments::Token,
+};
 use std::path::PathBuf;
 
 /// Makes a machine a Kubernetes node: reads its configuration, shows what it would do, does it, and tells what happened.
@@ -97,6 +100,26 @@ Examples:
   machineadm token delete abcdef"
     )]
     Token(Token),
+    /// Find a cluster, prove that it is the right one, and say how
+    #[command(after_help = "\
+Examples:
+  machineadm discover --token-file token --discovery-token-ca-cert-hash sha256:9f3a… 10.0.0.10:6443
+  machineadm discover --token abcdef.0123456789abcdef --discovery-token-ca-cert-hash sha256:9f3a… cp-1 cp-2 cp-3
+  machineadm discover --discovery-file https://example.com/cluster.yaml --store
+  curl … | machineadm discover --discovery-file - -o kubeconfig
+  machineadm discover --refresh             # has the cluster moved, or changed its roots?
+
+Only one of a token and --discovery-file can be given; --token counts as --discovery-token. Nothing is sent to the
+cluster that would identify this machine or tell the token.")]
+    Discover(Box<Discover>),
+    /// Make what a cluster needs so that machines can discover and join it: cluster-info, roles and bindings
+    #[command(after_help = "\
+Examples:
+  machineadm discovery-objects
+  machineadm discovery-objects --server https://api.example.com:6443 --ca-file /etc/kubernetes/pki/ca.crt
+
+Names and rules are kubeadm's. What is there already and right is left alone.")]
+    DiscoveryObjects(DiscoveryObjects),
     /// Print the version
     Version(Version),
     /// Print a completion script for a shell

@@ -24,6 +24,8 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Explain(asked)) => command::explain::run(&asked),
         Some(Command::Config(asked)) => command::config::run(&asked),
         Some(Command::Token(asked)) => command::token::run(&asked),
+        Some(Command::Discover(asked)) => command::discover::run(&asked, &root),
+        Some(Command::DiscoveryObjects(asked)) => command::discovery_objects::run(&asked),
         Some(Command::Version(asked)) => command::version::run(&asked),
         Some(Command::Completion(asked)) => command::completion::run(&asked),
     }

@@ -4,6 +4,8 @@ pub(crate) mod apply;
 pub(crate) mod bootstrap;
 pub(crate) mod completion;
 pub(crate) mod config;
+pub(crate) mod discover;
+pub(crate) mod discovery_objects;
 pub(crate) mod explain;
 pub(crate) mod plan;
 mod run;

@@ -1,0 +1,104 @@
+//! Discovery's network: cluster-info without credentials, kubeconfigs from https URLs, and real time.
+use crate::{Error, anonymous_cluster_info};
+use discovery::{
+    Endpoint,
+    method::{Event, Network, Roots, Unreached},
+};
+use fetch::{Client, Limits, Reach, Request, Settings, Trust, certificates};
+use std::time::{Duration, Instant};
+
+/// For one question; discovery asks again.
+const LIMITS: Limits =
+    Limits { connect: Duration::from_secs(5), total: Duration::from_secs(10), body: 1 << 20, redirects: 5 };
+
+/// The real network. Whoever starts discovery names its places, so that every address may be reached.
+pub struct RealNetwork<'a> {
+    begun: Instant,
+    tell: &'a mut dyn FnMut(Event<'_>),
+}
+
+impl<'a> RealNetwork<'a> {
+    /// From now on; events go to `tell`.
+    pub fn new(tell: &'a mut dyn FnMut(Event<'_>)) -> Self {
+        Self { begun: Instant::now(), tell }
+    }
+}
+
+impl Network for RealNetwork<'_> {
+    fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>) -> Result<Vec<u8>, Unreached> {
+        let mut settings = settings(trust(roots)?);
+        if endpoint.server_name() != endpoint.host() {
+            settings.tls_server_name = Some(endpoint.server_name());
+        }
+        match anonymous_cluster_info(&endpoint.url(""), settings).map_err(|error| unreached(&error))? {
+            Some(map) => Ok(map.to_string().into_bytes()),
+            None => {
+                let text = "there is no cluster-info yet: the cluster is not set up for discovery".to_owned();
+                Err(Unreached { text, status: Some(404), transient: true })
+            }
+        }
+    }
+
+    fn document(&mut self, url: &str) -> Result<Vec<u8>, Unreached> {
+        let request = Request::get(url).map_err(|error| silent(&error))?;
+        let client = Client::new(settings(Trust::System { and: Vec::new() })).map_err(|error| silent(&error))?;
+        let answer = client.send(&request).map_err(|error| silent(&error))?;
+        match answer.status {
+            200 => Ok(answer.body.to_vec()),
+            status => {
+                let transient = matches!(status, 404 | 408 | 429 | 500..);
+                Err(Unreached { text: format!("the server answered {status}"), status: Some(status), transient })
+            }
+        }
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn pause(&mut self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    fn tell(&mut self, event: Event<'_>) {
+        (self.tell)(event);
+    }
+}
+
+fn settings(trust: Trust) -> Settings {
+    Settings { reach: Reach::ANYWHERE, limits: LIMITS, ..Settings::new(trust) }
+}
+
+fn trust(roots: Roots<'_>) -> Result<Trust, Unreached> {
+    match roots {
+        Roots::Unverified => Ok(Trust::Unverified),
+        Roots::System => Ok(Trust::System { and: Vec::new() }),
+        Roots::Only(pem) => certificates(pem).map(Trust::Only).map_err(|error| silent(&error)),
+    }
+}
+
+/// The place is named by who prints this, so that only the cause is told.
+fn unreached(error: &Error) -> Unreached {
+    match error {
+        Error::Unreachable { source, .. } | Error::Setup { source, .. } => silent(source),
+        Error::Unauthorized { .. } => answered(error, 401),
+        Error::Forbidden { .. } => answered(error, 403),
+        Error::Status { code, .. } => answered(error, *code),
+        _ => Unreached { text: error.to_string(), status: None, transient: true },
+    }
+}
+
+/// An API server that starts answers many things before it answers right.
+fn answered(error: &Error, status: u16) -> Unreached {
+    Unreached { text: error.to_string(), status: Some(status), transient: true }
+}
+
+fn silent(error: &fetch::Error) -> Unreached {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(next) = cause {
+        text = format!("{text}: {next}");
+        cause = next.source();
+    }
+    Unreached { text, status: None, transient: error.is_transient() }
+}

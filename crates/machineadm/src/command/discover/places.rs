@@ -1,0 +1,40 @@
+//! Files and standard input for discovery.
+use crate::{command::wrong_input, context::complain};
+use discovery::method::Files;
+use host::{
+    contract::Exit,
+    linux::input::{self, Care},
+};
+use machine::outcome::chain;
+use secret::Secret;
+
+/// A kubeconfig with a bundle of roots is some tens of KB.
+const LARGEST: u64 = 1 << 20;
+
+pub(super) struct Places;
+
+impl Files for Places {
+    fn file(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        read(path)
+    }
+
+    fn standard_input(&mut self) -> Result<Vec<u8>, String> {
+        read("-")
+    }
+}
+
+fn read(name: &str) -> Result<Vec<u8>, String> {
+    // Whom a machine trusts is decided by this file: nobody else may have had a hand in it.
+    let bytes = input::read(name, Care::Applying, LARGEST).map_err(|error| chain(&error))?;
+    if bytes.len() as u64 > LARGEST { Err("is larger than 1 MiB".to_owned()) } else { Ok(bytes.to_vec()) }
+}
+
+/// A token from a file.
+pub(super) fn token(name: &str) -> Result<Secret<String>, Exit> {
+    let bytes = input::read(name, Care::Applying, 4096).map_err(|error| {
+        complain(&error);
+        Exit::Input
+    })?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| wrong_input(&[format!("{name} is not text")]))?;
+    Ok(Secret::new(text.trim_end().to_owned()))
+}

@@ -1,0 +1,43 @@
+//! A cluster that was found, for people and for programs.
+use super::arguments::Form;
+use crate::{
+    cli::Output,
+    show::{self, count},
+};
+use discovery::{ClusterInfo, Pin, cache::Cached};
+use serde_json::json;
+
+pub(super) fn print(info: &ClusterInfo, kubeconfig: &[u8], cached: &Cached, form: Option<Form>) {
+    match form {
+        None => show::print(&text(info, cached)),
+        Some(Form::Kubeconfig) => show::print(&String::from_utf8_lossy(kubeconfig)),
+        Some(Form::Json) => show::machine_readable(&value(info, cached), Output::Json),
+        Some(Form::Yaml) => show::machine_readable(&value(info, cached), Output::Yaml),
+    }
+}
+
+fn text(info: &ClusterInfo, cached: &Cached) -> String {
+    format!("cluster   {}\nproven    {}\nroots     {}\n", info.server, cached.proof, roots(info))
+}
+
+fn roots(info: &ClusterInfo) -> String {
+    let certificates = info.certificates().unwrap_or_default();
+    match certificates.iter().map(|certificate| certificate.not_after).min() {
+        None => "the system's".to_owned(),
+        Some(first) => format!("{}, valid until {}", count(certificates.len(), "certificate"), first.date()),
+    }
+}
+
+fn value(info: &ClusterInfo, cached: &Cached) -> serde_json::Value {
+    let roots = info.certificates().unwrap_or_default();
+    let roots: Vec<_> = roots.iter().map(|root| json!({"pin": Pin::of(root), "notAfter": root.not_after})).collect();
+    json!({
+        "server": info.server,
+        "tlsServerName": info.tls_server_name,
+        "roots": roots,
+        "proof": cached.proof,
+        "proven": cached.proof.to_string(),
+        "pins": cached.pins,
+        "kubeconfig": cached.kubeconfig,
+    })
+}

@@ -1,0 +1,307 @@
+//! Discovery of a real cluster: what our objects and kube-controller-manager's signer prove to us and to a real kubeadm.
+use serde_json::Value;
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+use testbed::{
+    Result,
+    control_plane::{ControlPlane, Options, Part},
+    fake::{Authority, FakeServer, answer},
+    programs::KUBERNETES,
+    until,
+};
+
+const TOKEN: &str = "abcdef.3k9x0q2m7w5v8t1z";
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn machineadm(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    command.args(words);
+    command
+}
+
+fn on(plane: &ControlPlane, words: &[&str]) -> Output {
+    machineadm(words).arg("--kubeconfig").arg(plane.kubeconfig()).output().expect("it runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn said(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    text(&output.stdout)
+}
+
+fn pin(plane: &ControlPlane) -> String {
+    let joined = said(&on(plane, &["token", "create", "--ttl", "1h", "--print-join-command"]));
+    let words: Vec<_> = joined.split(' ').collect();
+    let at = words.iter().position(|word| *word == "--discovery-token-ca-cert-hash").expect("a pin");
+    words[at + 1].to_owned()
+}
+
+fn endpoint(plane: &ControlPlane) -> Result<String> {
+    Ok(plane.url(0)?.replace("https://", ""))
+}
+
+/// A cluster that machines can discover, by our objects and the real signer.
+fn plane() -> Result<ControlPlane> {
+    let plane = ControlPlane::start(&Options::default())?;
+    let made = said(&on(&plane, &["discovery-objects"]));
+    assert_eq!(made.lines().filter(|line| line.ends_with(" created")).count(), made.lines().count(), "{made}");
+    said(&on(&plane, &["token", "create", TOKEN]));
+    until("the token is signed", LIMIT, || {
+        let path = "--output=jsonpath={.data.jws-kubeconfig-abcdef}";
+        let shown = plane.kubectl(&["--namespace=kube-public", "get", "configmap", "cluster-info", path]);
+        if shown.map_err(|error| error.to_string())?.is_empty() { Err("no signature".to_owned()) } else { Ok(()) }
+    })?;
+    Ok(plane)
+}
+
+#[test]
+fn a_cluster_with_our_objects_is_discovered_by_us_and_by_a_real_kubeadm() -> Result<()> {
+    let plane = plane()?;
+    let (pin, endpoint) = (pin(&plane), endpoint(&plane)?);
+    objects_are_made_once(&plane)?;
+    by_token(&pin, &endpoint)?;
+    by_several_endpoints(&pin, &endpoint)?;
+    by_file(&plane)?;
+    by_kubeadm(&pin, &endpoint)?;
+    kept_and_refreshed(&plane, &pin, &endpoint)?;
+    plane.down()
+}
+
+fn objects_are_made_once(plane: &ControlPlane) -> Result<()> {
+    let map = || plane.kubectl(&["--namespace=kube-public", "get", "configmap", "cluster-info", "--output=json"]);
+    let before = map()?;
+    let again = said(&on(plane, &["discovery-objects"]));
+    assert_eq!(again.lines().filter(|line| line.ends_with(" unchanged")).count(), again.lines().count(), "{again}");
+    plane.kubectl(&["delete", "clusterrolebinding", "kubeadm:kubelet-bootstrap"])?;
+    let dry = said(&on(plane, &["discovery-objects", "--dry-run"]));
+    assert!(dry.contains("ClusterRoleBinding kubeadm:kubelet-bootstrap created (dry run)"), "{dry}");
+    let repaired = said(&on(plane, &["discovery-objects"]));
+    let made: Vec<_> = repaired.lines().filter(|line| !line.ends_with(" unchanged")).collect();
+    assert_eq!(made, ["ClusterRoleBinding kubeadm:kubelet-bootstrap created"]);
+    assert_eq!(map()?, before, "a second run changed cluster-info");
+    Ok(())
+}
+
+fn by_token(pin: &str, endpoint: &str) -> Result<()> {
+    let with_pin = ["discover", endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", pin];
+    let shown = said(&machineadm(&with_pin).output().expect("it runs"));
+    let proven =
+        format!("proven    by token abcdef and by the pinned key {pin}; the second, verified answer was the same");
+    assert!(shown.contains(&proven), "{shown}");
+    assert!(shown.contains("roots     1 certificate, valid until 20"), "{shown}");
+
+    let unsafe_flag = "--discovery-token-unsafe-skip-ca-verification";
+    let without =
+        machineadm(&["discover", endpoint, "--discovery-token", TOKEN, unsafe_flag]).output().expect("it runs");
+    assert!(text(&without.stderr).contains("whoever else holds the token could have posed as the cluster"));
+    assert!(said(&without).contains("by token abcdef alone, without a pin"));
+
+    // With both given the pins count.
+    let other = format!("sha256:{}", "0".repeat(64));
+    let both = [&with_pin[..5], &[&other, unsafe_flag, "--timeout", "1s"]].concat();
+    let both = machineadm(&both).output().expect("it runs");
+    assert_eq!(both.status.code(), Some(1), "{both:?}");
+    assert!(text(&both.stderr).contains(&format!("its key {pin} is not among the pins")), "{both:?}");
+
+    let json = machineadm(&[&with_pin[..], &["-o", "json"]].concat()).output().expect("it runs");
+    let json: Value = serde_json::from_str(&said(&json)).expect("JSON");
+    assert_eq!((&json["proof"]["tokenId"], &json["roots"][0]["pin"]), (&"abcdef".into(), &pin.into()));
+    let kubeconfig = said(&machineadm(&[&with_pin[..], &["-o", "kubeconfig"]].concat()).output().expect("it runs"));
+    assert_eq!(json["kubeconfig"], kubeconfig.as_str());
+    Ok(())
+}
+
+/// One is dead, one is somebody else, one is right; a token that does not sign is said so for each.
+fn by_several_endpoints(pin: &str, endpoint: &str) -> Result<()> {
+    let other = FakeServer::of(Arc::new(Authority::new()), |_, tls| answer(tls, "404 Not Found", "", "nobody"));
+    let stranger = format!("127.0.0.1:{}", other.port());
+    let words =
+        ["discover", "127.0.0.1:1", &stranger, endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", pin];
+    assert!(said(&machineadm(&words).output().expect("it runs")).contains("proven    by token abcdef"));
+
+    let words = ["discover", "127.0.0.1:1", endpoint, "--token", "nosuch.3k9x0q2m7w5v8t1z", "--timeout", "1s"];
+    let output = machineadm(&words).args(["--discovery-token-ca-cert-hash", pin]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
+    let complaint = text(&output.stderr);
+    assert!(complaint.contains("cluster-info carries no signature for token nosuch"), "{complaint}");
+    assert!(complaint.contains("127.0.0.1:1 ") && complaint.contains("refused"), "{complaint}");
+    assert!(complaint.contains("machineadm token create --print-join-command"), "{complaint}");
+    assert!(!complaint.contains("3k9x0q2m7w5v8t1z"), "{complaint}");
+    Ok(())
+}
+
+/// A file, the same on standard input, and the same from an https URL that the system's roots do not vouch for.
+fn by_file(plane: &ControlPlane) -> Result<()> {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let path = "--output=jsonpath={.data.kubeconfig}";
+    let kubeconfig = plane.kubectl(&["--namespace=kube-public", "get", "configmap", "cluster-info", path])?;
+    let file = scratch.path().join("cluster.yaml");
+    std::fs::write(&file, &kubeconfig).expect("a file");
+    let name = file.display().to_string();
+    let shown = said(&machineadm(&["discover", "--discovery-file", &name]).output().expect("it runs"));
+    assert!(shown.contains("proven    by the file ") && shown.contains("the cluster says the same"), "{shown}");
+
+    let mut piped = machineadm(&["discover", "--discovery-file", "-"]);
+    let mut piped = piped.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
+    piped.stdin.take().expect("a pipe").write_all(kubeconfig.as_bytes()).expect("it reads");
+    let shown = said(&piped.wait_with_output().expect("it ends"));
+    assert!(shown.contains("by what came on standard input; the cluster says the same"), "{shown}");
+
+    let served = kubeconfig.clone();
+    let server = FakeServer::start(move |_, tls| answer(tls, "200 OK", "", &served));
+    let words = ["discover", "--timeout", "1s", "--discovery-file", &server.url("/cluster.yaml?signature=hidden")];
+    let refused = machineadm(&words).output().expect("it runs");
+    assert_eq!(refused.status.code(), Some(1));
+    let complaint = text(&refused.stderr);
+    assert!(complaint.contains("certificate") && !complaint.contains("hidden"), "{complaint}");
+    let authority = scratch.path().join("ca.pem");
+    std::fs::write(&authority, server.authority().pem()).expect("a file");
+    // The environment variable that rustls-native-certs and openssl know.
+    let trusted = machineadm(&words).env("SSL_CERT_FILE", &authority).output().expect("it runs");
+    assert!(said(&trusted).contains("which the system's roots vouch for; the cluster says the same"));
+
+    let admin = plane.kubeconfig().display().to_string();
+    let credentials = machineadm(&["discover", "--discovery-file", &admin]).output().expect("it runs");
+    assert_eq!(credentials.status.code(), Some(1));
+    assert!(text(&credentials.stderr).contains("credential"), "{credentials:?}");
+    Ok(())
+}
+
+/// A real kubeadm takes token and pin at our word, and reads what our roles let it read.
+fn by_kubeadm(pin: &str, endpoint: &str) -> Result<()> {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let kubeadm = KUBERNETES.ensure()?.path("kubeadm");
+    let join = |pin: &str| {
+        let mut command = Command::new(&kubeadm);
+        let file = scratch.path().join("join.yaml");
+        let text = format!(
+            "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\ndiscovery:\n  bootstrapToken:\n    \
+             {{apiServerEndpoint: '{endpoint}', token: {TOKEN}, caCertHashes: ['{pin}']}}\n\
+             nodeRegistration: {{name: w-1, criSocket: 'unix:///run/none.sock', ignorePreflightErrors: [all]}}\n\
+             timeouts: {{kubernetesAPICall: 1s, discovery: 20s}}\n"
+        );
+        std::fs::write(&file, text).expect("a file");
+        command.args(["join", "phase", "preflight", "-v=5", "--config"]).arg(file).output().expect("it runs")
+    };
+    let output = join(pin);
+    let complaint = text(&output.stderr);
+    // It has discovered the cluster; that nobody has uploaded a kubeadm-config is what stops it.
+    assert!(complaint.contains("Cluster info signature and contents are valid"), "{complaint}");
+    assert!(complaint.contains("TLS certificate validates against pinned roots"), "{complaint}");
+    let other = format!("sha256:{}", "0".repeat(64));
+    assert!(text(&join(&other).stderr).contains("none of the public keys"));
+    Ok(())
+}
+
+fn kept(root: &Path) -> Value {
+    let file = root.join("var/lib/machineadm/cluster-info.json");
+    serde_json::from_slice(&std::fs::read(file).expect("it is kept")).expect("JSON")
+}
+
+fn kept_and_refreshed(plane: &ControlPlane, pin: &str, endpoint: &str) -> Result<()> {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let root: PathBuf = scratch.path().join("root");
+    std::fs::create_dir_all(root.join("etc")).expect("a folder");
+    let root_name = root.display().to_string();
+    let words = ["--root", &root_name, "discover", "--refresh"];
+    let refresh = |further: &[&str]| machineadm(&[&words[..], further].concat()).output().expect("it runs");
+    let none = refresh(&[]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(text(&none.stderr).contains("discover one with --store first"), "{none:?}");
+
+    let store = [
+        "--root",
+        &root_name,
+        "discover",
+        endpoint,
+        "--token",
+        TOKEN,
+        "--discovery-token-ca-cert-hash",
+        pin,
+        "--store",
+    ];
+    said(&machineadm(&store).output().expect("it runs"));
+    let first = kept(&root);
+    assert!(text(&refresh(&[]).stderr).contains("nothing has changed"));
+    assert_eq!(kept(&root), first);
+
+    // The cluster is reached under another name from now on, and its roots are two.
+    let (moved, bundle) = (plane.url(0)?.replace("127.0.0.1", "localhost"), scratch.path().join("bundle.pem"));
+    let authority = std::fs::read_to_string(plane.pki().join("ca.crt")).expect("PEM");
+    std::fs::write(&bundle, format!("{authority}{}", Authority::new().pem())).expect("a file");
+    let bundle = bundle.display().to_string();
+    said(&on(plane, &["discovery-objects", "--server", &moved, "--ca-file", &bundle]));
+    let shown = said(&refresh(&[]));
+    assert!(shown.contains(&moved) && shown.contains("roots     2 certificates"), "{shown}");
+    assert_eq!(kept(&root)["pins"], first["pins"]);
+
+    // Roots without a pinned one need consent.
+    let strange = scratch.path().join("strange.pem");
+    std::fs::write(&strange, Authority::new().pem()).expect("a file");
+    let before = kept(&root);
+    said(&on(plane, &["discovery-objects", "--server", &moved, "--ca-file", &strange.display().to_string()]));
+    let refused = refresh(&[]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("none of the new roots is pinned"), "{refused:?}");
+    assert_eq!(kept(&root), before, "a refused answer changed what is kept");
+    said(&refresh(&["--accept-unpinned-roots"]));
+    assert_ne!(kept(&root)["pins"], before["pins"]);
+    // Now the kept roots do not verify the server any more: nothing that it says counts.
+    let lost = refresh(&["--accept-unpinned-roots"]);
+    assert_eq!(lost.status.code(), Some(1));
+    assert!(text(&lost.stderr).contains("what is kept stays"), "{lost:?}");
+    Ok(())
+}
+
+#[test]
+fn a_machine_that_boots_before_its_control_plane_finds_it() -> Result<()> {
+    let mut plane = plane()?;
+    let (pin, endpoint) = (pin(&plane), endpoint(&plane)?);
+    plane.kill(Part::ApiServer(0))?;
+    let words = ["discover", &endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", &pin];
+    let log = tempfile::NamedTempFile::new().expect("a file");
+    let mut waiting = machineadm(&words);
+    let waiting = waiting.stdout(Stdio::piped()).stderr(log.reopen().expect("a file")).spawn().expect("it runs");
+    until("it has asked in vain", LIMIT, || {
+        let log = std::fs::read_to_string(log.path()).unwrap_or_default();
+        if log.contains("trying again in") { Ok(()) } else { Err(log) }
+    })?;
+    plane.restart(Part::ApiServer(0))?;
+    assert!(said(&waiting.wait_with_output().expect("it ends")).contains("proven    by token abcdef"));
+    plane.down()
+}
+
+#[test]
+fn methods_that_exclude_each_other_are_refused_before_anything_is_sent() {
+    let server = FakeServer::start(|_, tls| answer(tls, "200 OK", "", "{}"));
+    let endpoint = format!("127.0.0.1:{}", server.port());
+    let pin = format!("sha256:{}", "0".repeat(64));
+    let url = server.url("/");
+    for (words, problem) in [
+        (&[&endpoint[..], "--token", TOKEN][..], "--discovery-token-ca-cert-hash is missing"),
+        (&["--discovery-file", &url, "--token", TOKEN], "counts as --discovery-token"),
+        (&["--discovery-file", &url, "--discovery-token", TOKEN], "--discovery-file excludes"),
+        (&["--discovery-file", &url, &endpoint], "must not be given with --discovery-file"),
+        (&["--discovery-file", "http://127.0.0.1/x"], "must be https"),
+        (&[&endpoint, "--discovery-token-ca-cert-hash", &pin], "or --discovery-file must be given"),
+        (&[&endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", "md5:00"], "--discovery-token-ca-cert-hash"),
+        (&[&endpoint, "--token", "hunter2", "--discovery-token-ca-cert-hash", &pin], "is no bootstrap token"),
+        (&["--token", TOKEN, "--discovery-token-ca-cert-hash", &pin], "endpoint is missing"),
+        (&[&endpoint, "--refresh"], "cannot be used with"),
+    ] {
+        let refused = machineadm(&[&["discover"][..], words].concat()).output().expect("it runs");
+        assert_eq!(refused.status.code(), Some(2), "{words:?}: {refused:?}");
+        let complaint = text(&refused.stderr);
+        assert!(complaint.contains(problem), "{words:?}: {complaint}");
+        assert!(!complaint.contains("hunter2") && !complaint.contains(TOKEN), "{complaint}");
+    }
+    assert_eq!((server.connections(), server.seen().len()), (0, 0));
+}
