@@ -143,6 +143,16 @@ impl FromStr for Endpoint {
     }
 }
 
+/// Whether this is an https URL with a host and without a name or password; path and query may be any.
+pub(crate) fn check_https_url(text: &str) -> Result<(), NoEndpoint> {
+    let rest = https(text)?.ok_or(NoEndpoint::NotHttps)?;
+    let (authority, path) = rest.find(['/', '?', '#']).map_or((rest, ""), |at| rest.split_at(at));
+    if !path.bytes().all(|letter| letter.is_ascii_graphic()) {
+        return Err(NoEndpoint::BadPath);
+    }
+    Endpoint::from_parts(authority, "", HTTPS_PORT).map(drop)
+}
+
 /// What follows `https://`; nothing, if the text has no scheme.
 fn https(text: &str) -> Result<Option<&str>, NoEndpoint> {
     match text.split_once("://") {

@@ -64,7 +64,9 @@ impl Signing {
     pub fn applied(&self, config_map: &ConfigMap) -> Option<ConfigMap> {
         let Self::Write { set, remove, .. } = self else { return None };
         let mut config_map = config_map.clone();
-        config_map.data.retain(|key, _| !remove.contains(key));
+        for key in remove {
+            config_map.data.remove(key);
+        }
         config_map.data.extend(set.clone());
         Some(config_map)
     }

@@ -1,0 +1,22 @@
+//! A kubeconfig from an https URL, which the system's roots vouch for.
+use super::{
+    Source,
+    network::{Network, Patience},
+    outcome::{NotTrusted, Refusal},
+    rounds::rounds,
+};
+use std::fmt;
+
+/// The bytes at a URL; asked again for a while, as a machine may boot before its servers.
+pub(super) fn fetch(url: &str, net: &mut dyn Network, patience: Patience) -> Result<Vec<u8>, NotTrusted> {
+    rounds(&[Url(url)], net, patience, |url, net| net.document(url.0).map_err(Refusal::Unreached))
+}
+
+/// A URL that shows itself without its query.
+struct Url<'a>(&'a str);
+
+impl fmt::Display for Url<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Source::Url(self.0.to_owned()).shown())
+    }
+}

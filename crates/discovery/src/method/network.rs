@@ -1,0 +1,92 @@
+//! What discovery needs from the world: two fetches, files, a clock that only goes forward, and somebody to tell.
+use crate::endpoint::Endpoint;
+use std::time::Duration;
+
+/// What a server's certificate is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Roots<'a> {
+    /// By nothing: the answer proves itself, or isn't trusted.
+    Unverified,
+    /// By the roots of this machine.
+    System,
+    /// By these and no others, as PEM.
+    Only(&'a [u8]),
+}
+
+/// The network and the clock.
+pub trait Network {
+    /// GET of cluster-info ([`crate::cluster_info::path`]) without any credentials. Ok is the JSON body of a 200.
+    /// The certificate must be for [`Endpoint::server_name`].
+    fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>) -> Result<Vec<u8>, Unreached>;
+
+    /// The body of an https URL (status 200 only), verified by the system's roots.
+    fn document(&mut self, url: &str) -> Result<Vec<u8>, Unreached>;
+
+    /// Time since some start, which never goes back.
+    fn elapsed(&self) -> Duration;
+
+    /// Waits.
+    fn pause(&mut self, time: Duration);
+
+    /// Progress: what is tried, what failed, when again.
+    fn tell(&mut self, event: Event<'_>);
+}
+
+/// Files of this machine.
+pub trait Files {
+    /// The content of a file, or why there is none.
+    fn file(&mut self, path: &str) -> Result<Vec<u8>, String>;
+
+    /// All of standard input, or why there is none.
+    fn standard_input(&mut self) -> Result<Vec<u8>, String>;
+}
+
+/// There is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct Unreached {
+    /// Why, in words for people.
+    pub text: String,
+    /// The status, if there was an answer with another one than 200.
+    pub status: Option<u16>,
+    /// Whether it may be otherwise in a moment.
+    pub transient: bool,
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// An endpoint or URL is asked.
+    Trying {
+        /// Which.
+        place: &'a str,
+    },
+    /// It isn't trusted, or not yet.
+    Refused {
+        /// Which.
+        place: &'a str,
+        /// Why.
+        text: &'a str,
+    },
+    /// Everything is asked again.
+    Again {
+        /// After this time.
+        after: Duration,
+    },
+}
+
+/// How long is asked again and again, for a machine that boots before its control plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// The time between two rounds.
+    pub every: Duration,
+    /// The time after which no new round begins.
+    pub total: Duration,
+}
+
+/// As kubeadm.
+impl Default for Patience {
+    fn default() -> Self {
+        Self { every: Duration::from_secs(5), total: Duration::from_secs(300) }
+    }
+}

@@ -1,0 +1,144 @@
+//! What discovery ends with: a cluster and its proof, or every place that was asked and why it isn't trusted.
+use super::network::Unreached;
+use crate::{
+    ClusterInfo, Pin, TokenId,
+    certificate::NoCertificates,
+    cluster_info::{self, KUBECONFIG_KEY},
+    jws::JwsError,
+    proof::Proof,
+};
+use std::{fmt, time::Duration};
+
+/// A cluster that can be trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Discovered {
+    /// Where it is.
+    pub cluster_info: ClusterInfo,
+    /// The kubeconfig: as it was signed, or, for a file, with the cluster alone.
+    pub bytes: Vec<u8>,
+    /// How it was proven.
+    pub proof: Proof,
+}
+
+/// No cluster could be trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotTrusted {
+    /// Every place that was asked, with its last refusal.
+    pub attempts: Vec<Attempt>,
+    /// How long it took.
+    pub spent: Duration,
+}
+
+/// A place that was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// An endpoint, a URL or a file.
+    pub place: String,
+    /// Why it isn't trusted.
+    pub refusal: Refusal,
+}
+
+/// Why a place isn't trusted, one for each step that can fail.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// There was no answer.
+    #[error("{0}")]
+    Unreached(Unreached),
+    /// A file can't be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The answer is something else.
+    #[error("the answer is no ConfigMap: is this an API server?")]
+    NotAConfigMap,
+    /// There is nothing to trust yet.
+    #[error("cluster-info holds no {KUBECONFIG_KEY}: the cluster is not set up for discovery yet")]
+    NoKubeconfig,
+    /// The token hasn't signed.
+    #[error("cluster-info carries no signature for token {0}: it has expired or may not sign")]
+    NotSigned(TokenId),
+    /// The signature proves nothing.
+    #[error("{error} (token {id})")]
+    Signature {
+        /// Whose signature was looked for.
+        id: TokenId,
+        /// What is wrong with it.
+        error: JwsError,
+    },
+    /// The content forbids to trust it.
+    #[error("the kubeconfig {}", list(.0))]
+    Content(Vec<cluster_info::Problem>),
+    /// A file of roots holds none.
+    #[error("the file of roots {0}")]
+    Roots(NoCertificates),
+    /// There is no root that a pin could be compared with.
+    #[error("cluster-info names no roots, so that no pinned key can be among them")]
+    NothingPinned,
+    /// It is another cluster.
+    #[error("certificate is for another cluster: {} not among the pins", keys(.0))]
+    NotPinned(Vec<Pin>),
+    /// The server isn't the cluster's.
+    #[error("the second, verified answer is missing: {0}")]
+    Unverified(Unreached),
+    /// The server says something else to those who verify it.
+    #[error("the second, verified answer differs from the first: cluster-info was changed on its way or just now")]
+    Changed,
+}
+
+impl Refusal {
+    /// Whether it makes no sense to ask again: somebody answered, and the answer isn't to be trusted.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Unreached(unreached) | Self::Unverified(unreached) => !unreached.transient,
+            Self::NotAConfigMap | Self::NoKubeconfig | Self::NotSigned(_) => false,
+            _ => true,
+        }
+    }
+
+    /// The step that failed.
+    pub fn step(&self) -> &'static str {
+        match self {
+            Self::Unreached(_) | Self::Unreadable(_) => "fetch",
+            Self::NotAConfigMap | Self::NoKubeconfig => "cluster-info",
+            Self::NotSigned(_) | Self::Signature { .. } => "signature",
+            Self::Content(_) | Self::Roots(_) => "content",
+            Self::NothingPinned | Self::NotPinned(_) => "pins",
+            Self::Unverified(_) | Self::Changed => "verified fetch",
+        }
+    }
+
+    /// What somebody can do about it.
+    pub fn next_step(&self) -> &'static str {
+        match self {
+            Self::Unreached(_) => "see that the address is right and that the API server runs there",
+            Self::Unreadable(_) | Self::Content(_) | Self::Roots(_) => "put the kubeconfig right",
+            Self::NotAConfigMap => "see that the address is the API server's",
+            Self::NoKubeconfig => "on the cluster: kubeadm init phase bootstrap-token",
+            Self::NotSigned(_) => "on the cluster: machineadm token create --print-join-command",
+            Self::Signature { .. } | Self::NothingPinned | Self::NotPinned(_) | Self::Unverified(_) => {
+                "compare address, token and pins with what the cluster prints: machineadm token create --print-join-command"
+            }
+            Self::Changed => "try again; if it stays so, somebody is between this machine and the cluster",
+        }
+    }
+}
+
+fn list(problems: &[cluster_info::Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn keys(pins: &[Pin]) -> String {
+    match pins {
+        [pin] => format!("its key {pin} is"),
+        pins => format!("its keys {} are", pins.iter().map(Pin::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+impl fmt::Display for NotTrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no cluster could be trusted, {} tried", self.attempts.len())?;
+        let width = self.attempts.iter().map(|attempt| attempt.place.len()).max().unwrap_or_default();
+        self.attempts.iter().try_for_each(|Attempt { place, refusal }| write!(f, "\n  {place:width$}   {refusal}"))
+    }
+}
+
+impl std::error::Error for NotTrusted {}

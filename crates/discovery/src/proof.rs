@@ -1,0 +1,87 @@
+//! How a cluster was proven to be the right one.
+use crate::Pin;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How a cluster was proven.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "method", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Proof {
+    /// By a token's signature; the second, verified answer was the same.
+    Token {
+        /// The token's public half.
+        token_id: String,
+        /// The pins that fitted; none, if somebody decided to go without.
+        pins: Vec<Pin>,
+    },
+    /// By a file of this machine.
+    File {
+        /// The file.
+        path: String,
+        /// Whether the cluster itself confirmed or updated it.
+        refreshed: Refreshed,
+    },
+    /// By what came on standard input.
+    StandardInput {
+        /// Whether the cluster itself confirmed or updated it.
+        refreshed: Refreshed,
+    },
+    /// By an https URL, which the system's roots vouch for.
+    Url {
+        /// The URL without its query.
+        url: String,
+        /// Whether the cluster itself confirmed or updated it.
+        refreshed: Refreshed,
+    },
+}
+
+/// What the cluster itself said to a kubeconfig that was brought, over a connection that its roots verify.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Refreshed {
+    /// The same.
+    Same,
+    /// Something newer, which counts.
+    Updated,
+    /// Nothing that could be used, for this reason. What was brought counts.
+    Not(String),
+}
+
+impl Proof {
+    /// What the proof leaves open.
+    pub fn risk(&self) -> Option<&'static str> {
+        match self {
+            Self::Token { pins, .. } if pins.is_empty() => {
+                Some("no root was pinned: whoever else holds the token could have posed as the cluster")
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Token { token_id, pins } if pins.is_empty() => {
+                write!(f, "by token {token_id} alone, without a pin; the second, verified answer was the same")
+            }
+            Self::Token { token_id, pins } => {
+                let keys = pins.iter().map(Pin::to_string).collect::<Vec<_>>().join(" and ");
+                write!(f, "by token {token_id} and by the pinned key {keys}; the second, verified answer was the same")
+            }
+            Self::File { path, refreshed } => write!(f, "by the file {path}; {refreshed}"),
+            Self::StandardInput { refreshed } => write!(f, "by what came on standard input; {refreshed}"),
+            Self::Url { url, refreshed } => write!(f, "by {url}, which the system's roots vouch for; {refreshed}"),
+        }
+    }
+}
+
+impl fmt::Display for Refreshed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Same => f.write_str("the cluster says the same"),
+            Self::Updated => f.write_str("updated by the cluster, over a connection that these roots verify"),
+            Self::Not(reason) => write!(f, "not confirmed by the cluster: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Discovery by a kubeconfig that was brought: what it may hold, and what the cluster itself may change about it.
+use crate::fake::*;
+use machineadm_discovery::{
+    Discovered, Method, NotTrusted, Proof, discover,
+    method::{Patience, Source, Unreached},
+    proof::Refreshed,
+};
+
+const FILE: &str = "/etc/cluster/info.yaml";
+
+fn run(source: Source, files: FakeFiles, net: &mut FakeNetwork<'_>) -> Result<Discovered, NotTrusted> {
+    let mut files = files;
+    discover(&Method::File(source), &mut files, net, Patience::default())
+}
+
+fn from_path(kubeconfig: &str, answer: Result<Vec<u8>, Unreached>) -> Result<Discovered, NotTrusted> {
+    let files = FakeFiles([(FILE, kubeconfig.as_bytes().to_vec()), ("/etc/cluster/ca.crt", CA.to_vec())].into());
+    run(Source::Path(FILE.to_owned()), files, &mut FakeNetwork::new(move |_, _, _| answer.clone()))
+}
+
+fn refreshed(found: &Discovered) -> &Refreshed {
+    match &found.proof {
+        Proof::File { refreshed, .. } | Proof::Url { refreshed, .. } | Proof::StandardInput { refreshed } => refreshed,
+        Proof::Token { .. } => panic!("not by token"),
+    }
+}
+
+#[test]
+fn a_file_is_confirmed_by_the_cluster_that_its_roots_verify() {
+    let found = from_path(&real_info().kubeconfig(), Ok(good())).unwrap();
+    assert_eq!((&found.cluster_info, refreshed(&found)), (&real_info(), &Refreshed::Same));
+    assert_eq!(found.proof.to_string(), "by the file /etc/cluster/info.yaml; the cluster says the same");
+}
+
+#[test]
+fn a_file_is_enough_when_the_cluster_is_silent_or_forbids_to_ask() {
+    for unreached in [unreached("status 403: forbidden", Some(403), false), refused()] {
+        let found = from_path(&real_info().kubeconfig(), Err(unreached.clone())).unwrap();
+        assert_eq!((&found.cluster_info, refreshed(&found)), (&real_info(), &Refreshed::Not(unreached.text)));
+    }
+}
+
+#[test]
+fn a_changed_address_and_a_rotated_bundle_are_followed() {
+    let newer = info("https://new.example.com:6443", &[CA, OTHER_CA].concat());
+    let found = from_path(&real_info().kubeconfig(), Ok(signed(&newer.kubeconfig(), &token()))).unwrap();
+    assert_eq!((&found.cluster_info, refreshed(&found)), (&newer, &Refreshed::Updated));
+    assert_eq!(found.bytes, newer.kubeconfig().as_bytes());
+}
+
+#[test]
+fn an_answer_that_may_not_be_trusted_changes_nothing() {
+    let insecure = real_info().kubeconfig().replace("  name:", "    insecure-skip-tls-verify: true\n  name:");
+    let no_roots = info("https://new.example.com:6443", b"").kubeconfig();
+    for kubeconfig in [insecure, no_roots, "{".to_owned()] {
+        let found = from_path(&real_info().kubeconfig(), Ok(signed(&kubeconfig, &token()))).unwrap();
+        assert_eq!(found.cluster_info, real_info());
+        assert!(matches!(refreshed(&found), Refreshed::Not(_)));
+    }
+}
+
+#[test]
+fn roots_in_a_file_beside_it_are_embedded() {
+    let kubeconfig = "clusters: [{cluster: {server: 'https://api.example.com:6443', certificate-authority: ca.crt}}]";
+    let found = from_path(kubeconfig, Err(refused())).unwrap();
+    assert_eq!((found.cluster_info, found.bytes), (real_info(), real_info().kubeconfig().into_bytes()));
+    let error = from_path(&kubeconfig.replace("ca.crt", "/no/such"), Err(refused())).unwrap_err();
+    assert!(error.to_string().ends_with("no such file"), "{error}");
+    let error = from_path(&kubeconfig.replace("ca.crt", FILE), Err(refused())).unwrap_err();
+    assert!(error.to_string().ends_with("the file of roots holds no certificate"), "{error}");
+}
+
+#[test]
+fn credentials_are_refused_before_anything_is_sent() {
+    let kubeconfig = real_info().kubeconfig().replace("users: null", "users: [{name: a, user: {token: hunter2}}]");
+    for source in [Source::Path(FILE.to_owned()), Source::StandardInput] {
+        let files = FakeFiles([(FILE, kubeconfig.clone().into_bytes()), ("-", kubeconfig.clone().into_bytes())].into());
+        let mut net = FakeNetwork::new(|_, _, _| Err(refused()));
+        let error = run(source, files, &mut net).unwrap_err();
+        assert!(error.to_string().contains("users[0].user.token") && !format!("{error:?}").contains("hunter2"));
+        assert_eq!(net.asked, []);
+    }
+}
+
+#[test]
+fn what_comes_from_elsewhere_may_not_name_local_files() {
+    let kubeconfig = b"clusters: [{cluster: {server: 'https://x', certificate-authority: /etc/cluster/ca.crt}}]";
+    let files = || FakeFiles([("-", kubeconfig.to_vec()), ("/etc/cluster/ca.crt", CA.to_vec())].into());
+    let mut net = FakeNetwork::new(|_, _, _| Ok(kubeconfig.to_vec()));
+    for source in [Source::StandardInput, Source::Url("https://x/y".to_owned())] {
+        let error = run(source, files(), &mut net).unwrap_err();
+        assert!(error.to_string().contains("names a file of roots"), "{error}");
+    }
+}
+
+#[test]
+fn a_url_is_asked_until_it_answers_and_its_query_stays_hidden() {
+    let mut net = FakeNetwork::new(|place, _, pauses| match (place, pauses) {
+        ("https://files.example.com/info.yaml?sig=hunter2", 0) => Err(refused()),
+        ("https://files.example.com/info.yaml?sig=hunter2", _) => Ok(real_info().kubeconfig().into_bytes()),
+        _ => Ok(good()),
+    });
+    let source = Source::Url("https://files.example.com/info.yaml?sig=hunter2".to_owned());
+    let found = run(source.clone(), FakeFiles::default(), &mut net).unwrap();
+    assert_eq!(found.cluster_info, real_info());
+    assert!(!format!("{source:?} {:?} {:?}", found.proof, net.told).contains("hunter2"));
+    let mut net = FakeNetwork::new(|_, _, _| Err(unreached("status 404", Some(404), false)));
+    let error = run(source, FakeFiles::default(), &mut net).unwrap_err();
+    assert_eq!((error.attempts[0].place.as_str(), net.pauses), ("https://files.example.com/info.yaml", 0));
+}
