@@ -8,10 +8,14 @@ use fetch::{Reach, Settings, Trust, certificates};
 use secret::Secret;
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
 use testbed::Result;
 use testbed::control_plane::{ControlPlane, Options, Part};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+/// How many maps are made while the server is killed.
+const MANY: usize = 400;
 const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 
 fn start() -> Result<ControlPlane> {
@@ -138,26 +142,36 @@ fn a_long_list_comes_in_pieces_one_by_one() -> Result<()> {
     plane.down()
 }
 
+/// Makes many maps, one after the other, and says which it is at and what it waits for.
+fn write_many(kubeconfig: Kubeconfig, at: Sender<usize>, waits: Sender<String>) -> cluster::Result<()> {
+    let timeouts = Timeouts { total: Duration::from_secs(120), ..Timeouts::default() };
+    let api = ApiServer::connect(kubeconfig, timeouts)?;
+    let api = api.telling(move |waiting| drop(waits.send(waiting.last.to_string())));
+    for number in 0..MANY {
+        at.send(number).expect("somebody listens");
+        let done = api.ensure(MAPS, &map(&format!("m-{number}"), "1"), Effect::Real)?;
+        assert_eq!(done, Ensured::Created, "m-{number}");
+    }
+    Ok(())
+}
+
 #[test]
-fn a_killed_api_server_is_waited_for() -> Result<()> {
+fn a_server_killed_in_the_middle_is_waited_for_and_nothing_is_lost() -> Result<()> {
     let mut plane = start()?;
     let api = connect(&plane);
-    created(api.create(MAPS, &map("before", "1"), Effect::Real));
-    plane.kill(Part::ApiServer(0))?;
+    assert_eq!(live(&api, "m-0"), None);
     let kubeconfig = Kubeconfig::load(&plane.kubeconfig()).expect("a kubeconfig");
-    let (told, waits) = std::sync::mpsc::channel();
-    let working = std::thread::spawn(move || {
-        let timeouts = Timeouts { total: std::time::Duration::from_secs(120), ..Timeouts::default() };
-        let api = ApiServer::connect(kubeconfig, timeouts).expect("an API");
-        let api = api.telling(move |waiting| drop(told.send(waiting.last.to_string())));
-        api.ensure(MAPS, &map("during", "1"), Effect::Real)
-    });
-    let first = waits.recv().expect("it is tried while nobody answers");
+    let ((at, places), (told, waits)) = (channel(), channel());
+    let working = std::thread::spawn(move || write_many(kubeconfig, at, told));
+    assert!(places.iter().any(|number| number == MANY / 4), "it ended early");
+    plane.kill(Part::ApiServer(0))?;
+    let first = waits.recv().expect("it goes on while nobody answers");
     assert!(first.contains("gave no answer"), "{first}");
     plane.restart(Part::ApiServer(0))?;
-    assert_eq!(working.join().expect("it ends").expect("ensured"), Ensured::Created);
+    working.join().expect("it ends").expect("all are made");
     // The connection from before is dead, and made again without a word.
-    assert!(live(&api, "before").is_some() && live(&api, "during").is_some());
+    let missing: Vec<_> = (0..MANY).filter(|number| live(&api, &format!("m-{number}")).is_none()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
     plane.down()
 }
 
@@ -183,9 +197,8 @@ fn who_may_not_is_told_so_and_cluster_info_is_for_everybody() -> Result<()> {
     let namespace = "--namespace=kube-public";
     plane.kubectl(&[namespace, "create", "role", "info", "--verb=get", "--resource=configmaps"])?;
     plane.kubectl(&[namespace, "create", "rolebinding", "info", "--role=info", "--user=system:anonymous"])?;
-    let allowed = testbed::until("anonymous may read", std::time::Duration::from_secs(30), || {
-        ask().map_err(|error| error.to_string())
-    })?;
+    let allowed =
+        testbed::until("anonymous may read", Duration::from_secs(30), || ask().map_err(|error| error.to_string()))?;
     assert_eq!(allowed, None);
     plane.kubectl(&[namespace, "create", "configmap", "cluster-info", "--from-literal=kubeconfig=x"])?;
     assert_eq!(ask().expect("an answer").expect("a map")["data"]["kubeconfig"], "x");
