@@ -39,6 +39,9 @@ complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "validate" -d 
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "status" -d 'Tell what the last run did, and where it stopped'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "explain" -d 'Explain a document kind or one of its fields'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "config" -d 'Convert, check and edit kubeadm\'s configuration files'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "token" -d 'Make, list and delete the bootstrap tokens of a cluster'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discover" -d 'Find a cluster, prove that it is the right one, and say how'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discovery-objects" -d 'Make what a cluster needs so that machines can discover and join it: cluster-info, roles and bindings'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "version" -d 'Print the version'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "completion" -d 'Print a completion script for a shell'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -157,6 +160,81 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "create" -d 'Make a token on the cluster and print it'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "list" -d 'List the tokens of the cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "delete" -d 'Delete tokens by id or by the whole token'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "generate" -d 'Print a new token without talking to anybody'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l usages -d 'What it may be used for' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l ttl -d 'How long it lives, such as 2h30m; 0 is for ever' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l description -d 'What it is for, for people' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l groups -d 'Groups of who authenticates with it; without it, that of kubeadm\'s nodes' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l certificate-key -d 'The certificate key for the join command of a control plane node' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l config -d 'Make the tokens of an InitConfiguration instead' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l kubeconfig -d 'How to reach the cluster; without it $KUBECONFIG, else /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l print-join-command -d 'Print the command that joins a machine with it instead of the token alone'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l dry-run -d 'Check everything with the cluster, and make nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s o -l output -d 'text, json, yaml, or jsonpath=TEMPLATE' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l kubeconfig -d 'How to reach the cluster; without it $KUBECONFIG, else /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l kubeconfig -d 'How to reach the cluster; without it $KUBECONFIG, else /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l dry-run -d 'Check everything with the cluster, and delete nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "create" -d 'Make a token on the cluster and print it'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the tokens of the cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "delete" -d 'Delete tokens by id or by the whole token'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "generate" -d 'Print a new token without talking to anybody'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token -d 'The token that cluster-info is signed with; counts as --discovery-token. Other users of this machine can see arguments: --token-file hides it' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token-file -d 'The same, read from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token -d 'The token that cluster-info is signed with' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-ca-cert-hash -d 'A key that the cluster\'s roots must hold, as sha256:HEX; may be repeated, one that fits is enough' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-file -d 'Take the cluster\'s kubeconfig from a file, an https URL or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l timeout -d 'How long to try, such as 5m or 90s' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
+yaml\t'YAML'
+kubeconfig\t'The kubeconfig itself, without credentials'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-unsafe-skip-ca-verification -d 'Go without a pin: whoever else holds the token can then pose as the cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l store -d 'Keep what was found on this machine'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l refresh -d 'Ask the cluster that is kept on this machine whether its address or its roots have changed, and follow them'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l accept-unpinned-roots -d 'With --refresh: follow to roots of which none is pinned'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l server -d 'The https URL under which machines reach the API server; without it, that of the kubeconfig' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l ca-file -d 'The roots that machines shall trust, as PEM; without it, those of the kubeconfig' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l kubeconfig -d 'How to reach the cluster; without it $KUBECONFIG, else /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l dry-run -d 'Check everything with the cluster, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand version" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand version" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
@@ -169,17 +247,24 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -l mod
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "bootstrap" -d 'Make this machine what its configuration says'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "plan" -d 'Show what bootstrap would change, and change nothing'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "apply" -d 'Do exactly what a reviewed plan says, or refuse because the machine has changed since'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "validate" -d 'List everything that is wrong with a configuration'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "status" -d 'Tell what the last run did, and where it stopped'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "explain" -d 'Explain a document kind or one of its fields'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "config" -d 'Convert, check and edit kubeadm\'s configuration files'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "version" -d 'Print the version'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "completion" -d 'Print a completion script for a shell'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "bootstrap" -d 'Make this machine what its configuration says'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "plan" -d 'Show what bootstrap would change, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "apply" -d 'Do exactly what a reviewed plan says, or refuse because the machine has changed since'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "validate" -d 'List everything that is wrong with a configuration'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "status" -d 'Tell what the last run did, and where it stopped'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "explain" -d 'Explain a document kind or one of its fields'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "config" -d 'Convert, check and edit kubeadm\'s configuration files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "token" -d 'Make, list and delete the bootstrap tokens of a cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "discover" -d 'Find a cluster, prove that it is the right one, and say how'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "discovery-objects" -d 'Make what a cluster needs so that machines can discover and join it: cluster-info, roles and bindings'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "version" -d 'Print the version'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "completion" -d 'Print a completion script for a shell'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from token" -f -a "create" -d 'Make a token on the cluster and print it'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from token" -f -a "list" -d 'List the tokens of the cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from token" -f -a "delete" -d 'Delete tokens by id or by the whole token'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from token" -f -a "generate" -d 'Print a new token without talking to anybody'

@@ -270,12 +270,14 @@ fn a_machine_that_boots_before_its_control_plane_finds_it() -> Result<()> {
     let log = tempfile::NamedTempFile::new().expect("a file");
     let mut waiting = machineadm(&words);
     let waiting = waiting.stdout(Stdio::piped()).stderr(log.reopen().expect("a file")).spawn().expect("it runs");
-    until("it has asked in vain", LIMIT, || {
+    let asked = until("it has asked in vain", LIMIT, || {
         let log = std::fs::read_to_string(log.path()).unwrap_or_default();
         if log.contains("trying again in") { Ok(()) } else { Err(log) }
-    })?;
-    plane.restart(Part::ApiServer(0))?;
-    assert!(said(&waiting.wait_with_output().expect("it ends")).contains("proven    by token abcdef"));
+    });
+    let back = plane.restart(Part::ApiServer(0));
+    let found = waiting.wait_with_output().expect("it ends");
+    asked.and(back)?;
+    assert!(said(&found).contains("proven    by token abcdef"));
     plane.down()
 }
 
