@@ -1,0 +1,233 @@
+//! The proxy, and what is reached without it.
+use crate::{Error, ProxyFault, Result};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use secret::Secret;
+use std::net::IpAddr;
+use url::{Host, Url};
+use zeroize::Zeroizing;
+
+/// A proxy that is asked to CONNECT. Loopback addresses and `localhost` are always reached without it.
+#[derive(Debug, Clone)]
+pub struct Proxy {
+    /// `http://user:password@host:port`; user and password may be absent.
+    pub url: Secret<String>,
+    /// What is reached without it: hosts and what is below them (`example.com`), only what is below (`.example.com`),
+    /// addresses, networks (`10.0.0.0/8`), each with a port if only that is meant; `*` is everything.
+    pub except: Vec<String>,
+}
+
+/// A proxy as it is used.
+pub(crate) struct Via {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) authorization: Option<Secret<String>>,
+    except: Vec<Exception>,
+}
+
+impl Via {
+    pub(crate) fn new(proxy: &Proxy) -> Result<Self> {
+        let url = Url::parse(proxy.url.expose()).map_err(|_| bad("its URL can't be read"))?;
+        match url.scheme() {
+            "http" => {}
+            "https" => {
+                return Err(bad("a proxy that is itself reached by https is not supported: give an http:// URL"));
+            }
+            _ => return Err(bad("only http:// proxies are supported")),
+        }
+        let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| bad("its URL has no host"))?;
+        let except = proxy.except.iter().filter_map(|text| Exception::parse(text)).collect();
+        let port = url.port_or_known_default().unwrap_or(80);
+        Ok(Self { host: bare(host).to_owned(), port, authorization: basic(&url), except })
+    }
+
+    /// Its name for errors.
+    pub(crate) fn name(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
+    /// Whether a URL is reached through it.
+    pub(crate) fn serves(&self, url: &Url) -> bool {
+        let Some(host) = url.host_str() else { return false };
+        let host = bare(host).trim_end_matches('.').to_ascii_lowercase();
+        let address = host.parse::<IpAddr>().ok().map(|address| address.to_canonical());
+        let is_here = host == "localhost" || address.is_some_and(|address| address.is_loopback());
+        let port = url.port_or_known_default();
+        !is_here && !self.except.iter().any(|exception| exception.holds(&host, address, port))
+    }
+}
+
+/// Basic authorization from a URL's user part.
+pub(crate) fn basic(url: &Url) -> Option<Secret<String>> {
+    let password = url.password().unwrap_or_default();
+    if url.username().is_empty() && password.is_empty() {
+        return None;
+    }
+    let mut pair = Zeroizing::new(decoded(url.username()).to_vec());
+    pair.push(b':');
+    pair.extend_from_slice(&decoded(password));
+    Some(Secret::new(format!("Basic {}", *Zeroizing::new(STANDARD.encode(&*pair)))))
+}
+
+/// Percent-encoded text as bytes.
+fn decoded(text: &str) -> Zeroizing<Vec<u8>> {
+    let bytes = text.as_bytes();
+    let mut plain = Zeroizing::new(Vec::with_capacity(bytes.len()));
+    let mut at = 0;
+    while at < bytes.len() {
+        let hex = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| bytes[at] == b'%') {
+            Some(byte) => {
+                plain.push(byte);
+                at += 3;
+            }
+            None => {
+                plain.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    plain
+}
+
+fn bad(why: &'static str) -> Error {
+    Error::Proxy { proxy: "of the settings".to_owned(), fault: ProxyFault::BadUrl(why) }
+}
+
+/// A host without the brackets of an IPv6 address.
+fn bare(host: &str) -> &str {
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+}
+
+/// One item of what is reached without the proxy.
+#[derive(Debug, PartialEq, Eq)]
+enum Exception {
+    Everything,
+    Network(IpAddr, u8),
+    Host { name: String, port: Option<u16> },
+    Below { domain: String, port: Option<u16> },
+}
+
+impl Exception {
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim().to_ascii_lowercase();
+        if text == "*" {
+            return Some(Self::Everything);
+        }
+        if let Some((address, bits)) = text.split_once('/') {
+            return Some(Self::Network(address.parse().ok()?, bits.parse().ok()?));
+        }
+        let (host, port) = split_port(&text);
+        let below = host.strip_prefix("*.").or_else(|| host.strip_prefix('.'));
+        match below {
+            Some(domain) => Some(Self::Below { domain: domain.to_owned(), port }),
+            None => (!host.is_empty()).then(|| Self::Host { name: host.to_owned(), port }),
+        }
+    }
+
+    fn holds(&self, host: &str, address: Option<IpAddr>, at: Option<u16>) -> bool {
+        let is_below = |domain: &str| host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'));
+        let fits = |port: &Option<u16>| port.is_none_or(|port| Some(port) == at);
+        match self {
+            Self::Everything => true,
+            Self::Network(network, bits) => address.is_some_and(|address| is_in(address, *network, *bits)),
+            Self::Below { domain, port } => fits(port) && address.is_none() && is_below(domain),
+            Self::Host { name, port } => fits(port) && is_host(name, host, address, is_below),
+        }
+    }
+}
+
+fn is_host(name: &str, host: &str, address: Option<IpAddr>, is_below: impl Fn(&str) -> bool) -> bool {
+    match address {
+        Some(address) => name.parse::<IpAddr>().is_ok_and(|name| name.to_canonical() == address),
+        None => host == name || is_below(name),
+    }
+}
+
+/// `host:port`, `[address]:port`, or either without a port.
+fn split_port(text: &str) -> (&str, Option<u16>) {
+    if text.parse::<IpAddr>().is_ok() {
+        return (text, None);
+    }
+    match text.rsplit_once(':').map(|(host, port)| (host, port.parse())) {
+        Some((host, Ok(port))) => (bare(host), Some(port)),
+        _ => (bare(text), None),
+    }
+}
+
+fn is_in(address: IpAddr, network: IpAddr, bits: u8) -> bool {
+    let same = |a: u128, b: u128, width: u32| {
+        let shift = width.saturating_sub(u32::from(bits));
+        a.checked_shr(shift).unwrap_or(0) == b.checked_shr(shift).unwrap_or(0)
+    };
+    match (address, network) {
+        (IpAddr::V4(a), IpAddr::V4(n)) => same(u32::from(a).into(), u32::from(n).into(), 32),
+        (IpAddr::V6(a), IpAddr::V6(n)) => same(a.into(), n.into(), 128),
+        _ => false,
+    }
+}
+
+/// The address in a URL, if it has one and not a name.
+pub(crate) fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Ipv4(address) => Some(address.into()),
+        Host::Ipv6(address) => Some(address.into()),
+        Host::Domain(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn serves(except: &[&str], url: &str) -> bool {
+        let url = Url::parse(url).expect("a URL");
+        let except = except.iter().map(|text| (*text).to_owned()).collect();
+        let proxy = Proxy { url: Secret::new("http://p:3128".to_owned()), except };
+        Via::new(&proxy).expect("a proxy").serves(&url)
+    }
+
+    #[test]
+    fn everything_but_this_machine_goes_through_the_proxy() {
+        assert!(serves(&[], "https://example.com") && serves(&[], "https://10.0.0.1"));
+        for here in ["https://localhost", "https://LOCALHOST.", "https://127.0.0.9", "https://[::1]:8443"] {
+            assert!(!serves(&[], here), "{here}");
+        }
+    }
+
+    #[test]
+    fn hosts_domains_addresses_and_networks_are_reached_without_it() {
+        let cases = [
+            ("example.com", "https://example.com", "https://notexample.com"),
+            ("example.com", "https://a.example.com", "https://example.org"),
+            (".example.com", "https://a.example.com", "https://example.com"),
+            ("*.example.com", "https://a.b.EXAMPLE.com", "https://example.com"),
+            ("10.1.2.3", "https://10.1.2.3", "https://10.1.2.4"),
+            ("10.0.0.0/8", "https://10.9.9.9", "https://11.0.0.1"),
+            ("fd00::/8", "https://[fd12::1]", "https://[2001:db8::1]"),
+            ("fd00::1", "https://[fd00::1]", "https://[fd00::2]"),
+            ("h:8443", "https://h:8443", "https://h"),
+            ("[fd00::1]:6443", "https://[fd00::1]:6443", "https://[fd00::1]"),
+        ];
+        for (except, without, with) in cases {
+            assert!(!serves(&[except], without), "{except}: {without}");
+            assert!(serves(&[except], with), "{except}: {with}");
+        }
+        assert!(!serves(&["*"], "https://anything"));
+        assert!(!serves(&["0.0.0.0/0"], "https://10.0.0.1") && serves(&["0.0.0.0/0"], "https://h"));
+    }
+
+    #[test]
+    fn a_password_is_decoded_and_a_bad_url_not_quoted() {
+        let url = Url::parse("http://jo:p%40ss%2F@p:1").expect("a URL");
+        assert_eq!(
+            basic(&url).map(|text| text.expose().clone()),
+            Some(format!("Basic {}", STANDARD.encode("jo:p@ss/")))
+        );
+        for url in ["https://jo:s3cret@p:1", "socks5://jo:s3cret@p:1", "jo:s3cret@p", "http://jo:s3cret@:x"] {
+            let proxy = Proxy { url: Secret::new(url.to_owned()), except: Vec::new() };
+            let error = Via::new(&proxy).err().expect("refused");
+            assert!(!format!("{error} {error:?} {proxy:?}").contains("s3cret"), "{error}");
+        }
+    }
+}

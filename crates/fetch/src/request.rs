@@ -1,0 +1,134 @@
+//! What is asked for.
+use crate::{Error, Result, shown};
+use secret::Secret;
+use std::fmt;
+use url::Url;
+use zeroize::Zeroizing;
+
+/// A request. Its URL is https; userinfo in it becomes basic authorization.
+#[derive(Clone)]
+pub struct Request {
+    /// What to do.
+    pub method: Method,
+    /// With what.
+    pub url: Url,
+    /// Names and values; those of `Host`, `User-Agent`, `Accept-Encoding`, `Content-Length` and `Content-Type` are set
+    /// by the client. A redirect to another authority keeps `Accept` only, and no body.
+    pub headers: Vec<(String, Secret<String>)>,
+    /// What is sent along.
+    pub body: Option<Body>,
+}
+
+impl Request {
+    /// A GET of an https URL.
+    pub fn get(url: &str) -> Result<Self> {
+        Self::new(Method::Get, url)
+    }
+
+    /// A request without headers and body.
+    pub fn new(method: Method, url: &str) -> Result<Self> {
+        let url = Url::parse(url).map_err(|error| Error::BadUrl { reason: error.to_string() })?;
+        check(&url)?;
+        Ok(Self { method, url, headers: Vec::new(), body: None })
+    }
+
+    /// The request with one more header.
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: Secret<String>) -> Self {
+        self.headers.push((name.to_owned(), value));
+        self
+    }
+
+    /// The request with a body.
+    #[must_use]
+    pub fn with_body(mut self, content_type: &str, bytes: Vec<u8>) -> Self {
+        self.body = Some(Body { content_type: content_type.to_owned(), bytes: Zeroizing::new(bytes) });
+        self
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        let Self { method, url, body, .. } = self;
+        let mut shape = f.debug_struct("Request");
+        shape.field("method", method).field("url", &shown(url)).field("headers", &names).field("body", body).finish()
+    }
+}
+
+/// Whether a URL can be fetched at all.
+pub(crate) fn check(url: &Url) -> Result<()> {
+    if url.scheme() != "https" {
+        return Err(Error::NotHttps { url: shown(url) });
+    }
+    if url.host_str().is_none_or(str::is_empty) || url.port() == Some(0) {
+        return Err(Error::BadUrl { reason: "it has no host, or port 0".to_owned() });
+    }
+    Ok(())
+}
+
+/// The methods that we use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Reads.
+    Get,
+    /// Makes something new.
+    Post,
+    /// Replaces.
+    Put,
+    /// Changes a part.
+    Patch,
+    /// Removes.
+    Delete,
+}
+
+impl Method {
+    /// As HTTP has it.
+    pub(crate) const fn http(self) -> hyper::Method {
+        match self {
+            Self::Get => hyper::Method::GET,
+            Self::Post => hyper::Method::POST,
+            Self::Put => hyper::Method::PUT,
+            Self::Patch => hyper::Method::PATCH,
+            Self::Delete => hyper::Method::DELETE,
+        }
+    }
+}
+
+/// What is sent along with a request.
+#[derive(Clone)]
+pub struct Body {
+    /// What it is.
+    pub content_type: String,
+    /// Its bytes.
+    pub bytes: Zeroizing<Vec<u8>>,
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes of {}", self.bytes.len(), self.content_type)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_https_is_asked_for() {
+        assert!(matches!(Request::get("http://h/x?key=s3cret"), Err(Error::NotHttps { url }) if url == "http://h/x"));
+        assert!(matches!(Request::get("file:///etc/passwd"), Err(Error::NotHttps { .. })));
+        assert!(matches!(Request::get("https://"), Err(Error::BadUrl { .. })));
+        assert!(matches!(Request::get("https://h:0/"), Err(Error::BadUrl { .. })));
+        assert!(matches!(Request::get("h:443/s3cret"), Err(Error::NotHttps { .. } | Error::BadUrl { .. })));
+    }
+
+    #[test]
+    fn a_request_shows_nothing_secret() {
+        let request = Request::get("https://jo:s3cret@h/x?key=s3cret").expect("a request");
+        let request = request.with_header("Authorization", Secret::new("Bearer s3cret".to_owned()));
+        let shown = format!("{:?}", request.with_body("text/plain", b"s3cret".to_vec()));
+        assert!(shown.contains("https://h/x") && shown.contains("Authorization"), "{shown}");
+        assert!(!shown.contains("s3cret"), "{shown}");
+    }
+}

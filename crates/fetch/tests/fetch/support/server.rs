@@ -1,0 +1,138 @@
+//! A server on loopback that does to its clients what a test says.
+use super::Authority;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+pub(crate) type Tls = StreamOwned<ServerConnection, TcpStream>;
+type Handler = dyn Fn(&Seen, &mut Tls) -> io::Result<()> + Send + Sync;
+
+/// A request as the server saw it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    /// The first line and the headers.
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+    /// Whether the client showed a certificate.
+    pub(crate) identified: bool,
+}
+
+impl Seen {
+    pub(crate) fn path(&self) -> &str {
+        self.head.split(' ').nth(1).unwrap_or_default()
+    }
+
+    /// The value of a header.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().skip(1).filter_map(|line| line.split_once(": "));
+        lines.filter(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+    }
+}
+
+pub(crate) struct FakeServer {
+    authority: Arc<Authority>,
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    seen: Mutex<Vec<Seen>>,
+    connections: AtomicUsize,
+    ended: AtomicBool,
+}
+
+impl FakeServer {
+    /// A server with a good certificate for `localhost` and the loopback addresses.
+    pub(crate) fn start(handler: impl Fn(&Seen, &mut Tls) -> io::Result<()> + Send + Sync + 'static) -> Self {
+        Self::of(Arc::new(Authority::new()), handler)
+    }
+
+    /// The same with a certificate by a given authority.
+    pub(crate) fn of(
+        authority: Arc<Authority>,
+        handler: impl Fn(&Seen, &mut Tls) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let config = authority.serves_and_asks(&["localhost", "127.0.0.1", "::1"]);
+        Self::with(authority, config, handler)
+    }
+
+    /// A server with this certificate.
+    pub(crate) fn with(
+        authority: Arc<Authority>,
+        config: Arc<ServerConfig>,
+        handler: impl Fn(&Seen, &mut Tls) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, shared) = (listener.local_addr().unwrap(), Arc::new(Shared::default()));
+        let (state, handler): (_, Arc<Handler>) = (Arc::clone(&shared), Arc::new(handler));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten().take_while(|_| !state.ended.load(Ordering::SeqCst)) {
+                let (state, handler, config) = (Arc::clone(&state), Arc::clone(&handler), Arc::clone(&config));
+                // A client that breaks off is what many tests are about.
+                std::thread::spawn(move || drop(serve(stream, config, &state, &*handler)));
+            }
+        });
+        Self { authority, address, shared }
+    }
+
+    pub(crate) fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("https://{}{path}", self.address)
+    }
+
+    /// Every request so far.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.shared.seen.lock().unwrap().clone()
+    }
+
+    /// How many connections got as far as a request, or to the end of TLS.
+    pub(crate) fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for FakeServer {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Ordering::SeqCst);
+        // Wakes the thread that accepts.
+        drop(TcpStream::connect(self.address));
+    }
+}
+
+fn serve(stream: TcpStream, config: Arc<ServerConfig>, state: &Shared, handler: &Handler) -> io::Result<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+    let connection = ServerConnection::new(config).map_err(io::Error::other)?;
+    let mut reader = BufReader::new(StreamOwned::new(connection, stream));
+    state.connections.fetch_add(1, Ordering::SeqCst);
+    loop {
+        let mut seen = Seen::default();
+        while !seen.head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut seen.head)? == 0 {
+                return Ok(());
+            }
+        }
+        let length = seen.header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
+        seen.body = vec![0; length];
+        reader.read_exact(&mut seen.body)?;
+        seen.identified = reader.get_ref().conn.peer_certificates().is_some();
+        state.seen.lock().unwrap().push(seen.clone());
+        handler(&seen, reader.get_mut())?;
+        reader.get_mut().flush()?;
+    }
+}
+
+/// A whole answer.
+pub(crate) fn answer(tls: &mut Tls, status: &str, headers: &str, body: &str) -> io::Result<()> {
+    write!(tls, "HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len())
+}
