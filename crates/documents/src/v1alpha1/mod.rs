@@ -18,6 +18,7 @@ mod uri;
 
 pub(crate) use commands::CommandsConfig;
 pub use commands::{Command, Program, Repeat, When};
+pub use duration::parse as parse_duration;
 pub(crate) use encrypted::{CIPHER, DERIVATION, DIGEST, EncryptedConfig, TAG};
 pub use encrypted::{Encrypted, Sealed};
 pub(crate) use files::FilesConfig;
@@ -36,7 +37,7 @@ pub(crate) use sysctl::SysctlConfig;
 pub(crate) use trust_bundle::TrustBundleConfig;
 pub use trust_bundle::{Certificate, TrustBundle};
 pub(crate) use uri::uri_secrets;
-pub use uri::{file_path, without_secrets};
+pub use uri::{descriptor, file_path, without_secrets};
 
 /// Group and version of all kinds here.
 pub const API_VERSION: &str = "machineadm.cluster.x-k8s.io/v1alpha1";

@@ -61,7 +61,7 @@ pub fn file_path(uri: &str) -> Option<&str> {
 }
 
 /// The number of an `fd:` URI; the first three are everybody's.
-pub(crate) fn descriptor(uri: &str) -> Option<u32> {
+pub fn descriptor(uri: &str) -> Option<u32> {
     let digits = uri.strip_prefix("fd:")?;
     let plain = !digits.is_empty() && digits.len() <= 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|number| plain && *number >= 3)

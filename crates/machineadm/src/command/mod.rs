@@ -3,6 +3,8 @@ pub(crate) mod apply;
 pub(crate) mod bootstrap;
 pub(crate) mod completion;
 pub(crate) mod config;
+pub(crate) mod decrypt;
+pub(crate) mod encrypt;
 pub(crate) mod explain;
 pub(crate) mod plan;
 mod run;
