@@ -45,7 +45,9 @@ fn file_problem(uri: &str) -> Option<&'static str> {
     if path.contains(['%', '?', '#']) {
         return Some("must be written without `%`, `?` and `#`");
     }
-    path_problem(path).or(is_virtual(path).then_some("must not lie below /proc, /sys or /dev"))
+    // What the kernel makes up others can guess; memory that is mounted as files is as good as a disk.
+    let is_made_up = is_virtual(path) && !path.starts_with("/dev/shm/");
+    path_problem(path).or(is_made_up.then_some("must not lie below /proc, /sys or /dev"))
 }
 
 fn https_problem(uri: &str) -> Option<&'static str> {
@@ -129,6 +131,7 @@ mod tests {
             ("file", "file://host/etc/a"),
             ("file", "file:///etc/../a"),
             ("file", "file:///proc/self/environ"),
+            ("file", "file:///dev/fd/3"),
             ("file", "file:///etc/a?b"),
             ("file", "/etc/a"),
             ("https", "http://storage.example.com/a"),
