@@ -28,11 +28,17 @@ _machineadm() {
             machineadm,config)
                 cmd="machineadm__subcmd__config"
                 ;;
+            machineadm,decrypt)
+                cmd="machineadm__subcmd__decrypt"
+                ;;
             machineadm,discover)
                 cmd="machineadm__subcmd__discover"
                 ;;
             machineadm,discovery-objects)
                 cmd="machineadm__subcmd__discovery__subcmd__objects"
+                ;;
+            machineadm,encrypt)
+                cmd="machineadm__subcmd__encrypt"
                 ;;
             machineadm,explain)
                 cmd="machineadm__subcmd__explain"
@@ -97,11 +103,17 @@ _machineadm() {
             machineadm__subcmd__help,config)
                 cmd="machineadm__subcmd__help__subcmd__config"
                 ;;
+            machineadm__subcmd__help,decrypt)
+                cmd="machineadm__subcmd__help__subcmd__decrypt"
+                ;;
             machineadm__subcmd__help,discover)
                 cmd="machineadm__subcmd__help__subcmd__discover"
                 ;;
             machineadm__subcmd__help,discovery-objects)
                 cmd="machineadm__subcmd__help__subcmd__discovery__subcmd__objects"
+                ;;
+            machineadm__subcmd__help,encrypt)
+                cmd="machineadm__subcmd__help__subcmd__encrypt"
                 ;;
             machineadm__subcmd__help,explain)
                 cmd="machineadm__subcmd__help__subcmd__explain"
@@ -185,7 +197,7 @@ _machineadm() {
 
     case "${cmd}" in
         machineadm)
-            opts="-h -V --bootstrap --path --root --mode --help --version bootstrap plan apply validate status explain config token discover discovery-objects version completion help"
+            opts="-h -V --bootstrap --path --root --mode --help --version bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -630,6 +642,36 @@ _machineadm() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        machineadm__subcmd__decrypt)
+            opts="-f -h --filename --root --mode --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mode)
+                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         machineadm__subcmd__discover)
             opts="-o -h --token --token-file --discovery-token --discovery-token-ca-cert-hash --discovery-token-unsafe-skip-ca-verification --discovery-file --store --refresh --accept-unpinned-roots --timeout --output --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -718,6 +760,76 @@ _machineadm() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        machineadm__subcmd__encrypt)
+            opts="-f -h --filename --provider --passphrase-uri --iterations --for-hostname --for-machine-id --for-product-uuid --not-after --valid-for --max-age --name --root --mode --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --provider)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --passphrase-uri)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iterations)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for-hostname)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for-machine-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for-product-uuid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --not-after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --valid-for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-age)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mode)
+                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         machineadm__subcmd__explain)
             opts="-h --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -741,7 +853,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__help)
-            opts="bootstrap plan apply validate status explain config token discover discovery-objects version completion help"
+            opts="bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -866,6 +978,20 @@ _machineadm() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        machineadm__subcmd__help__subcmd__decrypt)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         machineadm__subcmd__help__subcmd__discover)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -881,6 +1007,20 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__help__subcmd__discovery__subcmd__objects)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        machineadm__subcmd__help__subcmd__encrypt)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1359,7 +1499,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__validate)
-            opts="-f -o -h --filename --output --root --mode --help"
+            opts="-f -o -h --filename --expand --output --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

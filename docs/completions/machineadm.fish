@@ -36,6 +36,8 @@ complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "bootstrap" -d
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "plan" -d 'Show what bootstrap would change, and change nothing'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "apply" -d 'Do exactly what a reviewed plan says, or refuse because the machine has changed since'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "validate" -d 'List everything that is wrong with a configuration'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "encrypt" -d 'Seal documents with a passphrase, so that only who has it can read them'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "decrypt" -d 'Open sealed documents and print them'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "status" -d 'Tell what the last run did, and where it stopped'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "explain" -d 'Explain a document kind or one of its fields'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "config" -d 'Convert, check and edit kubeadm\'s configuration files'
@@ -77,7 +79,30 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l root 
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l expand -d 'Also fetch and open what the configuration points to and seals, as bootstrap would'
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s f -l filename -d 'The documents to seal; may be repeated; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l provider -d 'Who fetches the passphrase: file, descriptor or https' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l passphrase-uri -d 'Where the passphrase is: file:///PATH, fd:N or https://HOST/PATH' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l iterations -d 'Rounds of the key\'s derivation' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-hostname -d 'Only for the machine of this host name; may be repeated, and any of the --for options is enough' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-machine-id -d 'Only for the machine with this /etc/machine-id; may be repeated' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-product-uuid -d 'Only for the machine with this /sys/class/dmi/id/product_uuid; may be repeated' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l not-after -d 'Until when the documents hold, such as 2026-11-17T08:00:00Z' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l valid-for -d 'For how long from now on the documents hold, such as 24h' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l max-age -d 'How old the documents may be when they are opened, such as 24h' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l name -d 'The name of the EncryptedConfig' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s f -l filename -d 'A file with an EncryptedConfig; may be repeated; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+provision\t'Make it a node'
+post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand status" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
@@ -247,19 +272,21 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -l mod
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "bootstrap" -d 'Make this machine what its configuration says'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "plan" -d 'Show what bootstrap would change, and change nothing'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "apply" -d 'Do exactly what a reviewed plan says, or refuse because the machine has changed since'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "validate" -d 'List everything that is wrong with a configuration'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "status" -d 'Tell what the last run did, and where it stopped'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "explain" -d 'Explain a document kind or one of its fields'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "config" -d 'Convert, check and edit kubeadm\'s configuration files'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "token" -d 'Make, list and delete the bootstrap tokens of a cluster'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "discover" -d 'Find a cluster, prove that it is the right one, and say how'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "discovery-objects" -d 'Make what a cluster needs so that machines can discover and join it: cluster-info, roles and bindings'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "version" -d 'Print the version'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "completion" -d 'Print a completion script for a shell'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate status explain config token discover discovery-objects version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "bootstrap" -d 'Make this machine what its configuration says'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "plan" -d 'Show what bootstrap would change, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "apply" -d 'Do exactly what a reviewed plan says, or refuse because the machine has changed since'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "validate" -d 'List everything that is wrong with a configuration'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "encrypt" -d 'Seal documents with a passphrase, so that only who has it can read them'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "decrypt" -d 'Open sealed documents and print them'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "status" -d 'Tell what the last run did, and where it stopped'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "explain" -d 'Explain a document kind or one of its fields'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "config" -d 'Convert, check and edit kubeadm\'s configuration files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "token" -d 'Make, list and delete the bootstrap tokens of a cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "discover" -d 'Find a cluster, prove that it is the right one, and say how'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "discovery-objects" -d 'Make what a cluster needs so that machines can discover and join it: cluster-info, roles and bindings'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "version" -d 'Print the version'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "completion" -d 'Print a completion script for a shell'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'

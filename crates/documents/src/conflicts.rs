@@ -29,7 +29,10 @@ pub(crate) fn find(documents: &[&Decoded]) -> Vec<Conflict> {
             AnyDocument::Proxy(proxy) => seen.proxy(proxy),
             AnyDocument::TrustBundle(bundle) => seen.output("trust bundle", &bundle.name),
             AnyDocument::Init(_) => seen.init(),
-            AnyDocument::KernelModules(_) => {}
+            AnyDocument::KernelModules(_)
+            | AnyDocument::Remote(_)
+            | AnyDocument::Encrypted(_)
+            | AnyDocument::Scope(_) => {}
         }
     }
     seen.conflicts

@@ -142,7 +142,8 @@ impl<'a> Field<'a> {
 
 fn kind_of(schema: &Schema) -> String {
     if let Some(words) = choices(schema) {
-        return format!("one of {}", words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "));
+        let quoted = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+        return if words.len() == 1 { quoted } else { format!("one of {quoted}") };
     }
     let schema = without_null(schema);
     let one = |name: &str| match (name, &schema["items"], &schema["additionalProperties"]) {

@@ -2,6 +2,7 @@
 use crate::{
     limits::{Budget, NOTES, spend},
     path,
+    printable::printable,
     report::Severity,
     tree::{Node, Place},
 };
@@ -35,11 +36,27 @@ pub(crate) struct Findings<'a> {
     places: Option<HashMap<String, Place>>,
     problems: Vec<Problem>,
     budget: &'a mut Budget,
+    /// Whether words of the document may be quoted.
+    quotes: Quotes,
+}
+
+/// Whether words of a document may be quoted in messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quotes {
+    /// Short words, fit to be shown.
+    Words,
+    /// None: the document came sealed.
+    Nothing,
 }
 
 impl<'a> Findings<'a> {
-    pub(crate) fn new(root: &'a Node, budget: &'a mut Budget) -> Self {
-        Self { root, places: None, problems: Vec::new(), budget }
+    pub(crate) fn new(root: &'a Node, budget: &'a mut Budget, quotes: Quotes) -> Self {
+        Self { root, places: None, problems: Vec::new(), budget, quotes }
+    }
+
+    /// A word of the document as a message may quote it, if it may.
+    pub(crate) fn word(&self, word: &str) -> Option<String> {
+        (self.quotes == Quotes::Words).then(|| format!("`{}`", printable(word)))
     }
 
     /// Something is wrong with this field.

@@ -2,7 +2,10 @@
 mod conflicts;
 mod decode;
 mod decoded;
+mod decrypt;
+mod discreet;
 mod duplicates;
+mod expand;
 mod explain;
 mod findings;
 mod flow;
@@ -16,24 +19,36 @@ mod parse;
 mod path;
 mod printable;
 mod read;
+mod reader;
 mod registry;
 mod report;
+mod rights;
 mod scalar;
 mod schema;
+mod seal;
 mod stream;
+mod surroundings;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 mod tree;
 pub mod v1alpha1;
+mod within;
 
 pub use decoded::{AnyDocument, Decoded, Origin};
+pub use decrypt::{DecryptError, decrypt};
+pub use expand::open;
 pub use explain::{ExplainError, explain};
 pub use joined::joined;
 pub use json_schema::json_schema;
-pub use read::{Read, read};
+pub use read::{Read, read, read_for_sealing};
 pub use registry::{KINDS, Kind};
 pub use report::{Note, Report, Severity};
+pub use rights::Rights;
+pub use seal::{Fresh, Heading, SealError, scope_document, seal, sealed_document};
 pub use secret::{SECRET_MARK, Secret};
 pub use stream::Source;
+pub use surroundings::{
+    PASSPHRASE_PLUGIN, PassphraseProvider, ProviderError, REMOTE_PLUGIN, RemoteProvider, Request, Surroundings,
+};

@@ -16,6 +16,24 @@ pub const SIGNS_IN_BRACKETS: usize = 50_000;
 pub const GZIP_RATIO: usize = 100;
 /// Up to this size the ratio does not matter: a short text of few letters compresses very well.
 pub const GZIP_RATIO_FROM: usize = 64 << 10;
+/// Configurations inside of each other: fetched, sealed, and so on.
+pub const NESTING: usize = 8;
+/// Contents and passphrases that one read fetches.
+pub const FETCHES: usize = 64;
+/// Rounds of key derivation of all sealed parts together.
+pub const ROUNDS: usize = 2_000_000;
+/// The fewest rounds that a sealed part may have; FIPS wants no less.
+pub const ROUNDS_FEWEST: u32 = 1000;
+/// The rounds of a sealed part that does not say.
+pub const ROUNDS_DEFAULT: u32 = 50_000;
+/// The most rounds that a sealed part may have.
+pub const ROUNDS_MOST: u32 = 1_000_000;
+/// The shortest passphrase.
+pub const PASSPHRASE_FEWEST: usize = 8;
+/// The longest passphrase.
+pub const PASSPHRASE_MOST: usize = 4096;
+/// The longest URI.
+pub const URI_BYTES: usize = 4096;
 /// Problems that are listed; a file with more has one cause, and a list that nobody reads.
 pub const NOTES: usize = 1000;
 
@@ -26,11 +44,20 @@ pub(crate) struct Budget {
     pub(crate) decoded_bytes: usize,
     pub(crate) documents: usize,
     pub(crate) nodes: usize,
+    pub(crate) fetches: usize,
+    pub(crate) rounds: usize,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { text_bytes: TEXT_BYTES, decoded_bytes: DECODED_BYTES, documents: DOCUMENTS, nodes: NODES }
+        Self {
+            text_bytes: TEXT_BYTES,
+            decoded_bytes: DECODED_BYTES,
+            documents: DOCUMENTS,
+            nodes: NODES,
+            fetches: FETCHES,
+            rounds: ROUNDS,
+        }
     }
 }
 

@@ -5,10 +5,10 @@ use crate::{
     findings::Findings,
     metadata::Metadata,
     nearest::{did_you_mean, nearest},
-    printable::printable,
     tree::{Node, Value},
     v1alpha1::{
-        CommandsConfig, FilesConfig, InitConfig, KernelModulesConfig, ProxyConfig, SysctlConfig, TrustBundleConfig,
+        CommandsConfig, EncryptedConfig, FilesConfig, InitConfig, KernelModulesConfig, ProxyConfig, RemoteConfig,
+        ScopeConfig, SysctlConfig, TrustBundleConfig,
     },
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -65,6 +65,9 @@ pub const KINDS: &[Kind] = &[
     kind::<TrustBundleConfig>(),
     kind::<ProxyConfig>(),
     kind::<InitConfig>(),
+    kind::<RemoteConfig>(),
+    kind::<EncryptedConfig>(),
+    kind::<ScopeConfig>(),
 ];
 
 const fn kind<D: Document>() -> Kind {
@@ -132,9 +135,11 @@ pub(crate) fn find(root: &Node, findings: &mut Findings<'_>) -> Option<&'static 
     }
     if let (None, Some(kind)) = (known, kind) {
         let hint = did_you_mean(kind, KINDS.iter().map(|known| known.kind));
-        findings
-            .error("kind", format!("unknown kind `{}`", printable(kind)))
-            .hint(hint.unwrap_or_else(|| format!("known are {}", kinds_in_words())));
+        let message = match findings.word(kind) {
+            Some(word) => format!("unknown kind {word}"),
+            None => "unknown kind".to_owned(),
+        };
+        findings.error("kind", message).hint(hint.unwrap_or_else(|| format!("known are {}", kinds_in_words())));
     }
     known
 }

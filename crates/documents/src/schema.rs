@@ -134,13 +134,10 @@ pub(crate) fn choices(schema: &Schema) -> Option<Vec<&str>> {
     if let Some(words) = schema["enum"].as_array() {
         return Some(words.iter().filter_map(Schema::as_str).collect());
     }
-    let words: Vec<&str> =
-        variants(schema).into_iter().flat_map(|one| choices(one).unwrap_or_else(|| constant(one))).collect();
+    let one = schema["const"].as_str();
+    let some = variants(schema).into_iter().filter_map(choices).flatten();
+    let words: Vec<&str> = one.into_iter().chain(some).collect();
     (!words.is_empty()).then_some(words)
-}
-
-fn constant(schema: &Schema) -> Vec<&str> {
-    schema["const"].as_str().into_iter().collect()
 }
 
 /// The members that a mapping may have.

@@ -1,5 +1,5 @@
 //! Builders for tests: a document from its kind and the rest of its text.
-use crate::{AnyDocument, Read, Source, read, v1alpha1::API_VERSION};
+use crate::{AnyDocument, KINDS, Kind, Read, Source, read, v1alpha1::API_VERSION};
 use zeroize::Zeroizing;
 
 /// A source of this name.
@@ -20,6 +20,11 @@ pub(crate) fn document(kind: &str, rest: &str) -> String {
 /// A document with this spec.
 pub(crate) fn with_spec(kind: &str, spec: &str) -> String {
     document(kind, &format!("spec:\n  {}", spec.trim_start().replace('\n', "\n  ")))
+}
+
+/// The kinds that may all stand in one file: what ScopeConfig says counts only inside of something sealed.
+pub(crate) fn kinds_of_one_file() -> impl Iterator<Item = &'static Kind> {
+    KINDS.iter().filter(|kind| kind.kind != "ScopeConfig")
 }
 
 /// `path: message` of every note.

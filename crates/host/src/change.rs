@@ -15,6 +15,8 @@ pub enum Change {
         was: Option<FileState>,
         /// The file as it shall be.
         file: FileState,
+        /// Whether it came sealed, so that its contents are never shown, whoever may read the file.
+        confidential: bool,
     },
     /// Set a kernel parameter and see that it took.
     SetSysctl {

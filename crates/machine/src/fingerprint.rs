@@ -49,7 +49,9 @@ impl Parts {
 
     fn change(&mut self, change: &Change) {
         match change {
-            Change::WriteFile { path, was, file } => self.text("write").text(path).file(was.as_ref()).file(Some(file)),
+            Change::WriteFile { path, was, file, confidential: _ } => {
+                self.text("write").text(path).file(was.as_ref()).file(Some(file))
+            }
             Change::SetSysctl { key: _, path, was, value } => {
                 self.text("sysctl").text(path).maybe(was.as_deref()).text(value)
             }

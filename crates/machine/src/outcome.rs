@@ -1,5 +1,5 @@
 //! The outcome: what a run did, step by step, and where it stopped. Programs read it; its form is versioned.
-use crate::{Event, Failure, Line, Mode, PlanError, Redactor, phases};
+use crate::{Event, Failure, Line, Machine, Mode, PlanError, Provenance, Redactor, phases};
 use documents::v1alpha1::API_VERSION;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,9 @@ pub struct Outcome {
     pub finished: Option<Timestamp>,
     /// How many documents asked for it.
     pub documents: usize,
+    /// Where they came from, in their order.
+    #[serde(default)]
+    pub sources: Vec<Provenance>,
     /// Phase by phase.
     pub phases: Vec<PhaseOutcome>,
     /// Why it failed.
@@ -115,7 +118,7 @@ pub struct FailureOutcome {
 
 impl Outcome {
     /// A run that begins now.
-    pub fn begin(version: &str, machine: String, mode: Mode, documents: usize, now: Timestamp) -> Self {
+    pub fn begin(version: &str, machine: String, mode: Mode, wanted: &Machine, now: Timestamp) -> Self {
         let phase = |name: &str| PhaseOutcome {
             name: name.to_owned(),
             state: State::NotReached,
@@ -133,7 +136,8 @@ impl Outcome {
             state: State::Running,
             started: now,
             finished: None,
-            documents,
+            documents: wanted.documents,
+            sources: wanted.sources.clone(),
             phases: phases(mode).iter().map(|known| phase(known.name())).collect(),
             failure: None,
         }

@@ -1,5 +1,5 @@
 //! A plan as people and programs see it; what may be secret is never in it.
-use crate::{Mode, Planned, Preview, Remark, Step};
+use crate::{Machine, Mode, Planned, Preview, Provenance, Remark, Step};
 use documents::v1alpha1::{API_VERSION, Command, Program};
 use host::{Act, Change, Condition, FileState};
 use serde::Serialize;
@@ -21,6 +21,8 @@ pub struct PlanView {
     pub mode: Mode,
     /// How many documents asked for it.
     pub documents: usize,
+    /// Where they came from, in their order.
+    pub sources: Vec<Provenance>,
     /// How many changes are known.
     pub changes: usize,
     /// Phase by phase.
@@ -59,9 +61,16 @@ pub struct Line {
     pub diff: Vec<String>,
 }
 
+/// Whether what a file holds is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Contents {
+    Shown,
+    Hidden,
+}
+
 impl PlanView {
-    /// What to show of a preview.
-    pub fn new(machine: String, mode: Mode, documents: usize, preview: &Preview) -> Self {
+    /// What to show of a preview of what is wanted.
+    pub fn new(machine: String, mode: Mode, wanted: &Machine, preview: &Preview) -> Self {
         let phase = |(name, planned): &(&'static str, Planned)| PhaseView {
             name,
             known_after: planned.known_after,
@@ -73,7 +82,8 @@ impl PlanView {
             kind: "Plan",
             machine,
             mode,
-            documents,
+            documents: wanted.documents,
+            sources: wanted.sources.clone(),
             changes: preview.changes(),
             phases: preview.0.iter().map(phase).collect(),
         }
@@ -110,11 +120,14 @@ impl Line {
 
     fn of_change(change: &Change) -> Self {
         match change {
-            Change::WriteFile { path, was: None, file } => {
-                let shown = if file.is_public() { String::new() } else { size(file) };
+            Change::WriteFile { path, was: None, file, confidential } => {
+                let shown = if file.is_public() && !confidential { String::new() } else { size(file) };
                 Self::plain("create", path, format!("{}{shown}", rights(file)))
             }
-            Change::WriteFile { path, was: Some(was), file } => Self::of_rewrite(path, was, file),
+            Change::WriteFile { path, was: Some(was), file, confidential } => {
+                let is_public = was.is_public() && file.is_public() && !confidential;
+                Self::of_rewrite(path, was, file, if is_public { Contents::Shown } else { Contents::Hidden })
+            }
             Change::SetSysctl { key, was, value, .. } => {
                 Self::plain("change", key, format!("{} → {value}", was.as_deref().unwrap_or("absent")))
             }
@@ -131,16 +144,16 @@ impl Line {
         }
     }
 
-    fn of_rewrite(path: &str, was: &FileState, file: &FileState) -> Self {
+    fn of_rewrite(path: &str, was: &FileState, file: &FileState, contents: Contents) -> Self {
         let mut details = Vec::new();
         let mut diff = Vec::new();
-        if was.contents != file.contents {
-            if was.is_public() && file.is_public() {
+        match contents {
+            _ if was.contents == file.contents => {}
+            Contents::Hidden => details.push(format!("contents{}", size(file))),
+            Contents::Shown => {
                 let (added, removed, lines) = difference(was, file);
                 details.push(format!("+{added} −{removed}"));
                 diff = lines;
-            } else {
-                details.push(format!("contents{}", size(file)));
             }
         }
         if was.mode != file.mode {

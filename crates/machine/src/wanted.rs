@@ -3,12 +3,24 @@ use documents::{
     AnyDocument, Decoded,
     v1alpha1::{Command, File, Init, Parameter, Proxy, TrustBundle},
 };
+use serde::{Deserialize, Serialize};
+
+/// Where documents came from: a file, or the way into another document, as in `node.yaml#2 > sealed`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Its name.
+    pub name: String,
+    /// How many documents it gave.
+    pub documents: usize,
+}
 
 /// What the documents ask of this machine, each list in the documents' order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
     /// How many documents said so.
     pub documents: usize,
+    /// Where they came from, in their order.
+    pub sources: Vec<Provenance>,
     /// Certificates to trust.
     pub trust: Vec<TrustBundle>,
     /// Proxies for services.
@@ -29,8 +41,18 @@ impl Machine {
     /// Gathers what decoded documents ask.
     pub fn of(documents: Vec<Decoded>) -> Self {
         let mut machine = Self { documents: documents.len(), ..Self::default() };
-        documents.into_iter().for_each(|document| machine.add(document.body));
+        for document in documents {
+            machine.note_source(&document.origin.source);
+            machine.add(document.body);
+        }
         machine
+    }
+
+    fn note_source(&mut self, name: &str) {
+        match self.sources.iter_mut().find(|known| known.name == name) {
+            Some(known) => known.documents += 1,
+            None => self.sources.push(Provenance { name: name.to_owned(), documents: 1 }),
+        }
     }
 
     fn add(&mut self, body: AnyDocument) {
@@ -51,6 +73,8 @@ impl Machine {
             AnyDocument::Files(files) => self.files.extend(files),
             AnyDocument::Commands(commands) => self.commands.extend(commands),
             AnyDocument::Init(init) => self.init = Some(init),
+            // Others stand in their place by now.
+            AnyDocument::Remote(_) | AnyDocument::Encrypted(_) | AnyDocument::Scope(_) => {}
         }
     }
 }

@@ -6,7 +6,9 @@ pub(crate) use crate::command::{
     config::arguments::Config, discover::arguments::Discover, discovery_objects::DiscoveryObjects,
     token::arguments::Token,
 };
-use std::path::PathBuf;
+use documents::{limits, v1alpha1::parse_duration};
+use jiff::Timestamp;
+use std::{path::PathBuf, time::Duration};
 
 /// Makes a machine a Kubernetes node: reads its configuration, shows what it would do, does it, and tells what happened.
 #[derive(Debug, Parser)]
@@ -64,8 +66,25 @@ Example:
     #[command(after_help = "\
 Examples:
   machineadm validate -f node.yaml
+  machineadm validate -f node.yaml --expand # fetch and open what it points to and seals, and check that too
   generate-config | machineadm validate -f - -o json")]
     Validate(Validate),
+    /// Seal documents with a passphrase, so that only who has it can read them
+    #[command(after_help = "\
+Examples:
+  machineadm encrypt --passphrase-uri file:///etc/machineadm/passphrase -f secrets.yaml >> node.yaml
+  machineadm encrypt --passphrase-uri file:///etc/machineadm/passphrase -f secrets.yaml \\
+      --for-hostname node-7 --valid-for 24h
+  machineadm encrypt --provider descriptor --passphrase-uri fd:3 -f secrets.yaml 3< passphrase
+
+The passphrase is read now from where it is on the machine later: the same file, descriptor or https place.
+Each sealing has a new salt and a new initialization vector.")]
+    Encrypt(Box<Encrypt>),
+    /// Open sealed documents and print them
+    #[command(after_help = "\
+Example:
+  machineadm decrypt -f node.yaml           # the documents of every EncryptedConfig in it")]
+    Decrypt(Decrypt),
     /// Tell what the last run did, and where it stopped
     #[command(after_help = "\
 Examples:
@@ -170,9 +189,61 @@ pub(crate) struct Validate {
     /// The configuration; may be repeated; `-` is standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
+    /// Also fetch and open what the configuration points to and seals, as bootstrap would
+    #[arg(long)]
+    pub(crate) expand: bool,
     /// How to print the problems
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Encrypt {
+    /// The documents to seal; may be repeated; `-` is standard input
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+    /// Who fetches the passphrase: file, descriptor or https
+    #[arg(long, value_name = "NAME", default_value = "file")]
+    pub(crate) provider: String,
+    /// Where the passphrase is: file:///PATH, fd:N or https://HOST/PATH
+    #[arg(long, value_name = "URI")]
+    pub(crate) passphrase_uri: String,
+    /// Rounds of the key's derivation
+    #[arg(long, value_name = "N", default_value_t = limits::ROUNDS_DEFAULT,
+        value_parser = clap::value_parser!(u32).range(i64::from(limits::ROUNDS_FEWEST)..=i64::from(limits::ROUNDS_MOST)))]
+    pub(crate) iterations: u32,
+    /// Only for the machine of this host name; may be repeated, and any of the --for options is enough
+    #[arg(long, value_name = "NAME")]
+    pub(crate) for_hostname: Vec<String>,
+    /// Only for the machine with this /etc/machine-id; may be repeated
+    #[arg(long, value_name = "ID")]
+    pub(crate) for_machine_id: Vec<String>,
+    /// Only for the machine with this /sys/class/dmi/id/product_uuid; may be repeated
+    #[arg(long, value_name = "UUID")]
+    pub(crate) for_product_uuid: Vec<String>,
+    /// Until when the documents hold, such as 2026-11-17T08:00:00Z
+    #[arg(long, value_name = "TIME", conflicts_with = "valid_for")]
+    pub(crate) not_after: Option<Timestamp>,
+    /// For how long from now on the documents hold, such as 24h
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) valid_for: Option<Duration>,
+    /// How old the documents may be when they are opened, such as 24h
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) max_age: Option<Duration>,
+    /// The name of the EncryptedConfig
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Decrypt {
+    /// A file with an EncryptedConfig; may be repeated; `-` is standard input
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).ok_or_else(|| "must be a duration, such as `90s`, `30m` or `24h`".to_owned())
 }
 
 #[derive(Debug, Args)]

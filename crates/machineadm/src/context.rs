@@ -1,5 +1,6 @@
 //! What the commands stand on: the configuration that was read, and the machine that it is for.
-use documents::{Decoded, Report, Source, limits};
+use crate::provider;
+use documents::{Decoded, Read, Report, Source, limits, v1alpha1::Identity};
 use host::{
     Linux,
     contract::Exit,
@@ -38,15 +39,16 @@ pub(crate) fn sources(files: &[String], care: Care) -> Result<Vec<Source>, Exit>
     if problems == 0 { Ok(sources) } else { Err(Exit::Input) }
 }
 
-/// Reads and checks a configuration; all its problems go to standard error.
-pub(crate) fn configuration(sources: Vec<Source>) -> Result<Configuration, Exit> {
+/// Reads a configuration with all that it points to or seals, and checks it; all its problems go to standard error.
+/// What is kept of it is its text as it came: what was sealed stays so.
+pub(crate) fn configuration(sources: Vec<Source>, linux: &Linux) -> Result<Configuration, Exit> {
     let text = documents::joined(&sources);
-    let read = documents::read(sources);
+    let read = provider::open(sources, identity(linux));
     if !read.report.is_empty() {
         eprint!("{}", read.report);
     }
     usable(&read.report)?;
-    let redactor = redactor(&read.documents);
+    let redactor = redactor(&read);
     Ok(Configuration { text, machine: Machine::of(read.documents), redactor })
 }
 
@@ -55,8 +57,18 @@ pub(crate) fn usable(report: &Report) -> Result<(), Exit> {
     if report.has_errors() { Err(Exit::Input) } else { Ok(()) }
 }
 
-fn redactor(documents: &[Decoded]) -> Redactor {
-    Redactor::new(documents.iter().flat_map(Decoded::secrets))
+fn redactor(read: &Read) -> Redactor {
+    Redactor::new(read.documents.iter().chain(&read.replaced).flat_map(Decoded::secrets))
+}
+
+/// What a machine is known by.
+pub(crate) fn identity(linux: &Linux) -> Identity {
+    Identity { hostname: linux.name(), machine_id: linux.machine_id().to_owned(), product_uuid: linux.product_uuid() }
+}
+
+/// The machine below a root, only to be looked at.
+pub(crate) fn silent_machine(root: &Path) -> Result<Linux, Exit> {
+    machine(root, Box::new(|_| ()))
 }
 
 /// The machine below a root; commands that it runs are echoed line by line.

@@ -2,6 +2,7 @@
 mod cli;
 mod command;
 mod context;
+mod provider;
 mod show;
 
 pub use cli::Cli;
@@ -19,7 +20,9 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Bootstrap(asked)) => command::bootstrap::run(&asked, mode, &root),
         Some(Command::Plan(asked)) => command::plan::run(&asked, mode, &root),
         Some(Command::Apply(asked)) => command::apply::run(&asked, &root),
-        Some(Command::Validate(asked)) => command::validate::run(&asked),
+        Some(Command::Validate(asked)) => command::validate::run(&asked, &root),
+        Some(Command::Encrypt(asked)) => command::encrypt::run(&asked),
+        Some(Command::Decrypt(asked)) => command::decrypt::run(&asked),
         Some(Command::Status(asked)) => command::status::run(&asked, &root),
         Some(Command::Explain(asked)) => command::explain::run(&asked),
         Some(Command::Config(asked)) => command::config::run(&asked),

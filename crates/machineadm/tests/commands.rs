@@ -239,3 +239,21 @@ fn no_argument_and_no_other_environment_holds_a_commands_secrets() {
     assert!(environments.contains("first-canary") && environments.contains("second-canary"), "{environments}");
     assert!(third.contains("third-canary") && !third.contains("first-") && !third.contains("second-"), "{third}");
 }
+
+#[test]
+fn a_command_neither_dumps_core_nor_inherits_the_passphrase() {
+    let sandbox = Sandbox::new();
+    let look = "
+  - {name: look, shell: 'cat /proc/self/limits > /srv/limits; if cat <&3; then exit 1; fi'}";
+    fs::write(sandbox.at("/srv/plain.yaml"), commands(look)).unwrap();
+    sandbox.sh(
+        "umask 077; echo correct horse battery staple > /srv/passphrase
+         seal() { machineadm encrypt --provider descriptor --passphrase-uri fd:3 -f /srv/plain.yaml 3< /srv/passphrase; }
+         seal > /srv/node.yaml
+         ulimit -c unlimited
+         cat /srv/passphrase | (machineadm bootstrap -f /srv/node.yaml 3<&0 < /dev/null) 2>&1",
+    );
+    let limits = sandbox.text("/srv/limits").unwrap();
+    let core = limits.lines().find(|line| line.starts_with("Max core")).unwrap();
+    assert_eq!(core.split_whitespace().collect::<Vec<_>>()[4..6], ["1", "1"], "{limits}");
+}

@@ -1,6 +1,7 @@
 //! What the docs show works: their documents are accepted, and the commands they name exist.
 use std::{
     fs,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -42,10 +43,29 @@ fn every_document_in_the_docs_is_accepted() {
 
 #[test]
 fn every_example_is_accepted() {
-    for entry in fs::read_dir(repository().join("examples")).unwrap() {
-        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
-        assert!(validate(&text).status.success());
+    let examples = fs::read_dir(repository().join("examples")).unwrap().map(|entry| entry.unwrap().path());
+    let documents: Vec<PathBuf> =
+        examples.filter(|path| path.extension().is_some_and(|ending| ending == "yaml")).collect();
+    assert!(documents.len() >= 2, "{documents:?}");
+    for path in documents {
+        assert!(validate(&fs::read_to_string(&path).unwrap()).status.success(), "{}", path.display());
     }
+}
+
+#[test]
+fn the_example_opens_as_the_demo_shows_it() {
+    let (scratch, examples) = (tempfile::tempdir().expect("a directory"), repository().join("examples"));
+    let at = |name: &str| scratch.path().join(name).to_str().expect("a plain name").to_owned();
+    for name in ["node.yaml", "registry.yaml"] {
+        let text = fs::read_to_string(examples.join(name)).unwrap();
+        fs::write(at(name), text.replace("/srv/seed", scratch.path().to_str().unwrap())).unwrap();
+    }
+    fs::copy(examples.join("passphrase"), at("passphrase")).unwrap();
+    fs::set_permissions(at("passphrase"), fs::Permissions::from_mode(0o600)).unwrap();
+    fs::create_dir(at("etc")).unwrap();
+    fs::write(at("etc/hostname"), "node-7\n").unwrap();
+    let output = machineadm(&["validate", "--expand", "-f", &at("node.yaml"), "--root", &at("")]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("5 documents, no problems"), "{output:?}");
 }
 
 #[test]

@@ -111,12 +111,22 @@ fn private(mut document: Value) -> Value {
     document
 }
 
+/// Kinds that stand for others; expanding their examples would ask servers outside of this machine.
+const STAND_FOR_OTHERS: [&str; 3] = ["RemoteConfig", "EncryptedConfig", "ScopeConfig"];
+
+/// Those of the kinds that ask something of the machine themselves.
+fn applicable() -> impl Iterator<Item = (&'static str, Value, Vec<String>)> {
+    documents().into_iter().filter(|(kind, _, _)| !STAND_FOR_OTHERS.contains(kind))
+}
+
 /// Each kind's example with its canaries, as one configuration.
 fn documents() -> Vec<(&'static str, Value, Vec<String>)> {
     let mut all = Vec::new();
     for kind in KINDS {
         let filled = filled(kind);
-        assert!(filled.left.is_empty(), "{}: nothing fits {:?}", kind.kind, filled.left);
+        // It sounds like a secret, but is the name of an algorithm.
+        let left: Vec<_> = filled.left.iter().filter(|field| !field.ends_with("keyDerivationAlgorithm")).collect();
+        assert!(left.is_empty(), "{}: nothing fits {left:?}", kind.kind);
         all.push((kind.kind, private(filled.document), filled.canaries));
     }
     let count: usize = all.iter().map(|(_, _, canaries)| canaries.len()).sum();
@@ -134,7 +144,7 @@ fn a_decoded_document_shows_no_canary() {
 
 #[test]
 fn no_command_shows_a_canary_of_a_good_configuration() {
-    for (kind, document, canaries) in documents() {
+    for (kind, document, canaries) in applicable() {
         let watched = Watched::new(&document.to_string(), canaries);
         println!("{kind}: {:?}", watched.ask_everything());
     }
@@ -143,7 +153,7 @@ fn no_command_shows_a_canary_of_a_good_configuration() {
 #[test]
 fn no_command_shows_a_canary_when_a_step_fails() {
     let fails = document("CommandsConfig", "{commands: [{name: fails, argv: [/bin/sh, -c, 'echo no; exit 3']}]}");
-    for (kind, document, canaries) in documents() {
+    for (kind, document, canaries) in applicable() {
         let watched = Watched::new(&format!("{document}\n{fails}"), canaries);
         let codes = watched.ask_everything();
         assert!(codes.iter().all(|&code| code == Some(1)), "{kind}: {codes:?}");

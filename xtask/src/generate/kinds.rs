@@ -40,7 +40,9 @@ fn fields(schema: &Value, path: &str, rows: &mut String) {
         facts.extend(required.contains(&name.as_str()).then(|| "required".to_owned()));
         facts.extend((!member["default"].is_null()).then(|| format!("default `{}`", plain(&member["default"]))));
         facts.extend(
-            (member[SECRET_MARK] == true || member["additionalProperties"][SECRET_MARK] == true)
+            [member, &member["additionalProperties"], &member["items"]]
+                .iter()
+                .any(|schema| schema[SECRET_MARK] == true)
                 .then(|| "secret".to_owned()),
         );
         let meaning =
@@ -52,6 +54,12 @@ fn fields(schema: &Value, path: &str, rows: &mut String) {
 }
 
 fn type_of(schema: &Value) -> String {
+    // An optional choice: the choice itself beside null.
+    if let Some([one, ..]) = schema["anyOf"].as_array().map(Vec::as_slice)
+        && schema["type"].is_null()
+    {
+        return type_of(one);
+    }
     let choices: Vec<String> = ["enum", "oneOf"]
         .iter()
         .flat_map(|key| schema[*key].as_array().into_iter().flatten())

@@ -2,6 +2,9 @@
 mod bombs;
 mod cases;
 mod examples;
+mod expansion;
+mod fake_world;
 mod hostile_input;
+mod hostile_storage;
 mod places;
 mod secrets;

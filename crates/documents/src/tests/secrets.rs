@@ -79,6 +79,9 @@ fn the_secret_fields_are_these() {
         "CommandsConfig.spec.commands[].unless",
         "ProxyConfig.spec.httpProxy",
         "ProxyConfig.spec.httpsProxy",
+        "RemoteConfig.spec.passphraseURIs[]",
+        "RemoteConfig.spec.uri",
+        "EncryptedConfig.spec.passphraseURI",
     ];
     assert_eq!(paths, expected);
 }
@@ -90,7 +93,7 @@ proptest! {
     fn a_good_documents_secrets_are_not_shown_but_known_for_redaction(canary in "[a-z]{20}") {
         for kind in KINDS {
             let mut document = as_json(kind.example);
-            replace(&(kind.schema)(), &mut document, &json!(format!("http://user:{canary}@proxy")));
+            replace(&(kind.schema)(), &mut document, &json!(format!("https://user:{canary}@proxy")));
             // A file that everybody may read holds nothing to look for.
             for file in document.pointer_mut("/spec/files").and_then(Value::as_array_mut).into_iter().flatten() {
                 file["mode"] = json!("0600");

@@ -53,7 +53,8 @@ fn undone(text: &str, encoding: Encoding, limit: usize) -> Result<Secret<Vec<u8>
     }
 }
 
-fn from_base64(text: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+/// Undoes base64: the standard alphabet with its padding; only white space does not matter.
+pub(crate) fn from_base64(text: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     let mut packed = Zeroizing::new(Vec::with_capacity(text.len()));
     packed.extend(text.bytes().filter(|byte| !byte.is_ascii_whitespace()));
     let mut bytes = Zeroizing::new(vec![0; base64::decoded_len_estimate(packed.len())]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 pub(crate) const PATTERN: &str = "^([0-9]+(h|m|s|ms))+$";
 
 /// Reads a duration; `None` when it is none.
-pub(crate) fn parse(text: &str) -> Option<Duration> {
+pub fn parse(text: &str) -> Option<Duration> {
     let mut rest = text;
     let mut total = Duration::ZERO;
     while !rest.is_empty() {

@@ -21,12 +21,14 @@ pub struct File {
     pub owner: Option<Owner>,
     /// The name of the managed block; without it the whole file is ours.
     pub block: Option<String>,
+    /// Whether it came sealed, so that its contents are never shown.
+    pub confidential: bool,
 }
 
 impl File {
     /// Whether everybody on the machine may read it, as far as this document says.
     pub fn is_public(&self) -> bool {
-        self.mode.is_none_or(|mode| mode & 0o004 != 0)
+        !self.confidential && self.mode.is_none_or(|mode| mode & 0o004 != 0)
     }
 }
 
@@ -142,7 +144,7 @@ fn file(entry: Entry, here: &str, findings: &mut Findings<'_>) -> Option<File> {
             findings.error(&field("content"), "must not hold the lines that mark its own block");
         }
     }
-    Some(File { path, contents: contents?, mode: lifted(mode)?, owner: lifted(owner)?, block })
+    Some(File { path, contents: contents?, mode: lifted(mode)?, owner: lifted(owner)?, block, confidential: false })
 }
 
 /// What was given and is wrong makes the whole wrong; what was not given does not.

@@ -4,7 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 /// Why a PEM text can't be used. Blocks are counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PemError {
-    #[error("block {0} is a private key: it must not be in a trust bundle")]
+    #[error("block {0} is a private key: it must not be shared")]
     PrivateKey(usize),
     #[error("block {0} is not a CERTIFICATE")]
     OtherBlock(usize),

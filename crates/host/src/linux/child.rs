@@ -5,9 +5,10 @@
 use rustix::{
     event::{PollFd, PollFlags, poll},
     fd::OwnedFd,
+    io::Errno,
     process::{
-        PidfdFlags, Resource, Rlimit, Signal, chroot, getpgrp, getpid, getppid, kill_process, kill_process_group,
-        pidfd_open, setrlimit,
+        DumpableBehavior, PidfdFlags, Resource, Rlimit, Signal, chroot, getpgrp, getpid, getppid, kill_process,
+        kill_process_group, pidfd_open, set_dumpable_behavior, setrlimit,
     },
 };
 use std::{
@@ -71,7 +72,15 @@ fn end_like(status: ExitStatus) -> ! {
     exit(status.code().unwrap_or(1))
 }
 
-/// Core dumps would hold secrets.
+/// Core dumps would hold secrets. To a program that takes dumps through a pipe the kernel hands them whatever the limit,
+/// unless the limit is 1 (core(5)); for a file 1 byte is too few for any dump. What this process starts has the same limit.
 pub fn no_core_dumps() -> io::Result<()> {
-    Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
+    // This process itself is not dumped at all, nor looked into by others of its user.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    let limit = |bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    match setrlimit(Resource::Core, limit(1)) {
+        // Somebody has taken even that away, and only root can raise it again.
+        Err(Errno::PERM) => Ok(setrlimit(Resource::Core, limit(0))?),
+        set => Ok(set?),
+    }
 }

@@ -24,11 +24,18 @@ pub enum Care {
     Reading,
     /// A machine will be changed by it: it must be root's, or the caller's, and nobody else may write it.
     Applying,
+    /// It is a secret: the same, and nobody else may even read it.
+    Private,
 }
+
+/// What is taken at once for one input.
+const LARGEST_ROOM: usize = 2 << 20;
 
 /// Reads at most `limit` bytes and one more, so that the reader sees that there are too many.
 pub fn read(name: &str, care: Care, limit: u64) -> Result<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(Vec::new());
+    // All at once, since a vector that grows leaves copies behind; the system gives memory only where it is written.
+    let room = usize::try_from(limit).unwrap_or(LARGEST_ROOM).min(LARGEST_ROOM) + 64;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(room));
     let doing = || format!("read {name}");
     if name == "-" {
         io::stdin().lock().take(limit + 1).read_to_end(&mut bytes).map_err(Error::io(doing()))?;
@@ -66,7 +73,7 @@ fn open(name: &str, care: Care) -> Result<File> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(refuse("is not a regular file"));
     }
-    if care == Care::Applying {
+    if care != Care::Reading {
         if !root.trusts(stat.st_uid) {
             return Err(refuse(
                 "belongs to somebody else, who could have written anything into it; make it root's, or look at it and hand it over as `-f -`",
@@ -75,6 +82,11 @@ fn open(name: &str, care: Care) -> Result<File> {
         if stat.st_mode & 0o002 != 0 {
             return Err(refuse("can be written by everybody; chmod o-w it, after a look at what it says"));
         }
+    }
+    if care == Care::Private && stat.st_mode & 0o077 != 0 {
+        return Err(refuse(
+            "can be read by others than its owner; chmod 0600 it, and make a new secret if others have seen it",
+        ));
     }
     Ok(file.into())
 }

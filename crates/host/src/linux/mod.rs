@@ -26,6 +26,7 @@ use crate::{
 use command::Runner;
 use documents::v1alpha1::Owner;
 use root::Root;
+use rustix::rand::{GetRandomFlags, getrandom};
 use std::{
     fmt,
     path::{Path, PathBuf},
@@ -37,6 +38,14 @@ use std::{
 pub fn prepare_process() -> std::io::Result<()> {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     child::no_core_dumps()
+}
+
+/// Random bytes from the system.
+pub fn fresh_bytes<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    let doing = || "get random bytes from the system";
+    let got = getrandom(&mut bytes, GetRandomFlags::empty()).map_err(Error::system(doing()))?;
+    if got == N { Ok(bytes) } else { Err(Error::system(doing())(rustix::io::Errno::AGAIN)) }
 }
 
 /// Gets each line that a command prints.
@@ -80,6 +89,12 @@ impl Linux {
     /// The machine's own identity, empty where it has none yet.
     pub fn machine_id(&self) -> &str {
         &self.machine_id
+    }
+
+    /// What the firmware calls the running machine, if it does.
+    pub fn product_uuid(&self) -> Option<String> {
+        let uuid = self.live().then(|| std::fs::read_to_string("/sys/class/dmi/id/product_uuid").ok()).flatten()?;
+        Some(uuid.trim().to_owned()).filter(|uuid| !uuid.is_empty())
     }
 
     /// The machine's name.

@@ -28,7 +28,10 @@ impl Phase for Files {
                 _ => seen.file(&wanted.path)?,
             };
             let file = desired(wanted, was.as_ref(), seen)?;
-            planned.steps.extend(write_if_other(&wanted.path, was, file));
+            // Around a block of the open kind may stand lines of one that came sealed.
+            let confidential = machine.files.iter().any(|other| other.path == wanted.path && other.confidential);
+            let path = wanted.path.clone();
+            planned.steps.extend(write_if_other(Change::WriteFile { path, was, file, confidential }));
         }
         Ok(planned)
     }
@@ -53,8 +56,9 @@ fn desired(wanted: &File, was: Option<&FileState>, seen: &dyn Inspect) -> Result
 }
 
 /// The step that writes a file, unless it is so already.
-pub(super) fn write_if_other(path: &str, was: Option<FileState>, file: FileState) -> Option<Step> {
-    (was.as_ref() != Some(&file)).then(|| Step::Ensure(Change::WriteFile { path: path.to_owned(), was, file }))
+fn write_if_other(change: Change) -> Option<Step> {
+    let is_so = matches!(&change, Change::WriteFile { was: Some(was), file, .. } if was == file);
+    (!is_so).then_some(Step::Ensure(change))
 }
 
 /// A file that is machineadm's own, with the owner that new files get.
@@ -65,5 +69,7 @@ pub(super) fn own_file(
     mode: u32,
 ) -> Result<Option<Step>, PlanError> {
     let (uid, gid) = seen.default_owner();
-    Ok(write_if_other(path, seen.file(path)?, FileState { contents: Secret::new(contents), mode, uid, gid }))
+    let file = FileState { contents: Secret::new(contents), mode, uid, gid };
+    let (path, was) = (path.to_owned(), seen.file(path)?);
+    Ok(write_if_other(Change::WriteFile { path, was, file, confidential: false }))
 }

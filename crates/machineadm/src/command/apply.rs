@@ -2,7 +2,7 @@
 use super::run::{Run, take};
 use crate::{
     cli::Apply,
-    context::{complain, configuration},
+    context::{complain, configuration, silent_machine},
 };
 use documents::Source;
 use host::{
@@ -25,7 +25,7 @@ fn apply(asked: &Apply, root: &Path) -> Result<Exit, Exit> {
     let plan = read(&asked.plan)?;
     let bytes = plan.configuration().map_err(|error| super::wrong_use(&format!("{} {error}", asked.plan)))?;
     let bytes = Zeroizing::new(bytes.expose().clone());
-    let configuration = configuration(vec![Source { name: asked.plan.clone(), bytes }])?;
+    let configuration = configuration(vec![Source { name: asked.plan.clone(), bytes }], &silent_machine(root)?)?;
     let (mut linux, _lock) = take(root, &configuration, "machineadm apply")?;
     if plan.machine_id != linux.machine_id() {
         return Err(refuse(&format!("it was made for {}, which is another machine", plan.machine)));

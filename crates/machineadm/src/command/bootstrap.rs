@@ -2,7 +2,7 @@
 use super::run::{Run, take};
 use crate::{
     cli::{Bootstrap, ModeArgument},
-    context::{configuration, failed, machine, sources},
+    context::{configuration, failed, silent_machine, sources},
 };
 use documents::Source;
 use host::{
@@ -18,11 +18,12 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Exit {
 }
 
 fn bootstrap(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit, Exit> {
+    let seen = silent_machine(root)?;
     let sources = match asked.files.is_empty() {
         false => sources(&asked.files, Care::Applying)?,
-        true => kept(&machine(root, Box::new(|_| ()))?)?,
+        true => kept(&seen)?,
     };
-    let configuration = configuration(sources)?;
+    let configuration = configuration(sources, &seen)?;
     let (mut linux, _lock) = take(root, &configuration, "machineadm bootstrap")?;
     let run = Run { mode: mode.into(), configuration: &configuration, reviewed: None, output: asked.output };
     Ok(run.go(&mut linux))

@@ -1,7 +1,7 @@
 //! `machineadm plan`: what bootstrap would change.
 use crate::{
     cli::{ModeArgument, Plan},
-    context::{Configuration, configuration, fail, failed, machine, sources},
+    context::{Configuration, configuration, fail, failed, silent_machine, sources},
     show,
 };
 use host::{
@@ -17,10 +17,11 @@ pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Exit {
 }
 
 fn plan(asked: &Plan, mode: Mode, root: &Path) -> Result<Exit, Exit> {
-    let configuration = configuration(sources(&asked.files, Care::Reading)?)?;
-    let linux = machine(root, Box::new(|_| ()))?;
+    let sources = sources(&asked.files, Care::Reading)?;
+    let linux = silent_machine(root)?;
+    let configuration = configuration(sources, &linux)?;
     let preview = look(mode, &configuration, &linux)?;
-    let view = PlanView::new(linux.name(), mode, configuration.machine.documents, &preview);
+    let view = PlanView::new(linux.name(), mode, &configuration.machine, &preview);
     match asked.output {
         Some(output) => show::machine_readable(&view, output),
         None => {

@@ -51,9 +51,8 @@ fn lock(linux: &Linux, command: &str) -> Result<Lock, Exit> {
 impl Run<'_> {
     /// Runs; the caller holds the lock.
     pub(super) fn go(&self, linux: &mut Linux) -> Exit {
-        let documents = self.configuration.machine.documents;
-        let mut outcome =
-            Outcome::begin(env!("CARGO_PKG_VERSION"), linux.name(), self.mode, documents, Timestamp::now());
+        let wanted = &self.configuration.machine;
+        let mut outcome = Outcome::begin(env!("CARGO_PKG_VERSION"), linux.name(), self.mode, wanted, Timestamp::now());
         let failed_at = |phase| move |error: host::Error| Failure { phase, step: None, cause: error.into() };
         let state = linux.state();
         let ended = match self.prepare(&state, &outcome) {

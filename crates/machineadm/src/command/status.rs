@@ -1,7 +1,7 @@
 //! `machineadm status`: what the last run did, and where it stopped.
 use crate::{
     cli::Status,
-    context::{failed, machine},
+    context::{failed, silent_machine},
     show::{
         self,
         status::{Now, text},
@@ -20,7 +20,7 @@ pub(crate) fn run(asked: &Status, root: &Path) -> Exit {
 }
 
 fn status(asked: &Status, root: &Path) -> Result<Exit, Exit> {
-    let linux = machine(root, Box::new(|_| ()))?;
+    let linux = silent_machine(root)?;
     let Some((outcome, place)) = latest(&linux).map_err(failed)? else {
         eprintln!("machineadm has not run here yet. To see what it would do: machineadm plan -f FILE");
         return Ok(Exit::Failed);

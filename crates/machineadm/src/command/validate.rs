@@ -1,17 +1,22 @@
 //! `machineadm validate`: everything that is wrong, at once.
 use crate::{
     cli::Validate,
-    context::{sources, usable},
-    show,
+    context::{identity, silent_machine, sources, usable},
+    provider, show,
 };
 use host::{contract::Exit, linux::input::Care};
+use std::path::Path;
 
-pub(crate) fn run(asked: &Validate) -> Exit {
-    let sources = match sources(&asked.files, Care::Reading) {
-        Ok(sources) => sources,
-        Err(exit) => return exit,
+pub(crate) fn run(asked: &Validate, root: &Path) -> Exit {
+    validate(asked, root).unwrap_or_else(|exit| exit)
+}
+
+fn validate(asked: &Validate, root: &Path) -> Result<Exit, Exit> {
+    let sources = sources(&asked.files, Care::Reading)?;
+    let read = match asked.expand {
+        false => documents::read(sources),
+        true => provider::open(sources, identity(&silent_machine(root)?)),
     };
-    let read = documents::read(sources);
     match asked.output {
         Some(output) => show::machine_readable(&read.report, output),
         None if read.report.is_empty() => {
@@ -20,5 +25,5 @@ pub(crate) fn run(asked: &Validate) -> Exit {
         }
         None => show::print(&read.report.to_string()),
     }
-    usable(&read.report).err().unwrap_or(Exit::Done)
+    usable(&read.report).map(|()| Exit::Done)
 }

@@ -5,7 +5,9 @@ pub(crate) mod status;
 pub(crate) mod tokens;
 mod yaml;
 
-use crate::cli::Output;
+use crate::{cli::Output, context::fail};
+use host::contract::Exit;
+use machine::Provenance;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 
@@ -22,6 +24,22 @@ pub(crate) fn machine_readable(value: &impl Serialize, output: Output) {
 /// Prints a result; a reader that went away is no failure of ours.
 pub(crate) fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush());
+}
+
+/// Hands over a result that somebody keeps: what can't be written is a failure.
+pub(crate) fn hand_over(bytes: &[u8]) -> Result<(), Exit> {
+    let written = std::io::stdout().write_all(bytes).and_then(|()| std::io::stdout().flush());
+    written.map_err(|error| fail(&format!("cannot write the result: {}", error.kind())))
+}
+
+/// Where documents came from, unless all stood in one file that was given.
+pub(crate) fn sources(sources: &[Provenance]) -> String {
+    let one = |source: &Provenance| format!("{} ({})", source.name, source.documents);
+    match sources {
+        [] => String::new(),
+        [one] if !one.name.contains(" > ") => String::new(),
+        some => format!("documents from {}\n", some.iter().map(one).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// Whether standard error is a terminal that wants colours and moving lines.

@@ -1,11 +1,12 @@
 //! A plan for people.
-use super::{count, padded, sign};
+use super::{count, padded, sign, sources};
 use machine::{Line, PlanView};
 
 /// Renders a plan; phases without anything to say are left out.
 pub(crate) fn text(plan: &PlanView) -> String {
     let mut text =
         format!("{}: {}, {}, {}\n", plan.machine, plan.mode.name(), count(plan.documents, "document"), changes(plan));
+    text.push_str(&sources(&plan.sources));
     let width = plan.phases.iter().flat_map(|phase| &phase.steps).map(|line| line.target.chars().count()).max();
     let width = width.unwrap_or_default().clamp(24, 72);
     for phase in &plan.phases {

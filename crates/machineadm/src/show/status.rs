@@ -1,5 +1,5 @@
 //! An outcome for people.
-use super::{count, padded, sign};
+use super::{count, padded, sign, sources};
 use jiff::{Timestamp, tz::TimeZone};
 use machine::outcome::{END, FailureOutcome, Outcome, PhaseOutcome, START, State};
 use std::path::Path;
@@ -38,11 +38,12 @@ pub(crate) fn text(outcome: &Outcome, now: &Now, clock: Timestamp, place: &Path)
     let took = end.map(|end| format!(", {} s", tenths(end.duration_since(outcome.started).as_secs_f64())));
     let started = outcome.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S UTC");
     let mut text = format!(
-        "{}  {}   {}, started {started}{}\n\n",
+        "{}  {}   {}, started {started}{}\n{}\n",
         outcome.machine,
         verdict(outcome, now),
         outcome.mode.name(),
-        took.unwrap_or_default()
+        took.unwrap_or_default(),
+        sources(&outcome.sources)
     );
     let failed_at = |place: &str| outcome.failure.as_ref().filter(|failure| failure.phase == place);
     text.push_str(&failed_at(START).map(failure_lines).unwrap_or_default());

@@ -1,0 +1,266 @@
+//! Expansion: what a RemoteConfig or an EncryptedConfig stands for takes its place, in order and nested, under one
+//! budget. It goes on only while nothing is wrong.
+use crate::{
+    AnyDocument, Read, Request, Secret, Source, Surroundings, decrypt,
+    findings::Quotes,
+    limits::{FETCHES, NESTING, PASSPHRASE_FEWEST, PASSPHRASE_MOST, ROUNDS, spend},
+    read::whole,
+    reader::{Kept, Manner, Reader, ScopeHere},
+    surroundings::{PASSPHRASE_PLUGIN, ProviderError, REMOTE_PLUGIN},
+    v1alpha1::{Certificate, Encrypted, Proxy, Remote, without_secrets},
+    within::Within,
+};
+use std::time::Duration;
+
+/// How long a passphrase may take, retries included.
+const PASSPHRASE_TIMEOUT: Duration = Duration::from_secs(5 * 60);
+
+/// Reads a configuration and everything that it points to or seals. What lies on the machine is read to its end first:
+/// if anything is wrong with it, nothing is fetched.
+pub fn open(sources: Vec<Source>, surroundings: &Surroundings<'_>) -> Read {
+    let mut reader = whole(sources, Manner { quotes: Quotes::Words, scope: ScopeHere::Nowhere });
+    if reader.has_errors() {
+        return reader.finish();
+    }
+    let given = reader.take();
+    let mut expansion = Expansion { reader, surroundings, bundles: Vec::new(), proxy: None };
+    expansion.place_all(given, &Within::local());
+    let mut reader = expansion.reader;
+    if !reader.has_errors() {
+        reader.compare();
+    }
+    let mut read = reader.finish();
+    let is_replaced =
+        |body: &AnyDocument| matches!(body, AnyDocument::Remote(_) | AnyDocument::Encrypted(_) | AnyDocument::Scope(_));
+    (read.replaced, read.documents) = read.documents.into_iter().partition(|document| is_replaced(&document.body));
+    read
+}
+
+struct Expansion<'a> {
+    reader: Reader,
+    surroundings: &'a Surroundings<'a>,
+    /// Certificates of every TrustBundleConfig so far.
+    bundles: Vec<Certificate>,
+    /// The last ProxyConfig so far.
+    proxy: Option<Proxy>,
+}
+
+/// What is to stand in a document's place.
+struct Contents<'a> {
+    source: Source,
+    within: Within<'a>,
+}
+
+impl Expansion<'_> {
+    fn place_all(&mut self, documents: Vec<Kept>, within: &Within<'_>) {
+        for kept in documents {
+            if self.reader.has_errors() {
+                return;
+            }
+            self.place(kept, within);
+        }
+    }
+
+    /// Keeps a document, and behind it what it stands for.
+    fn place(&mut self, kept: Kept, within: &Within<'_>) {
+        let contents = match &kept.decoded.body {
+            AnyDocument::Remote(remote) => self.fetched(remote, &kept, within),
+            AnyDocument::Encrypted(encrypted) => self.opened(encrypted, &kept, within),
+            body => {
+                self.remember(body, within);
+                None
+            }
+        };
+        match contents {
+            Some(Contents { source, within }) => self.nested(kept, source, &within),
+            None => self.reader.keep(kept),
+        }
+    }
+
+    /// Reads what a document stands for, judges it as a whole, and goes on inside of it.
+    fn nested(&mut self, kept: Kept, source: Source, within: &Within<'_>) {
+        let scope = if within.is_sealed() { ScopeHere::First } else { ScopeHere::Nowhere };
+        let documents = self.reader.nested(source, Manner { quotes: within.quotes(), scope });
+        if documents.is_empty() && !self.reader.has_errors() {
+            self.reader.refuse(&kept, place_of(&kept.decoded.body), "what is there holds no document", None);
+        }
+        self.reader.keep(kept);
+        for document in &documents {
+            self.judge(document, within);
+        }
+        self.place_all(documents, within);
+    }
+
+    /// Whether a document may stand where it was found.
+    fn judge(&mut self, document: &Kept, within: &Within<'_>) {
+        let is_taken = match &document.decoded.body {
+            AnyDocument::Encrypted(_) => true,
+            AnyDocument::Remote(remote) => remote.requires_encryption,
+            AnyDocument::Scope(scope) => {
+                let Surroundings { identity, now, .. } = self.surroundings;
+                if let Some((path, message)) = scope.refusal(identity, *now) {
+                    self.reader.refuse(document, path, message, None);
+                }
+                true
+            }
+            _ => false,
+        };
+        if within.requires_encryption() && !is_taken {
+            let message = "must be an EncryptedConfig: the RemoteConfig that fetched it requires that";
+            self.reader.refuse(document, "kind", message, None);
+        }
+    }
+
+    fn fetched<'w>(&mut self, remote: &Remote, kept: &Kept, within: &'w Within<'w>) -> Option<Contents<'w>> {
+        self.goes_deeper(kept, "spec.uri", within)?;
+        if within.has_fetched(remote) {
+            self.refuse(kept, "spec.uri", "fetches what it lies in itself: it would never end");
+            return None;
+        }
+        let Surroundings { remote: providers, .. } = self.surroundings;
+        let provider = self.provider(providers, &remote.provider, REMOTE_PLUGIN, kept)?;
+        let Remote { uri, authorities, timeout, .. } = remote;
+        let limit = self.reader.budget.text_bytes;
+        let asked = Asked { uri, here: "spec.uri", authorities, limit, timeout: *timeout };
+        let bytes = self.ask(&asked, kept, within, |request| provider.fetch(request))?;
+        let digest = sha256(&bytes);
+        if bytes.len() > limit {
+            self.refuse(kept, "spec.uri", "holds more than a configuration may");
+        } else if remote.sha256.is_some_and(|wanted| wanted != digest) {
+            let message = format!("is not the sha256 of what was fetched: that is {}", hex(&digest));
+            self.refuse(kept, "spec.sha256", message);
+        } else if within.holds(digest) {
+            self.refuse(kept, "spec.uri", "holds what it lies in itself: it would never end");
+        } else {
+            let name = inside(kept, &without_secrets(uri.expose()));
+            return Some(Contents { source: Source { name, bytes }, within: within.fetched(remote, digest) });
+        }
+        None
+    }
+
+    fn opened<'w>(&mut self, encrypted: &Encrypted, kept: &Kept, within: &'w Within<'w>) -> Option<Contents<'w>> {
+        const HERE: &str = "spec.passphraseURI";
+        self.goes_deeper(kept, "spec.ciphertext", within)?;
+        if let Some(problem) = within.passphrase_refusal(encrypted) {
+            self.refuse(kept, HERE, problem);
+            return None;
+        }
+        if spend(&mut self.reader.budget.rounds, encrypted.sealed.rounds as usize).is_none() {
+            self.refuse(kept, "spec.iterations", format!("takes the whole configuration beyond {ROUNDS} rounds"));
+            return None;
+        }
+        let Surroundings { passphrase: providers, .. } = self.surroundings;
+        let provider = self.provider(providers, &encrypted.provider, PASSPHRASE_PLUGIN, kept)?;
+        let Encrypted { passphrase_uri: uri, authorities, sealed, .. } = encrypted;
+        let asked = Asked { uri, here: HERE, authorities, limit: PASSPHRASE_MOST, timeout: PASSPHRASE_TIMEOUT };
+        let passphrase = self.ask(&asked, kept, within, |request| provider.passphrase(request))?;
+        if !(PASSPHRASE_FEWEST..=PASSPHRASE_MOST).contains(&passphrase.expose().len()) {
+            let message = format!("what is there is no passphrase: {PASSPHRASE_FEWEST} to {PASSPHRASE_MOST} bytes");
+            self.refuse(kept, HERE, message);
+            return None;
+        }
+        match decrypt(sealed, &passphrase) {
+            Ok(bytes) => {
+                let digest = sha256(&bytes);
+                let source = Source { name: inside(kept, "sealed"), bytes };
+                Some(Contents { source, within: within.sealed(digest) })
+            }
+            Err(error) => {
+                self.refuse(kept, "spec.ciphertext", error.to_string());
+                None
+            }
+        }
+    }
+
+    /// Asks a provider, as often as a whole configuration may.
+    fn ask<T>(
+        &mut self,
+        asked: &Asked<'_>,
+        kept: &Kept,
+        within: &Within<'_>,
+        provider: impl FnOnce(&Request<'_>) -> Result<T, ProviderError>,
+    ) -> Option<T> {
+        if spend(&mut self.reader.budget.fetches, 1).is_none() {
+            self.refuse(kept, asked.here, format!("takes the whole configuration beyond {FETCHES} fetches"));
+            return None;
+        }
+        let Asked { uri, here, authorities, limit, timeout } = *asked;
+        let shown = without_secrets(uri.expose());
+        let (bundles, proxy) = (&self.bundles, self.proxy.as_ref());
+        let rights = within.rights;
+        let request = Request { uri, shown: &shown, rights, authorities, bundles, proxy, limit, timeout };
+        match provider(&request) {
+            Ok(answer) => Some(answer),
+            Err(ProviderError { message, hint }) => {
+                self.reader.refuse(kept, here, message, hint);
+                None
+            }
+        }
+    }
+
+    /// A provider by its name.
+    fn provider<P: Copy>(&mut self, known: &[(&str, P)], name: &str, plugin: &str, kept: &Kept) -> Option<P> {
+        let found = known.iter().find(|(known, _)| *known == name).map(|(_, provider)| *provider);
+        if found.is_none() {
+            let names: Vec<String> = known.iter().map(|(known, _)| format!("`{known}`")).collect();
+            let message = format!("is none of the built-in ones: {}", names.join(", "));
+            let hint = format!("its plugin would be `{plugin}{name}`, but this machineadm runs no plugins yet");
+            let hint = (!kept.decoded.sealed).then_some(hint);
+            self.reader.refuse(kept, "spec.provider", message, hint);
+        }
+        found
+    }
+
+    fn goes_deeper(&mut self, kept: &Kept, here: &str, within: &Within<'_>) -> Option<()> {
+        if within.depth < NESTING {
+            return Some(());
+        }
+        self.refuse(kept, here, format!("more than {NESTING} configurations lie inside of each other"));
+        None
+    }
+
+    fn refuse(&mut self, kept: &Kept, here: &str, message: impl Into<String>) {
+        self.reader.refuse(kept, here, message, None);
+    }
+
+    /// What later fetches go by.
+    fn remember(&mut self, body: &AnyDocument, within: &Within<'_>) {
+        match body {
+            AnyDocument::TrustBundle(bundle) => self.bundles.extend(bundle.certificates.iter().cloned()),
+            // A proxy is reached first of all, so that naming one must not lead where its document may not go.
+            AnyDocument::Proxy(proxy) if within.rights.loopback && within.rights.link_local => {
+                self.proxy = Some(proxy.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What is asked for on a document's behalf.
+struct Asked<'a> {
+    uri: &'a Secret<String>,
+    /// The field that names it.
+    here: &'a str,
+    authorities: &'a [Certificate],
+    limit: usize,
+    timeout: Duration,
+}
+
+/// The field that says what a document stands for.
+const fn place_of(body: &AnyDocument) -> &'static str {
+    if matches!(body, AnyDocument::Remote(_)) { "spec.uri" } else { "spec.ciphertext" }
+}
+
+/// What a report calls the inside of a document.
+fn inside(kept: &Kept, what: &str) -> String {
+    format!("{}#{} > {what}", kept.decoded.origin.source, kept.decoded.origin.number)
+}
+
+pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, bytes);
+    digest.as_ref().try_into().unwrap_or_default()
+}
+
+pub(crate) fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

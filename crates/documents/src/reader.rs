@@ -1,0 +1,256 @@
+//! The reader: takes sources in one after the other under one budget, and keeps documents and problems.
+use crate::{
+    AnyDocument, Decoded, Note, Origin, Read, Report, Source, conflicts,
+    discreet::{any_document, known_part},
+    duplicates::find_duplicates,
+    findings::{Findings, Problem, Quotes},
+    limits::{Budget, DOCUMENTS, NOTES, spend},
+    metadata::is_subdomain,
+    parse::parse,
+    printable::printable,
+    registry::{self, Kind},
+    report::Severity,
+    schema,
+    stream::{self, Piece},
+    tree::{Node, Place},
+};
+use std::{collections::HashMap, mem};
+
+/// A document with its tree, which is kept until documents have been compared with each other.
+pub(crate) struct Kept {
+    pub(crate) decoded: Decoded,
+    pub(crate) root: Node,
+    whose: Whose,
+}
+
+/// How a source is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner {
+    /// Whether words of it may be quoted.
+    pub(crate) quotes: Quotes,
+    /// Whether it may begin with a ScopeConfig.
+    pub(crate) scope: ScopeHere,
+}
+
+/// Where a ScopeConfig may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ScopeHere {
+    /// This was not sealed.
+    Nowhere,
+    /// This was sealed, or is about to be: as the first document.
+    First,
+    /// The same, with a word about it: nobody knows whether this is going to be sealed.
+    FirstToBeSealed,
+}
+
+/// Whose problem it is.
+#[derive(Clone)]
+struct Whose {
+    index: usize,
+    source: String,
+    quotes: Quotes,
+    number: Option<usize>,
+    kind: Option<String>,
+    name: Option<String>,
+}
+
+/// What has been read so far.
+#[derive(Default)]
+pub(crate) struct Reader {
+    pub(crate) budget: Budget,
+    schemas: HashMap<&'static str, serde_json::Value>,
+    sources_seen: usize,
+    documents_seen: usize,
+    errors: usize,
+    kept: Vec<Kept>,
+    /// With the number of their source, to sort by.
+    notes: Vec<(usize, Note)>,
+}
+
+impl Reader {
+    /// Reads one source to its end.
+    pub(crate) fn source(&mut self, source: Source, manner: Manner) {
+        let whose = Whose {
+            index: self.sources_seen,
+            source: printable_name(&source.name),
+            quotes: manner.quotes,
+            number: None,
+            kind: None,
+            name: None,
+        };
+        self.sources_seen += 1;
+        let bytes = match stream::plain(source.bytes, &mut self.budget) {
+            Ok(bytes) => bytes,
+            Err(problem) => return self.note(&whose, problem),
+        };
+        let text = match stream::utf8(&bytes) {
+            Ok(text) => text,
+            Err(problem) => return self.note(&whose, problem),
+        };
+        let (pieces, problems) = stream::split(text);
+        for problem in problems {
+            self.note(&whose, problem);
+        }
+        for piece in pieces {
+            if spend(&mut self.budget.documents, 1).is_none() {
+                let place = Place { line: piece.line, column: 1 };
+                return self.note(&whose, Problem::error(place, "", format!("more than {DOCUMENTS} documents")));
+            }
+            self.documents_seen += 1;
+            let scope = if piece.number == 1 { manner.scope } else { ScopeHere::Nowhere };
+            self.document(whose.clone(), &piece, scope);
+        }
+    }
+
+    fn document(&mut self, mut whose: Whose, piece: &Piece<'_>, scope: ScopeHere) {
+        whose.number = Some(piece.number);
+        let root = match parse(piece, &mut self.budget) {
+            Ok(root) => root,
+            Err(problem) => return self.note(&whose, problem),
+        };
+        introduce(&root, &mut whose);
+        let mut findings = Findings::new(&root, &mut self.budget, whose.quotes);
+        let found = judge(&root, &mut self.schemas, &mut findings);
+        if let Some((_, (_, AnyDocument::Scope(_)))) = &found {
+            check_scope_place(scope, &mut findings);
+        }
+        let usable = !findings.has_errors();
+        for problem in findings.into_problems() {
+            self.note(&whose, problem);
+        }
+        if let Some((kind, (name, body))) = found.filter(|_| usable) {
+            let origin = Origin { source: whose.source.clone(), number: piece.number, line: root.place.line };
+            let mut decoded = Decoded { origin, kind: kind.kind, name, body, sealed: false };
+            if whose.quotes == Quotes::Nothing {
+                decoded.conceal();
+            }
+            self.kept.push(Kept { decoded, root, whose });
+        }
+    }
+
+    /// Looks for documents that contradict each other.
+    pub(crate) fn compare(&mut self) {
+        let kept = mem::take(&mut self.kept);
+        let decoded: Vec<&Decoded> = kept.iter().map(|kept| &kept.decoded).collect();
+        for conflict in conflicts::find(&decoded) {
+            self.refuse(&kept[conflict.document], &conflict.path, conflict.message, None);
+        }
+        self.kept = kept;
+    }
+
+    /// Something is wrong with a field of a document that was read.
+    pub(crate) fn refuse(&mut self, kept: &Kept, path: &str, message: impl Into<String>, hint: Option<String>) {
+        let mut findings = Findings::new(&kept.root, &mut self.budget, kept.whose.quotes);
+        findings.error(path, message);
+        if let Some(hint) = hint {
+            findings.hint(hint);
+        }
+        for problem in findings.into_problems() {
+            self.note(&kept.whose, problem);
+        }
+    }
+
+    /// Something is wrong with an input as a whole.
+    pub(crate) fn note_of_source(&mut self, source: &str, problem: Problem) {
+        let source = printable_name(source);
+        self.note(&Whose { index: 0, source, quotes: Quotes::Words, number: None, kind: None, name: None }, problem);
+    }
+
+    fn note(&mut self, whose: &Whose, problem: Problem) {
+        let Whose { index, source, quotes, number, kind, name } = whose.clone();
+        let Problem { severity, place, mut path, message, hint } = problem;
+        if quotes == Quotes::Nothing {
+            let schema = kind.as_deref().and_then(|kind| self.schemas.get(kind)).cloned();
+            path = known_part(&path, &schema.unwrap_or_else(any_document)).to_owned();
+        }
+        let Place { line, column } = place;
+        self.errors += usize::from(severity == Severity::Error);
+        let note = Note { severity, source, line, column, document: number, kind, name, path, message, hint };
+        self.notes.push((index, note));
+    }
+
+    /// Whether something is wrong so far.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// Whether there was nothing at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.documents_seen == 0 && self.notes.is_empty()
+    }
+
+    /// Reads a source that lies inside of another, and gives its documents.
+    pub(crate) fn nested(&mut self, source: Source, manner: Manner) -> Vec<Kept> {
+        let before = self.take();
+        self.source(source, manner);
+        mem::replace(&mut self.kept, before)
+    }
+
+    /// Takes the documents out, to put them or others back.
+    pub(crate) fn take(&mut self) -> Vec<Kept> {
+        mem::take(&mut self.kept)
+    }
+
+    /// Puts a document behind the others.
+    pub(crate) fn keep(&mut self, kept: Kept) {
+        self.kept.push(kept);
+    }
+
+    /// What came out.
+    pub(crate) fn finish(mut self) -> Read {
+        self.notes.sort_by_key(|(index, note)| (*index, note.line, note.column));
+        let mut notes: Vec<Note> = self.notes.into_iter().map(|(_, note)| note).collect();
+        if notes.len() > NOTES {
+            let message = format!("and {} more problems", notes.len() - NOTES);
+            notes.truncate(NOTES);
+            let last = notes[NOTES - 1].clone();
+            notes.push(Note { severity: Severity::Error, path: String::new(), message, hint: None, ..last });
+        }
+        let documents = self.kept.into_iter().map(|kept| kept.decoded).collect();
+        Read { documents, replaced: Vec::new(), report: Report { notes } }
+    }
+}
+
+/// What a report calls the document; one that came sealed is called by its kind alone, if that is known.
+fn introduce(root: &Node, whose: &mut Whose) {
+    let kind = root.get("kind").and_then(Node::text);
+    if whose.quotes == Quotes::Nothing {
+        whose.kind = kind.filter(|kind| registry::KINDS.iter().any(|known| known.kind == *kind)).map(str::to_owned);
+        return;
+    }
+    whose.kind = kind.map(printable);
+    let name = root.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Node::text);
+    whose.name = name.filter(|name| is_subdomain(name)).map(str::to_owned);
+}
+
+fn check_scope_place(scope: ScopeHere, findings: &mut Findings<'_>) {
+    match scope {
+        ScopeHere::First => {}
+        ScopeHere::FirstToBeSealed => findings
+            .warning("kind", "ScopeConfig counts only inside of an EncryptedConfig")
+            .hint("seal this file: machineadm encrypt"),
+        ScopeHere::Nowhere => findings
+            .error("kind", "ScopeConfig may stand only first in what an EncryptedConfig seals")
+            .hint("put it before the documents that are to be sealed, then seal them: machineadm encrypt"),
+    }
+}
+
+/// Form first, meaning second: a document is decoded and checked only once its form is right.
+fn judge(
+    root: &Node,
+    schemas: &mut HashMap<&'static str, serde_json::Value>,
+    findings: &mut Findings<'_>,
+) -> Option<(&'static Kind, registry::Body)> {
+    find_duplicates(root, "", findings);
+    let kind = registry::find(root, findings)?;
+    schema::walk(root, schemas.entry(kind.kind).or_insert_with(kind.schema), "", findings);
+    if findings.has_errors() {
+        return None;
+    }
+    (kind.decode)(root, findings).map(|body| (kind, body))
+}
+
+/// A file's name, fit for a report; it is not cut, because it is the user's own.
+fn printable_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}

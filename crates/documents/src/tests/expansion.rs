@@ -1,0 +1,175 @@
+//! Expansion: in order, nested, in place, with its origin, and no further than the first problem.
+use super::fake_world::{FakeWorld, module, remote, sealed, sealed_with};
+use crate::{
+    AnyDocument, Decoded, Read, Rights,
+    gzip::compress,
+    limits::TEXT_BYTES,
+    read,
+    testing::{source, with_spec},
+    v1alpha1::API_VERSION,
+};
+
+/// The modules that a configuration asks for, with their origins.
+fn modules(read: &Read) -> Vec<(String, String)> {
+    assert!(!read.report.has_errors(), "{}", read.report);
+    let of = |document: &Decoded| match &document.body {
+        AnyDocument::KernelModules(modules) => modules.concat(),
+        other => panic!("{other:?}"),
+    };
+    read.documents.iter().map(|document| (of(document), document.origin.source.clone())).collect()
+}
+
+fn names(read: &Read) -> Vec<String> {
+    modules(read).into_iter().map(|(name, _)| name).collect()
+}
+
+#[test]
+fn what_a_document_stands_for_takes_its_place_in_order() {
+    let inner = sealed([module("c"), remote("file:///deep", ""), module("e")].concat());
+    let outer = [module("b"), inner, module("f")].concat();
+    let world = FakeWorld::with(&[("file:///outer", &outer), ("file:///deep", &module("d"))]);
+    let text = [module("a"), remote("file:///outer", ", allow: [localFiles]"), module("g")].concat();
+    let read = world.open(&text);
+    assert_eq!(names(&read), ["a", "b", "c", "d", "e", "f", "g"]);
+    let origins: Vec<String> = modules(&read).into_iter().map(|(_, origin)| origin).collect();
+    assert_eq!(origins[1], "node.yaml#2 > file:///outer");
+    assert_eq!(origins[2], "node.yaml#2 > file:///outer#2 > sealed");
+    assert_eq!(origins[3], "node.yaml#2 > file:///outer#2 > sealed#2 > file:///deep");
+    assert_eq!(read.replaced.len(), 3);
+}
+
+#[test]
+fn reading_alone_fetches_nothing_and_keeps_the_documents() {
+    let text = [remote("https://a/b", ""), sealed(module("a"))].concat();
+    let kinds: Vec<_> = read(vec![source("-", text.as_bytes())]).documents.iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, ["RemoteConfig", "EncryptedConfig"]);
+}
+
+#[test]
+fn nothing_is_fetched_for_a_configuration_that_is_wrong() {
+    let world = FakeWorld::with(&[("file:///a", &module("a"))]);
+    let conflict = "{parameters: {a.b: 1, a/b: 2}}";
+    for wrong in [with_spec("FilesConfig", "{}"), with_spec("SysctlConfig", conflict), "---\na: [\n".into()] {
+        assert!(world.open(&format!("{}{wrong}", remote("file:///a", ""))).report.has_errors());
+    }
+    assert!(world.asked.borrow().is_empty());
+    let stops = [remote("file:///missing", ""), remote("file:///a", "")].concat();
+    assert_eq!(world.problems(&stops), ["node.yaml spec.uri: nothing is there"]);
+    assert_eq!(world.asked.borrow().len(), 1, "it went on after a problem");
+}
+
+#[test]
+fn conflicts_are_found_over_the_whole() {
+    let file = |content: &str| with_spec("FilesConfig", &format!("files: [{{path: /etc/a, content: {content}}}]"));
+    let world = FakeWorld::default();
+    let problems = world.problems(&[file("x"), sealed(file("y"))].concat());
+    let message = "this file is also set by document 1 of node.yaml";
+    assert_eq!(problems, [format!("node.yaml#2 > sealed spec.files[0].path: {message}")]);
+}
+
+#[test]
+fn gzip_is_undone_wherever_it_is() {
+    let mut world = FakeWorld::default();
+    let inner = sealed(compress(module("a").as_bytes()));
+    world.storage.insert("file:///a".into(), compress(inner.as_bytes()));
+    assert_eq!(names(&world.open(&remote("file:///a", ", allow: [localFiles]"))), ["a"]);
+}
+
+#[test]
+fn what_came_sealed_is_confidential_and_never_quoted() {
+    let world = FakeWorld::default();
+    let file = with_spec("FilesConfig", "files: [{path: /etc/a, content: hunter2222, mode: '0644'}]");
+    let command = with_spec("CommandsConfig", "commands: [{name: a, argv: [login, swordfish]}]");
+    let read = world.open(&sealed([file, command].concat()));
+    let AnyDocument::Files(files) = &read.documents[0].body else { panic!() };
+    assert!(files[0].confidential && !files[0].is_public());
+    let secrets: Vec<&[u8]> = read.documents.iter().flat_map(Decoded::secrets).collect();
+    assert_eq!(secrets, [&b"hunter2222"[..], b"swordfish"]);
+    for wrong in [
+        format!("apiVersion: {API_VERSION}\nkind: hunter2222\nmetadata: {{name: hunter2222}}\nspec: {{}}"),
+        format!("apiVersion: {API_VERSION}\nkind: SysctlConfig\nspec: {{hunter2222: 1}}"),
+        "hunter2222: 1\nhunter2222: 2\n".to_owned(),
+        "kind: &hunter2222 a".to_owned(),
+        with_spec("SysctlConfig", "parameters: {hunter2222: '1', 'a.hunter2222': \"x\\ny\"}"),
+        remote("file:///x", "").replace("provider: file", "provider: hunter2222"),
+        sealed_with(module("a"), "hunter2222", "x:y", 1000),
+    ] {
+        let report = world.open(&sealed(&wrong)).report;
+        assert!(report.has_errors(), "{wrong}");
+        let shown = format!("{report} {}", serde_json::to_string(&report).unwrap());
+        assert!(!shown.contains("hunter"), "{shown}");
+    }
+}
+
+#[test]
+fn a_plain_file_in_what_was_fetched_stays_public() {
+    let file = with_spec("FilesConfig", "files: [{path: /etc/a, content: x}]");
+    let read = FakeWorld::with(&[("file:///a", &file)]).open(&remote("file:///a", ""));
+    let AnyDocument::Files(files) = &read.documents[0].body else { panic!() };
+    assert!(files[0].is_public() && !read.documents[0].sealed);
+}
+
+#[test]
+fn a_scope_counts_first_inside_and_is_an_error_elsewhere() {
+    let scope = |spec: &str| with_spec("ScopeConfig", spec);
+    let world = FakeWorld::default();
+    let ours = scope("machines: {hostnames: [node-7]}");
+    assert_eq!(names(&world.open(&sealed([ours.clone(), module("a")].concat()))), ["a"]);
+    for (spec, why) in [
+        ("machines: {hostnames: [node-8]}", "for other machines, not for node-7"),
+        ("notAfter: '2026-11-16T11:00:00Z'", "is over: this machine's clock says 2026-11-16T12:00:00Z"),
+        ("{issuedAt: '2026-11-16T10:00:00Z', maxAge: 1h}", "older than it may become"),
+        ("issuedAt: '2026-11-16T13:00:00Z'", "which is behind; set it right"),
+    ] {
+        let problems = world.problems(&sealed([scope(spec), module("a")].concat()));
+        assert!(problems.len() == 1 && problems[0].contains(why), "{problems:?}");
+        assert!(!problems[0].contains("node-8"), "{problems:?}");
+    }
+    let fetched = FakeWorld::with(&[("file:///a", &ours)]);
+    for text in [ours.clone(), sealed([module("a"), ours.clone()].concat())] {
+        assert!(world.problems(&text)[0].contains("may stand only first"), "{text}");
+    }
+    assert!(fetched.problems(&remote("file:///a", ""))[0].contains("may stand only first"));
+}
+
+#[test]
+fn a_refused_scope_stops_before_anything_inside_is_fetched() {
+    let scope = with_spec("ScopeConfig", "machines: {hostnames: [node-8]}");
+    let world = FakeWorld::with(&[("file:///a", &module("a"))]);
+    assert!(world.open(&sealed([scope, remote("file:///a", "")].concat())).report.has_errors());
+    assert_eq!(world.asked.borrow().len(), 1, "only the passphrase");
+}
+
+#[test]
+fn later_fetches_know_earlier_certificates_and_proxies() {
+    let example = |kind: &str| crate::KINDS.iter().find(|known| known.kind == kind).unwrap().example.to_owned();
+    let bundle = example("TrustBundleConfig");
+    let authority = bundle.split_once("certificates: |\n").unwrap().1.replace('\n', "\\n").replace("    ", "");
+    let more = format!(", certificateAuthority: \"{authority}\"");
+    let world = FakeWorld::with(&[("https://a/b", &module("a")), ("https://a/c", &module("b"))]);
+    let text = format!(
+        "{}---\n{bundle}---\n{}{}",
+        remote("https://a/b", ""),
+        example("ProxyConfig"),
+        remote("https://a/c", &more)
+    );
+    assert!(!world.open(&text).report.has_errors(), "{}", world.open(&text).report);
+    let asked = world.asked.borrow();
+    assert_eq!((asked[0].bundles, asked[0].authorities, asked[0].has_proxy), (0, 0, false));
+    assert_eq!((asked[1].bundles, asked[1].authorities, asked[1].has_proxy), (1, 1, true));
+    assert!(asked[1].limit < asked[0].limit && asked[0].limit < TEXT_BYTES, "one budget for all");
+    assert_eq!(asked[0].rights, Rights::ALL);
+}
+
+#[test]
+fn an_unknown_provider_is_told_what_there_is() {
+    let text = remote("s3://bucket/a", "");
+    let report = FakeWorld::default().open(&text).report;
+    assert_eq!(report.notes[0].message, "is none of the built-in ones: `file`, `https`");
+    let hint =
+        "its plugin would be `machineadm-remote-configuration-provider-s3`, but this machineadm runs no plugins yet";
+    assert_eq!(report.notes[0].hint.as_deref(), Some(hint));
+    let report = FakeWorld::default().open(&sealed_with(module("a"), "awskms", "kms://a@b", 1000)).report;
+    assert_eq!(report.notes[0].message, "is none of the built-in ones: `file`, `descriptor`, `https`");
+    assert!(report.notes[0].hint.as_ref().unwrap().contains("`machineadm-plugin-encryption-provider-awskms`"));
+}

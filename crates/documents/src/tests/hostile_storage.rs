@@ -1,0 +1,167 @@
+//! Somebody else owns the storage: what is fetched does no more than the local document allows, and comes to an end.
+use super::fake_world::{FakeWorld, PASSPHRASE, module, remote, sealed, sealed_with};
+use crate::{
+    Rights,
+    gzip::compress,
+    limits::{FETCHES, NESTING},
+    testing::with_spec,
+};
+
+const PLAIN: &str = ", require: encrypted, allow: [localFiles]";
+
+fn one_problem(world: &FakeWorld, text: &str, why: &str) {
+    let problems = world.problems(text);
+    assert!(problems.len() == 1 && problems[0].contains(why), "{problems:#?}");
+}
+
+#[test]
+fn plain_documents_do_not_pass_for_sealed_ones() {
+    let commands = with_spec("CommandsConfig", "commands: [{name: evil, shell: evil}]");
+    let mixed = [sealed(module("a")), commands.clone()].concat();
+    for plain in [&commands, &mixed] {
+        let world = FakeWorld::with(&[("file:///a", plain)]);
+        one_problem(&world, &remote("file:///a", PLAIN), "must be an EncryptedConfig");
+        assert_eq!(world.asked.borrow().len(), 1, "the sealed part was opened all the same");
+    }
+    let detour = FakeWorld::with(&[("file:///a", &remote("file:///b", "")), ("file:///b", &commands)]);
+    one_problem(&detour, &remote("file:///a", PLAIN), "must be an EncryptedConfig");
+    let strict = FakeWorld::with(&[("file:///a", &remote("file:///b", PLAIN)), ("file:///b", &commands)]);
+    one_problem(&strict, &remote("file:///a", PLAIN), "must be an EncryptedConfig");
+    let good = FakeWorld::with(&[("file:///a", &remote("file:///b", PLAIN)), ("file:///b", &sealed(module("a")))]);
+    assert!(!good.open(&remote("file:///a", PLAIN)).report.has_errors());
+}
+
+#[test]
+fn the_storage_does_not_choose_the_passphrase() {
+    let evil = sealed_with(module("evil"), "https", "https://evil/passphrase", 1000);
+    let world = FakeWorld::with(&[("file:///a", &evil), ("file:///b", &remote("file:///a", PLAIN))]);
+    one_problem(&world, &remote("file:///a", PLAIN), "names no `passphraseURIs`");
+    let named = |uri: &str| format!("{PLAIN}, passphraseURIs: ['{uri}']");
+    let other = "none of the `passphraseURIs`";
+    one_problem(&world, &remote("file:///a", &named("https://ours/passphrase")), other);
+    let by_detour = remote("file:///b", &named("https://ours/passphrase"));
+    let detour = FakeWorld::with(&[
+        ("file:///a", &evil),
+        ("file:///b", &remote("file:///a", &named("https://evil/passphrase"))),
+    ]);
+    one_problem(&detour, &by_detour, other);
+    assert!(world.asked.borrow().iter().all(|asked| !asked.uri.contains("evil")), "it asked for it all the same");
+    let ours = sealed_with(module("a"), "https", "https://ours/passphrase", 1000);
+    let world = FakeWorld::with(&[("file:///a", &ours)]);
+    assert!(!world.open(&remote("file:///a", &named("https://ours/passphrase"))).report.has_errors());
+}
+
+#[test]
+fn what_was_sealed_by_us_may_name_passphrases_again() {
+    let inner = sealed_with(module("a"), "https", "https://vault/passphrase", 1000);
+    let world = FakeWorld::with(&[("file:///a", &sealed(inner))]);
+    assert!(!world.open(&remote("file:///a", PLAIN)).report.has_errors());
+}
+
+#[test]
+fn another_content_than_the_digest_says_is_refused() {
+    let sha256 = crate::expand::hex(&crate::expand::sha256(b"x"));
+    let world = FakeWorld::with(&[("file:///a", &module("a"))]);
+    one_problem(&world, &remote("file:///a", &format!(", sha256: '{sha256}'")), "spec.sha256: is not the sha256");
+    let right = crate::expand::hex(&crate::expand::sha256(module("a").as_bytes()));
+    assert!(!world.open(&remote("file:///a", &format!(", sha256: '{right}'"))).report.has_errors());
+}
+
+#[test]
+fn rights_only_shrink_on_the_way() {
+    let deepest = remote("https://d/d", ", allow: [localFiles, loopback, linkLocal, descriptors]");
+    let middle = remote("https://c/c", ", allow: [loopback, linkLocal]");
+    let world = FakeWorld::with(&[
+        ("https://a/a", &remote("https://b/b", ", allow: [localFiles, loopback]")),
+        ("https://b/b", &middle),
+        ("https://c/c", &deepest),
+        ("https://d/d", &module("a")),
+    ]);
+    let read = world.open(&remote("https://a/a", ", allow: [loopback, descriptors]"));
+    assert!(!read.report.has_errors(), "{}", read.report);
+    let rights: Vec<Rights> = world.asked.borrow().iter().map(|asked| asked.rights).collect();
+    let loopback = Rights { loopback: true, ..Rights::NONE };
+    assert_eq!(rights, [Rights::ALL, Rights { descriptors: true, ..loopback }, loopback, loopback]);
+}
+
+#[test]
+fn a_local_passphrase_needs_to_be_allowed_also_through_a_seal() {
+    let world = FakeWorld::with(&[("https://a/a", &sealed(module("a")))]);
+    one_problem(&world, &remote("https://a/a", ""), "may not name local files");
+    assert!(!world.open(&remote("https://a/a", ", allow: [localFiles]")).report.has_errors());
+    let outer = sealed_with(sealed(module("a")), "https", "https://vault/passphrase", 1000);
+    let world = FakeWorld::with(&[("https://a/a", &outer)]);
+    one_problem(&world, &remote("https://a/a", ""), "may not name local files");
+}
+
+#[test]
+fn a_circle_is_seen_by_place_and_by_content() {
+    let itself = remote("file:///a", "");
+    let world = FakeWorld::with(&[("file:///a", &itself)]);
+    one_problem(&world, &itself, "would never end");
+    assert_eq!(world.asked.borrow().len(), 1);
+    let other_place = remote("file:///b", "");
+    let world = FakeWorld::with(&[("file:///a", &other_place), ("file:///b", &other_place)]);
+    one_problem(&world, &itself, "holds what it lies in itself");
+    let twice = [remote("file:///c", ""), remote("file:///c", "").replace("name: 'c'", "name: 'd'")].concat();
+    let world = FakeWorld::with(&[("file:///c", &module("a"))]);
+    assert!(!world.open(&twice).report.has_errors(), "the same twice beside each other is no circle");
+}
+
+#[test]
+fn a_long_chain_of_references_ends() {
+    let uris: Vec<String> = (0..10_000).map(|number| format!("file:///{number}")).collect();
+    let texts: Vec<String> = (1..=10_000).map(|number| remote(&format!("file:///{number}"), "")).collect();
+    let contents: Vec<(&str, &str)> = uris.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
+    let world = FakeWorld::with(&contents);
+    one_problem(&world, &remote("file:///0", ""), "more than 8 configurations");
+    assert_eq!(world.asked.borrow().len(), NESTING);
+}
+
+#[test]
+fn many_references_beside_each_other_end() {
+    let each: String = (0..100).map(|number| remote(&format!("file:///{number}"), "")).collect();
+    let uris: Vec<String> = (0..100).map(|number| format!("file:///{number}")).collect();
+    let one = module("a");
+    let contents: Vec<(&str, &str)> = uris.iter().map(|uri| (uri.as_str(), one.as_str())).collect();
+    let world = FakeWorld::with(&contents);
+    one_problem(&world, &each, "beyond 64 fetches");
+    assert_eq!(world.asked.borrow().len(), FETCHES);
+}
+
+#[test]
+fn rounds_are_counted_over_the_whole() {
+    let most = sealed_with(module("a"), "file", "file:///passphrase", 1000).replace("\"1000\"", "1000000");
+    let world = FakeWorld::default();
+    let problems = world.problems(&most.repeat(3));
+    assert!(problems[0].contains("passphrase is another one"), "{problems:?}");
+    let world = FakeWorld::default();
+    let each = sealed_with(module("a"), "file", "file:///passphrase", 700_000);
+    one_problem(&world, &each.repeat(3), "beyond 2000000 rounds");
+}
+
+#[test]
+fn bombs_are_refused_inside_too() {
+    let bomb = compress(&vec![b'#'; 8 << 20]);
+    let mut world = FakeWorld::default();
+    world.storage.insert("file:///a".into(), bomb.clone());
+    one_problem(&world, &remote("file:///a", ""), "attack");
+    one_problem(&world, &sealed(&bomb), "attack");
+    one_problem(&world, &sealed(compress(&vec![b'#'; 900 << 10])), "looks like an attack");
+    world.storage.insert("file:///b".into(), vec![b'#'; 2 << 20]);
+    one_problem(&world, &remote("file:///b", ""), "holds more than a configuration may");
+    world.storage.insert("file:///c".into(), Vec::new());
+    one_problem(&world, &remote("file:///c", ""), "holds no document");
+    one_problem(&world, &sealed("# nothing"), "holds no document");
+}
+
+#[test]
+fn what_is_no_passphrase_opens_nothing() {
+    let mut world = FakeWorld::default();
+    for wrong in ["short", &"x".repeat(4097)] {
+        world.storage.insert("file:///passphrase".into(), wrong.into());
+        one_problem(&world, &sealed(module("a")), "no passphrase: 8 to 4096 bytes");
+    }
+    world.storage.insert("file:///passphrase".into(), format!("{PASSPHRASE}!").into());
+    one_problem(&world, &sealed(module("a")), "spec.ciphertext: can't be opened");
+}

@@ -1,0 +1,265 @@
+//! EncryptedConfig: further documents, sealed with a passphrase that a provider fetches.
+use super::{API_VERSION, Certificate, contents::from_base64, trust_bundle::authorities, uri};
+use crate::{
+    Secret,
+    findings::Findings,
+    limits::{ROUNDS_DEFAULT, ROUNDS_FEWEST, ROUNDS_MOST},
+    path::member,
+    registry::Document,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use std::{borrow::Cow, fmt};
+
+/// AES-256-GCM, the one cipher.
+pub(crate) const CIPHER: &str = "aes-256-gcm";
+/// SHA-512, the one digest under PBKDF2's HMAC.
+pub(crate) const DIGEST: &str = "sha-512";
+/// PBKDF2, the one derivation.
+pub(crate) const DERIVATION: &str = "pbkdf2";
+/// Bytes of GCM's tag, at the ciphertext's end.
+pub(crate) const TAG: usize = 16;
+
+const SALT_BYTES: std::ops::RangeInclusive<usize> = 16..=1024;
+
+/// Documents that are sealed, and where their passphrase is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encrypted {
+    /// Who fetches the passphrase.
+    pub provider: String,
+    /// Where the passphrase is.
+    pub passphrase_uri: Secret<String>,
+    /// Who may vouch for the server of the passphrase; empty if nothing particular.
+    pub authorities: Vec<Certificate>,
+    /// What is sealed.
+    pub sealed: Sealed,
+}
+
+/// Sealed bytes with what is needed beside the passphrase to open them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Sealed {
+    /// With the tag at its end.
+    pub ciphertext: Vec<u8>,
+    /// PBKDF2's salt.
+    pub salt: Vec<u8>,
+    /// GCM's nonce.
+    pub iv: [u8; 12],
+    /// PBKDF2's rounds.
+    pub rounds: u32,
+}
+
+impl fmt::Debug for Sealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sealed {{ {} bytes, {} rounds }}", self.ciphertext.len(), self.rounds)
+    }
+}
+
+/// Documents sealed with a passphrase. Opened, they stand in this document's place.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct EncryptedConfig {
+    /// Who fetches the passphrase: `file` (a file that only its owner reads), `descriptor` (one that machineadm
+    /// inherits) or `https`.
+    provider: String,
+    /// Where the passphrase is: `file:///etc/machineadm/passphrase`, `fd:3`, `https://vault.example.com/node-7`. Shown
+    /// without credentials and query.
+    #[serde(rename = "passphraseURI")]
+    passphrase_uri: Secret<String>,
+    /// The sealed documents in base64: the ciphertext with its tag of 16 bytes behind it.
+    ciphertext: String,
+    /// The salt of the key's derivation in base64, 16 bytes to 1 KiB.
+    salt: String,
+    /// The cipher's initialization vector in base64, 12 bytes.
+    iv: String,
+    /// The cipher.
+    #[schemars(regex(pattern = "^aes-256-gcm$"), extend("default" = CIPHER))]
+    cipher_algorithm: Option<String>,
+    /// The digest that the key's derivation uses in HMAC.
+    #[schemars(regex(pattern = "^sha-512$"), extend("default" = DIGEST))]
+    digest_algorithm: Option<String>,
+    /// Rounds of the key's derivation, from 1000 to 1000000, as number or text.
+    iterations: Option<Rounds>,
+    /// How the key is made from the passphrase.
+    #[schemars(regex(pattern = "^pbkdf2$"), extend("default" = DERIVATION))]
+    key_derivation_algorithm: Option<String>,
+    /// Who may vouch for an `https` place of the passphrase, as certificates in PEM; they then count alone. Without it:
+    /// the certificates that the system trusts, and those of every TrustBundleConfig that stands before this document.
+    certificate_authority: Option<String>,
+}
+
+/// A number, as number or as text.
+#[derive(Deserialize)]
+struct Rounds(String);
+
+impl JsonSchema for Rounds {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Rounds".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": ["integer", "string"], "minimum": ROUNDS_FEWEST, "maximum": ROUNDS_MOST,
+            "pattern": "^[0-9]+$", "default": ROUNDS_DEFAULT,
+        })
+    }
+}
+
+impl Document for EncryptedConfig {
+    const API_VERSION: &str = API_VERSION;
+    const KIND: &str = "EncryptedConfig";
+    const SUMMARY: &str = "Documents sealed with a passphrase, which stand in this one's place once they are opened.";
+    const EXAMPLE: &str = include_str!("encrypted.yaml");
+    type Checked = Encrypted;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Encrypted> {
+        let Self { provider, passphrase_uri, certificate_authority, .. } = &self;
+        uri::check(provider, passphrase_uri.expose(), "spec.passphraseURI", findings);
+        for (field, named, known) in [
+            ("cipherAlgorithm", &self.cipher_algorithm, CIPHER),
+            ("digestAlgorithm", &self.digest_algorithm, DIGEST),
+            ("keyDerivationAlgorithm", &self.key_derivation_algorithm, DERIVATION),
+        ] {
+            check_algorithm(field, named.as_deref(), known, findings);
+        }
+        let authorities = authorities(certificate_authority.as_deref(), findings);
+        let sealed = self.sealed(findings);
+        let Self { provider, passphrase_uri, .. } = self;
+        Some(Encrypted { provider, passphrase_uri, authorities, sealed: sealed? })
+    }
+}
+
+impl EncryptedConfig {
+    fn sealed(&self, findings: &mut Findings<'_>) -> Option<Sealed> {
+        let ciphertext = bytes("ciphertext", &self.ciphertext, findings);
+        let salt = bytes("salt", &self.salt, findings);
+        let iv = bytes("iv", &self.iv, findings);
+        if ciphertext.as_ref().is_some_and(|bytes| bytes.len() < TAG) {
+            findings.error("spec.ciphertext", "is shorter than its tag of 16 bytes: it was cut off");
+        }
+        if let Some(salt) = salt.as_ref().filter(|salt| !SALT_BYTES.contains(&salt.len())) {
+            findings.error("spec.salt", format!("has {} bytes: at least 16, at most 1024", salt.len()));
+        }
+        if let Some(iv) = iv.as_ref().filter(|iv| iv.len() != 12) {
+            findings.error("spec.iv", format!("has {} bytes: {CIPHER} takes 12", iv.len()));
+        }
+        let rounds = rounds(self.iterations.as_ref(), findings);
+        Some(Sealed { ciphertext: ciphertext?, salt: salt?, iv: iv?.try_into().ok()?, rounds: rounds? })
+    }
+}
+
+fn bytes(field: &str, text: &str, findings: &mut Findings<'_>) -> Option<Vec<u8>> {
+    match from_base64(text) {
+        Ok(mut bytes) => Some(std::mem::take(&mut *bytes)),
+        Err(problem) => {
+            findings.error(&member("spec", field), problem);
+            None
+        }
+    }
+}
+
+fn check_algorithm(field: &str, named: Option<&str>, known: &str, findings: &mut Findings<'_>) {
+    if let Some(named) = named.filter(|named| *named != known) {
+        let message = match findings.word(named) {
+            Some(word) => format!("{word} is not known here"),
+            None => "is not known here".to_owned(),
+        };
+        findings.error(&member("spec", field), message).hint(format!("`{known}` is"));
+    }
+}
+
+fn rounds(written: Option<&Rounds>, findings: &mut Findings<'_>) -> Option<u32> {
+    let Some(Rounds(text)) = written else { return Some(ROUNDS_DEFAULT) };
+    let digits = !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let message = match text.parse::<u64>() {
+        _ if !digits => "must be a whole number, such as 50000".to_owned(),
+        Ok(rounds) if rounds < ROUNDS_FEWEST.into() => {
+            format!("{rounds} rounds are too few: at least {ROUNDS_FEWEST}, {ROUNDS_DEFAULT} by default")
+        }
+        Ok(rounds) if rounds <= ROUNDS_MOST.into() => return u32::try_from(rounds).ok(),
+        _ => format!("so many rounds would take too long: at most {ROUNDS_MOST}, {ROUNDS_DEFAULT} by default"),
+    };
+    findings.error("spec.iterations", message);
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        AnyDocument,
+        testing::{document, found, read_text},
+    };
+
+    /// The example's spec with one member changed or added.
+    fn with(field: &str, value: &str) -> String {
+        let example = EncryptedConfig::EXAMPLE.split_once("kind: EncryptedConfig\n").unwrap().1;
+        let kept = example.lines().filter(|line| !line.starts_with(&format!("  {field}:")));
+        let rest = kept.map(|line| format!("{line}\n")).collect::<String>();
+        document("EncryptedConfig", &format!("{rest}  {field}: {value}"))
+    }
+
+    fn encrypted(text: &str) -> Encrypted {
+        let mut read = read_text(text);
+        assert!(read.report.is_empty(), "{}", read.report);
+        let AnyDocument::Encrypted(encrypted) = read.documents.remove(0).body else { panic!() };
+        *encrypted
+    }
+
+    #[test]
+    fn rounds_are_a_number_or_text_and_have_a_default() {
+        assert_eq!(encrypted(EncryptedConfig::EXAMPLE).sealed.rounds, 50_000);
+        for written in ["60000", "\"60000\""] {
+            assert_eq!(encrypted(&with("iterations", written)).sealed.rounds, 60_000, "{written}");
+        }
+    }
+
+    #[test]
+    fn absurd_rounds_are_refused_each_way() {
+        let few = "spec.iterations: 12 rounds are too few: at least 1000, 50000 by default";
+        assert_eq!(found(&with("iterations", "12")), [few]);
+        let many = "spec.iterations: so many rounds would take too long: at most 1000000, 50000 by default";
+        for written in ["1000001", "\"99999999999999999999\"", "18446744073709551616"] {
+            assert_eq!(found(&with("iterations", written)), [many], "{written}");
+        }
+        let none = "spec.iterations: must be a whole number, such as 50000";
+        for written in ["\"\"", "-1", "\"5e4\"", "0x10000"] {
+            assert_eq!(found(&with("iterations", written)), [none], "{written}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_algorithm_is_refused_by_its_name() {
+        for (field, name) in
+            [("cipherAlgorithm", "aes-128-cbc"), ("digestAlgorithm", "md5"), ("keyDerivationAlgorithm", "scrypt")]
+        {
+            assert_eq!(found(&with(field, name)), [format!("spec.{field}: `{name}` is not known here")]);
+        }
+        let long = "x".repeat(2000);
+        assert!(found(&with("cipherAlgorithm", &long))[0].len() < 200);
+    }
+
+    #[test]
+    fn salt_iv_and_ciphertext_have_their_sizes() {
+        for (field, value, message) in [
+            ("salt", "c2hvcnQ=", "has 5 bytes: at least 16, at most 1024"),
+            ("iv", "c2hvcnQ=", "has 5 bytes: aes-256-gcm takes 12"),
+            ("ciphertext", "c2hvcnQ=", "is shorter than its tag of 16 bytes: it was cut off"),
+            ("salt", "c2hvcnQ", "is not valid base64"),
+            ("iv", "_-8=", "is not valid base64"),
+            ("ciphertext", "'!'", "is not valid base64"),
+        ] {
+            assert_eq!(found(&with(field, value)), [format!("spec.{field}: {message}")]);
+        }
+    }
+
+    #[test]
+    fn the_authority_is_certificates_and_no_key() {
+        let key = "\"-----BEGIN PRIVATE KEY-----\\nMAA=\\n-----END PRIVATE KEY-----\"";
+        assert!(found(&with("certificateAuthority", key))[0].contains("private key"));
+        assert_eq!(found(&with("certificateAuthority", "x")), ["spec.certificateAuthority: holds no certificate"]);
+    }
+}

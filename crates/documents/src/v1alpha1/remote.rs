@@ -1,0 +1,207 @@
+//! RemoteConfig: further documents that lie elsewhere.
+use super::{API_VERSION, Certificate, duration, trust_bundle::authorities, uri};
+use crate::{Rights, Secret, findings::Findings, path::item, registry::Document};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::time::Duration;
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5 * 60);
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(60 * 60);
+
+/// Documents that lie elsewhere, and what they may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remote {
+    /// Who fetches them.
+    pub provider: String,
+    /// Where they are.
+    pub uri: Secret<String>,
+    /// What their bytes must come to.
+    pub sha256: Option<[u8; 32]>,
+    /// Whether only sealed documents are taken.
+    pub requires_encryption: bool,
+    /// The only places from which the passphrases of fetched documents may come, if they are named.
+    pub passphrase_uris: Option<Vec<Secret<String>>>,
+    /// What they may name.
+    pub rights: Rights,
+    /// Who may vouch for their server; empty if nothing particular.
+    pub authorities: Vec<Certificate>,
+    /// When to give up, retries included.
+    pub timeout: Duration,
+}
+
+/// Documents that lie elsewhere. Fetched, they stand in this document's place.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct RemoteConfig {
+    /// Who fetches them: `https` or `file` (a file of the machine that runs machineadm).
+    provider: String,
+    /// Where they are: `https://storage.example.com/node-7.yaml`, `file:///mnt/seed/node-7.yaml`. Shown without
+    /// credentials and query.
+    uri: Secret<String>,
+    /// The SHA-256 of the fetched bytes, 64 hexadecimal digits; anything else is refused.
+    #[schemars(regex(pattern = "^[0-9a-fA-F]{64}$"))]
+    sha256: Option<String>,
+    /// `encrypted`: every fetched document must be an EncryptedConfig, or a RemoteConfig that requires the same. With it,
+    /// whoever owns the storage can't put plain commands in their place.
+    require: Option<Require>,
+    /// The only places from which the passphrases of fetched documents may come, each written as those documents write
+    /// it. With `require: encrypted` a place that is no local file or descriptor must be named here: whoever owns the
+    /// storage could otherwise name one of their own.
+    #[serde(rename = "passphraseURIs")]
+    #[schemars(length(min = 1))]
+    passphrase_uris: Option<Vec<Secret<String>>>,
+    /// What the fetched documents may name: local files, inherited descriptors, loopback addresses, link-local addresses.
+    /// Without it none of them, and never more than this document itself may.
+    #[serde(default)]
+    allow: Vec<Right>,
+    /// Who may vouch for an `https` server, as certificates in PEM; they then count alone. Without it: the certificates
+    /// that the system trusts, and those of every TrustBundleConfig that stands before this document.
+    certificate_authority: Option<String>,
+    /// When to give up, retries included, such as `90s` or `10m`: from 1s to 1h.
+    #[schemars(regex(pattern = duration::PATTERN), extend("default" = "5m"))]
+    timeout: Option<String>,
+}
+
+/// What can be required.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum Require {
+    /// Only sealed documents.
+    Encrypted,
+}
+
+/// What can be allowed.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum Right {
+    /// Files of this machine.
+    LocalFiles,
+    /// Descriptors that machineadm inherited.
+    Descriptors,
+    /// Addresses of this machine itself.
+    Loopback,
+    /// Addresses of this link only, where clouds have their metadata.
+    LinkLocal,
+}
+
+impl Document for RemoteConfig {
+    const API_VERSION: &str = API_VERSION;
+    const KIND: &str = "RemoteConfig";
+    const SUMMARY: &str = "Documents that lie elsewhere, which stand in this one's place once they are fetched.";
+    const EXAMPLE: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: RemoteConfig
+metadata:
+  name: worker
+spec:
+  provider: https
+  uri: https://storage.example.com/machines/worker.yaml
+  require: encrypted
+  passphraseURIs: [file:///etc/machineadm/passphrase]
+  allow: [localFiles]
+  timeout: 2m
+";
+    type Checked = Remote;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Remote> {
+        let Self { provider, uri, sha256, require, passphrase_uris, allow, certificate_authority, timeout } = self;
+        uri::check(&provider, uri.expose(), "spec.uri", findings);
+        let sha256 = sha256.map(|text| {
+            let digest = digest(&text);
+            if digest.is_none() {
+                findings.error("spec.sha256", "must be 64 hexadecimal digits");
+            }
+            digest
+        });
+        if passphrase_uris.as_ref().is_some_and(Vec::is_empty) {
+            findings.error("spec.passphraseURIs", "must name at least one place");
+        }
+        for (index, uri) in passphrase_uris.iter().flatten().enumerate() {
+            if let Some(problem) = uri::uri_problem(uri.expose()) {
+                findings.error(&item("spec.passphraseURIs", index), problem);
+            }
+        }
+        let timeout = match timeout.as_deref().map(duration::parse) {
+            None => Some(DEFAULT_TIMEOUT),
+            Some(given) => given.filter(|timeout| (SHORTEST..=LONGEST).contains(timeout)),
+        };
+        if timeout.is_none() {
+            findings.error("spec.timeout", "must be a duration from 1s to 1h, such as `90s` or `10m`");
+        }
+        Some(Remote {
+            authorities: authorities(certificate_authority.as_deref(), findings),
+            provider,
+            uri,
+            sha256: sha256.flatten(),
+            requires_encryption: matches!(require, Some(Require::Encrypted)),
+            passphrase_uris,
+            rights: rights(&allow),
+            timeout: timeout?,
+        })
+    }
+}
+
+fn rights(allowed: &[Right]) -> Rights {
+    Rights {
+        local_files: allowed.contains(&Right::LocalFiles),
+        descriptors: allowed.contains(&Right::Descriptors),
+        loopback: allowed.contains(&Right::Loopback),
+        link_local: allowed.contains(&Right::LinkLocal),
+    }
+}
+
+fn digest(text: &str) -> Option<[u8; 32]> {
+    let mut digest = [0; 32];
+    if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    for (byte, at) in digest.iter_mut().zip((0..64).step_by(2)) {
+        *byte = u8::from_str_radix(&text[at..at + 2], 16).ok()?;
+    }
+    Some(digest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        AnyDocument,
+        testing::{problems, spec},
+    };
+
+    fn remote(yaml: &str) -> Remote {
+        let AnyDocument::Remote(remote) = spec("RemoteConfig", yaml) else { panic!() };
+        *remote
+    }
+
+    #[test]
+    fn what_is_not_said_is_not_allowed() {
+        let remote = remote("{provider: file, uri: 'file:///a'}");
+        assert_eq!((remote.rights, remote.requires_encryption, remote.sha256), (Rights::NONE, false, None));
+        assert_eq!(remote.timeout, Duration::from_secs(300));
+    }
+
+    #[test]
+    fn every_member_is_decoded() {
+        let digest = "0AfF".repeat(16);
+        let yaml = format!(
+            "{{provider: https, uri: 'https://a/b', sha256: '{digest}', require: encrypted, timeout: 1h,
+              allow: [localFiles, descriptors, loopback, linkLocal], passphraseURIs: ['fd:3']}}"
+        );
+        let remote = remote(&yaml);
+        assert_eq!(remote.sha256, Some([0x0a, 0xff].repeat(16).try_into().unwrap()));
+        assert_eq!((remote.rights, remote.requires_encryption), (Rights::ALL, true));
+        assert_eq!(remote.passphrase_uris.unwrap()[0].expose(), "fd:3");
+    }
+
+    #[test]
+    fn every_bad_member_is_listed() {
+        let yaml = "{provider: Https, uri: a, sha256: 'x', timeout: 2h, passphraseURIs: ['']}";
+        let expected =
+            ["provider", "uri", "sha256", "timeout", "passphraseURIs[0]"].map(|field| format!("spec.{field}"));
+        assert_eq!(problems("RemoteConfig", yaml), expected);
+        let words = "{provider: file, uri: 'file:///a', require: plain, allow: [everything]}";
+        assert_eq!(problems("RemoteConfig", words), ["spec.require", "spec.allow[0]"]);
+    }
+}

@@ -1,0 +1,248 @@
+//! ScopeConfig: for which machines sealed documents are, and until when.
+use super::{API_VERSION, duration};
+use crate::{findings::Findings, path, registry::Document};
+use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::time::Duration;
+
+/// How far this machine's clock may be behind the one that sealed.
+const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
+/// Longer ages are no limit.
+const LONGEST_AGE: Duration = Duration::from_secs(10 * 366 * 24 * 60 * 60);
+
+/// For which machines sealed documents are, and until when.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// The machines that they are for; all if absent.
+    pub machines: Option<Machines>,
+    /// When they were sealed.
+    pub issued_at: Option<Timestamp>,
+    /// Until when they hold.
+    pub not_after: Option<Timestamp>,
+    /// How old they may be.
+    pub max_age: Option<Duration>,
+}
+
+/// Machines by what they are known by; one match is enough.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Machines {
+    /// Host names, whole and in any case.
+    #[serde(default)]
+    pub hostnames: Vec<String>,
+    /// Contents of `/etc/machine-id`.
+    #[serde(default, rename = "machineIDs")]
+    pub machine_ids: Vec<String>,
+    /// Contents of `/sys/class/dmi/id/product_uuid`, in any case.
+    #[serde(default, rename = "productUUIDs")]
+    pub product_uuids: Vec<String>,
+}
+
+/// What a machine is known by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Its host name.
+    pub hostname: String,
+    /// Its machine-id, empty where it has none yet.
+    pub machine_id: String,
+    /// What its firmware calls it.
+    pub product_uuid: Option<String>,
+}
+
+/// For which machines sealed documents are, and until when. It stands first in what is sealed, and nowhere else.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("minProperties" = 1))]
+pub(crate) struct ScopeConfig {
+    /// The machines that the documents are for, by any of their names; all machines if absent.
+    machines: Option<Machines>,
+    /// When the documents were sealed, as in RFC 3339. A machine whose clock is more than 5 minutes behind it refuses.
+    issued_at: Option<String>,
+    /// Until when the documents hold, as in RFC 3339.
+    not_after: Option<String>,
+    /// How old the documents may be when they are opened, such as `24h`; needs `issuedAt`.
+    #[schemars(regex(pattern = duration::PATTERN))]
+    max_age: Option<String>,
+}
+
+impl Document for ScopeConfig {
+    const API_VERSION: &str = API_VERSION;
+    const KIND: &str = "ScopeConfig";
+    const SUMMARY: &str =
+        "For which machines sealed documents are, and until when; the first document of what is sealed.";
+    const EXAMPLE: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: ScopeConfig
+spec:
+  machines:
+    hostnames: [node-7]
+  issuedAt: 2026-11-16T08:00:00Z
+  notAfter: 2026-11-17T08:00:00Z
+  maxAge: 12h
+";
+    type Checked = Scope;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Scope> {
+        let Self { machines, issued_at, not_after, max_age } = self;
+        if machines.is_none() && issued_at.is_none() && not_after.is_none() && max_age.is_none() {
+            findings.error("spec", "needs `machines`, `notAfter` or `maxAge`");
+        }
+        if let Some(machines) = &machines {
+            check_machines(machines, findings);
+        }
+        if max_age.is_some() && issued_at.is_none() {
+            findings.error("spec.maxAge", "needs `issuedAt`: an age is counted from there");
+        }
+        let age = max_age.map(|text| duration::parse(&text).filter(|age| *age <= LONGEST_AGE));
+        if let Some(None) = age {
+            findings.error("spec.maxAge", "must be a duration, such as `30m` or `24h`");
+        }
+        Some(Scope {
+            machines,
+            issued_at: time("spec.issuedAt", issued_at, findings),
+            not_after: time("spec.notAfter", not_after, findings),
+            max_age: age.flatten(),
+        })
+    }
+}
+
+fn check_machines(machines: &Machines, findings: &mut Findings<'_>) {
+    let Machines { hostnames, machine_ids, product_uuids } = machines;
+    if hostnames.is_empty() && machine_ids.is_empty() && product_uuids.is_empty() {
+        findings.error("spec.machines", "must name at least one machine");
+    }
+    check_list("spec.machines.hostnames", hostnames, "must be a host name", findings, |name| {
+        (1..=253).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic())
+    });
+    check_list("spec.machines.machineIDs", machine_ids, "must be 32 hexadecimal digits", findings, |id| {
+        id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+    });
+    check_list("spec.machines.productUUIDs", product_uuids, "must be a UUID", findings, |id| {
+        id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+    });
+}
+
+fn check_list(here: &str, list: &[String], message: &str, findings: &mut Findings<'_>, is_good: fn(&str) -> bool) {
+    for (index, _) in list.iter().enumerate().filter(|(_, name)| !is_good(name)) {
+        findings.error(&path::item(here, index), message);
+    }
+}
+
+fn time(here: &str, text: Option<String>, findings: &mut Findings<'_>) -> Option<Timestamp> {
+    let time = text.map(|text| text.parse::<Timestamp>().ok());
+    if let Some(None) = time {
+        findings.error(here, "must be a time as in RFC 3339, such as `2026-11-16T08:00:00Z`");
+    }
+    time.flatten()
+}
+
+impl Scope {
+    /// Why these documents are not for this machine now. It tells of this machine, not of what was sealed.
+    pub(crate) fn refusal(&self, identity: &Identity, now: Timestamp) -> Option<(&'static str, String)> {
+        let clock = format!("this machine's clock says {now:.0}");
+        if self.machines.as_ref().is_some_and(|machines| !machines.name(identity)) {
+            let who = format!("what is sealed here is for other machines, not for {}", identity.hostname);
+            return Some(("spec.machines", who));
+        }
+        if self.issued_at.is_some_and(|issued| issued.duration_since(now) > CLOCK_SKEW) {
+            return Some((
+                "spec.issuedAt",
+                format!("was sealed later than now: {clock}, which is behind; set it right"),
+            ));
+        }
+        if self.not_after.is_some_and(|end| now > end) {
+            return Some(("spec.notAfter", format!("the time of what is sealed here is over: {clock}")));
+        }
+        let age = self.issued_at.map(|issued| now.duration_since(issued));
+        match (age, self.max_age.and_then(|age| SignedDuration::try_from(age).ok())) {
+            (Some(age), Some(oldest)) if age > oldest => {
+                Some(("spec.maxAge", format!("what is sealed here is older than it may become: {clock}")))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Machines {
+    fn name(&self, identity: &Identity) -> bool {
+        let has =
+            |list: &[String], own: &str| !own.is_empty() && list.iter().any(|name| name.eq_ignore_ascii_case(own));
+        has(&self.hostnames, &identity.hostname)
+            || has(&self.machine_ids, &identity.machine_id)
+            || identity.product_uuid.as_deref().is_some_and(|uuid| has(&self.product_uuids, uuid))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        AnyDocument,
+        testing::{found, problems, spec, with_spec},
+    };
+
+    const NOW: &str = "2026-11-16T12:00:00Z";
+
+    fn refusal(yaml: &str) -> Option<&'static str> {
+        let AnyDocument::Scope(scope) = spec("ScopeConfig", yaml) else { panic!() };
+        let identity = Identity {
+            hostname: "node-7".into(),
+            machine_id: "0123456789abcdef0123456789abcdef".into(),
+            product_uuid: Some("6f1c8b1e-0000-4000-8000-00000000000a".into()),
+        };
+        scope.refusal(&identity, NOW.parse().unwrap()).map(|(path, _)| path)
+    }
+
+    #[test]
+    fn any_name_of_the_machine_is_enough() {
+        for machines in [
+            "hostnames: [other, NODE-7]",
+            "machineIDs: [0123456789ABCDEF0123456789abcdef], hostnames: [other]",
+            "productUUIDs: [6F1C8B1E-0000-4000-8000-00000000000A]",
+        ] {
+            assert_eq!(refusal(&format!("{{machines: {{{machines}}}}}")), None, "{machines}");
+        }
+        for machines in ["hostnames: [node-8, node-7.example.com]", "machineIDs: ['11111111111111111111111111111111']"]
+        {
+            assert_eq!(refusal(&format!("{{machines: {{{machines}}}}}")), Some("spec.machines"), "{machines}");
+        }
+    }
+
+    #[test]
+    fn a_machine_without_a_name_matches_nothing() {
+        let scope = Scope { machines: Some(Machines::default()), ..Scope::default() };
+        assert!(scope.refusal(&Identity::default(), Timestamp::UNIX_EPOCH).is_some());
+    }
+
+    #[test]
+    fn a_clock_past_the_end_or_before_the_beginning_refuses() {
+        for (yaml, expected) in [
+            ("{notAfter: '2026-11-16T12:00:00Z'}", None),
+            ("{notAfter: '2026-11-16T11:59:59Z'}", Some("spec.notAfter")),
+            ("{notAfter: '2026-11-16T12:59:59+01:00'}", Some("spec.notAfter")),
+            ("{issuedAt: '2026-11-16T12:05:00Z'}", None),
+            ("{issuedAt: '2026-11-16T12:05:01Z'}", Some("spec.issuedAt")),
+            ("{issuedAt: '2026-11-16T11:00:00Z', maxAge: 1h}", None),
+            ("{issuedAt: '2026-11-16T10:59:59Z', maxAge: 1h}", Some("spec.maxAge")),
+        ] {
+            assert_eq!(refusal(yaml), expected, "{yaml}");
+        }
+    }
+
+    #[test]
+    fn every_bad_member_is_listed() {
+        assert_eq!(problems("ScopeConfig", "{}")[1..], ["spec"]);
+        let yaml = "{machines: {hostnames: [''], machineIDs: [x], productUUIDs: [y]}, notAfter: tomorrow, maxAge: 1d}";
+        let expected = [
+            "spec.machines.hostnames[0]",
+            "spec.machines.machineIDs[0]",
+            "spec.machines.productUUIDs[0]",
+            "spec.notAfter",
+            "spec.maxAge",
+            "spec.maxAge",
+        ];
+        assert_eq!(problems("ScopeConfig", yaml)[1..], expected);
+        assert!(found(&with_spec("ScopeConfig", "machines: {}"))[1].contains("at least one machine"));
+    }
+}

@@ -1,0 +1,104 @@
+//! Where expansion stands: the way from a local document down to here, what that way allows, and whether it turns back.
+use crate::{
+    Rights,
+    findings::Quotes,
+    v1alpha1::{Encrypted, Remote},
+};
+
+/// What surrounds a document that is expanded.
+pub(crate) struct Within<'a> {
+    around: Option<&'a Within<'a>>,
+    came: Came,
+    digest: Option<[u8; 32]>,
+    /// How many configurations are around it.
+    pub(crate) depth: usize,
+    /// What it may name.
+    pub(crate) rights: Rights,
+    /// Whether something around it was sealed.
+    sealed: bool,
+}
+
+/// How the innermost configuration came here.
+enum Came {
+    Local,
+    Fetched(Box<Remote>),
+    Sealed,
+}
+
+impl<'a> Within<'a> {
+    /// What lies on the machine.
+    pub(crate) const fn local() -> Self {
+        Self { around: None, came: Came::Local, digest: None, depth: 0, rights: Rights::ALL, sealed: false }
+    }
+
+    /// What a document fetched: it may do only what both allow.
+    pub(crate) fn fetched(&'a self, remote: &Remote, digest: [u8; 32]) -> Self {
+        let came = Came::Fetched(Box::new(remote.clone()));
+        Self { came, rights: self.rights.and(remote.rights), ..self.inner(digest) }
+    }
+
+    /// What a document sealed: it may do what its container may.
+    pub(crate) fn sealed(&'a self, digest: [u8; 32]) -> Self {
+        Self { came: Came::Sealed, sealed: true, ..self.inner(digest) }
+    }
+
+    const fn inner(&'a self, digest: [u8; 32]) -> Self {
+        Self {
+            around: Some(self),
+            came: Came::Local,
+            digest: Some(digest),
+            depth: self.depth + 1,
+            rights: self.rights,
+            sealed: self.sealed,
+        }
+    }
+
+    /// Whether only sealed documents are taken here.
+    pub(crate) fn requires_encryption(&self) -> bool {
+        matches!(&self.came, Came::Fetched(remote) if remote.requires_encryption)
+    }
+
+    /// Whether this was sealed itself, so that it may begin with a ScopeConfig.
+    pub(crate) const fn is_sealed(&self) -> bool {
+        matches!(self.came, Came::Sealed)
+    }
+
+    /// Whether words from here may be quoted.
+    pub(crate) const fn quotes(&self) -> Quotes {
+        if self.sealed { Quotes::Nothing } else { Quotes::Words }
+    }
+
+    /// Whether the way here has fetched from this place already.
+    pub(crate) fn has_fetched(&self, remote: &Remote) -> bool {
+        self.way().any(|within| {
+            matches!(&within.came, Came::Fetched(earlier) if earlier.provider == remote.provider && earlier.uri == remote.uri)
+        })
+    }
+
+    /// Whether the way here holds these very bytes already.
+    pub(crate) fn holds(&self, digest: [u8; 32]) -> bool {
+        self.way().any(|within| within.digest == Some(digest))
+    }
+
+    /// Why a passphrase may not come from where a document says. Whoever owns the storage could seal commands of their own
+    /// and name a passphrase of their own. What came sealed is not theirs, so that it ends the search.
+    pub(crate) fn passphrase_refusal(&self, encrypted: &Encrypted) -> Option<&'static str> {
+        let fetched = self.way().map_while(|within| match &within.came {
+            Came::Fetched(remote) => Some(remote),
+            Came::Local | Came::Sealed => None,
+        });
+        fetched.into_iter().find_map(|remote| match &remote.passphrase_uris {
+            Some(uris) if uris.contains(&encrypted.passphrase_uri) => None,
+            Some(_) => Some("is none of the `passphraseURIs` of the RemoteConfig that fetched this"),
+            None if remote.requires_encryption && !matches!(encrypted.provider.as_str(), "file" | "descriptor") => {
+                Some("is named by what was fetched, and the RemoteConfig that fetched it names no `passphraseURIs`")
+            }
+            None => None,
+        })
+    }
+
+    /// From here outwards.
+    fn way(&self) -> impl Iterator<Item = &Within<'a>> {
+        std::iter::successors(Some(self), |within| within.around)
+    }
+}

@@ -1,0 +1,46 @@
+//! `machineadm decrypt`: opens sealed documents and prints them.
+use crate::{
+    cli::Decrypt,
+    context::{fail, sources, usable},
+    provider::Passphrases,
+    show,
+};
+use documents::{AnyDocument, Decoded, Source, v1alpha1::Encrypted};
+use host::{contract::Exit, linux::input::Care};
+use std::io::IsTerminal;
+
+pub(crate) fn run(asked: &Decrypt) -> Exit {
+    decrypt(asked).map_or_else(|exit| exit, |()| Exit::Done)
+}
+
+fn decrypt(asked: &Decrypt) -> Result<(), Exit> {
+    let read = documents::read(sources(&asked.files, Care::Reading)?);
+    if !read.report.is_empty() {
+        eprint!("{}", read.report);
+    }
+    usable(&read.report)?;
+    let passphrases = Passphrases::default();
+    let mut opened = Vec::new();
+    for (document, encrypted) in read.documents.iter().filter_map(encrypted) {
+        let name = format!("{} document {}", document.origin.source, document.origin.number);
+        let bytes = documents::decrypt(&encrypted.sealed, &passphrases.of(encrypted)?).map_err(|error| {
+            fail(&format!("{name} {error}"));
+            Exit::Input
+        })?;
+        opened.push(Source { name, bytes });
+    }
+    if opened.is_empty() {
+        return Err(super::wrong_use(&format!("{} holds no EncryptedConfig", asked.files.join(", "))));
+    }
+    if std::io::stdout().is_terminal() {
+        eprintln!("warning: what follows is secret; a terminal keeps it in its history");
+    }
+    show::hand_over(&documents::joined(&opened))
+}
+
+fn encrypted(document: &Decoded) -> Option<(&Decoded, &Encrypted)> {
+    match &document.body {
+        AnyDocument::Encrypted(encrypted) => Some((document, encrypted)),
+        _ => None,
+    }
+}

@@ -1,0 +1,100 @@
+//! `machineadm encrypt`: seals documents with a passphrase.
+use crate::{
+    cli::Encrypt,
+    context::{failed, sources, usable},
+    provider::Passphrases,
+    show,
+};
+use documents::{
+    AnyDocument, Fresh, Heading, Read, Secret, Source, limits,
+    v1alpha1::{Encrypted, Machines, Scope, Sealed},
+};
+use host::{
+    contract::Exit,
+    linux::{fresh_bytes, input::Care},
+};
+use jiff::Timestamp;
+use zeroize::Zeroizing;
+
+/// A shorter passphrase is found by trying.
+const SHORT: usize = 16;
+
+pub(crate) fn run(asked: &Encrypt) -> Exit {
+    encrypt(asked).map_or_else(|exit| exit, |()| Exit::Done)
+}
+
+fn encrypt(asked: &Encrypt) -> Result<(), Exit> {
+    let text = text(asked)?;
+    let uri = Secret::new(asked.passphrase_uri.clone());
+    let heading = Heading { name: asked.name.as_deref(), provider: &asked.provider, passphrase_uri: &uri };
+    let passphrase = passphrase(&heading)?;
+    let fresh = Fresh { salt: fresh_bytes().map_err(failed)?, iv: fresh_bytes().map_err(failed)? };
+    let sealed = documents::seal(&text, &passphrase, asked.iterations, fresh);
+    let sealed = sealed.map_err(|error| crate::context::fail(&error.to_string()))?;
+    // With its marker, so that it can be put behind other documents.
+    let document = format!("---\n{}", documents::sealed_document(&sealed, &heading));
+    // Opening counts both.
+    if document.len() + text.len() > limits::TEXT_BYTES {
+        let most = limits::TEXT_BYTES >> 10;
+        return Err(super::wrong_use(&format!("sealed and opened, the documents would exceed {most} KiB: seal fewer")));
+    }
+    show::hand_over(document.as_bytes())
+}
+
+/// What is to be sealed: the scope, if one is asked for, and the documents, without a problem in any.
+fn text(asked: &Encrypt) -> Result<Zeroizing<Vec<u8>>, Exit> {
+    let sources = sources(&asked.files, Care::Reading)?;
+    let documents = documents::joined(&sources);
+    let read = checked(documents::read_for_sealing(sources))?;
+    let Some(scope) = scope(asked).map_err(super::wrong_use)? else { return Ok(documents) };
+    if read.documents.first().is_some_and(|first| matches!(first.body, AnyDocument::Scope(_))) {
+        return Err(super::wrong_use("the documents begin with a ScopeConfig of their own: leave the options out"));
+    }
+    let scope = documents::scope_document(&scope).into_bytes();
+    checked(documents::read_for_sealing(vec![Source { name: "the options".into(), bytes: scope.clone().into() }]))?;
+    let parts = [Source { name: "scope".into(), bytes: scope.into() }, Source { name: "-".into(), bytes: documents }];
+    Ok(documents::joined(&parts))
+}
+
+fn checked(read: Read) -> Result<Read, Exit> {
+    if !read.report.is_empty() {
+        eprint!("{}", read.report);
+    }
+    usable(&read.report).map(|()| read)
+}
+
+fn scope(asked: &Encrypt) -> Result<Option<Scope>, &'static str> {
+    let Encrypt { for_hostname, for_machine_id, for_product_uuid, not_after, valid_for, max_age, .. } = asked;
+    let machines = Machines {
+        hostnames: for_hostname.clone(),
+        machine_ids: for_machine_id.clone(),
+        product_uuids: for_product_uuid.clone(),
+    };
+    let now = Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default();
+    let end = valid_for.map(|length| now.checked_add(length)).transpose();
+    let not_after = end.map_err(|_| "--valid-for is longer than time lasts")?.or(*not_after);
+    // A machine whose clock is behind would otherwise take what is over.
+    let issued_at = (not_after.is_some() || max_age.is_some()).then_some(now);
+    let machines = (machines != Machines::default()).then_some(machines);
+    let scope = Scope { machines, issued_at, not_after, max_age: *max_age };
+    Ok((scope != Scope::default()).then_some(scope))
+}
+
+/// The passphrase, once the rest of the document is seen to be right.
+fn passphrase(heading: &Heading<'_>) -> Result<Secret<Vec<u8>>, Exit> {
+    let blank = Sealed { ciphertext: vec![0; 16], salt: vec![0; 16], iv: [0; 12], rounds: limits::ROUNDS_DEFAULT };
+    let document = documents::sealed_document(&blank, heading).into_bytes();
+    let read = documents::read(vec![Source { name: "the options".into(), bytes: document.into() }]);
+    let read = checked(read)?;
+    let Some(AnyDocument::Encrypted(encrypted)) = read.documents.first().map(|document| &document.body) else {
+        return Err(Exit::Input);
+    };
+    let passphrase = Passphrases::default().of(encrypted as &Encrypted)?;
+    if passphrase.expose().len() < SHORT {
+        eprintln!(
+            "warning: the passphrase has fewer than {SHORT} bytes; who has the sealed file can try all short ones: \
+             make one with `openssl rand -base64 32`"
+        );
+    }
+    Ok(passphrase)
+}

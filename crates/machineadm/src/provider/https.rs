@@ -1,0 +1,164 @@
+//! Https places: fetched with retries under one deadline, within what the asking document may reach.
+use super::without_line_end;
+use documents::{
+    PassphraseProvider, ProviderError, RemoteProvider, Request, Secret,
+    v1alpha1::{Certificate, Proxy},
+};
+use fetch::{
+    CertificateDer, Client, Limits, Place, Reach, Settings, Trust,
+    retry::{Backoff, GaveUp, RealClock, Retry, Transient, Waiting, retrying},
+};
+use machine::outcome::chain;
+use std::{sync::mpsc, thread::JoinHandle, time::Duration};
+use zeroize::Zeroizing;
+
+/// One attempt; a server that trickles must not use up the time of all attempts.
+const ATTEMPT: Duration = Duration::from_secs(60);
+/// After this a person wants to know what is awaited.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub(super) struct Https;
+
+impl RemoteProvider for Https {
+    fn fetch(&self, request: &Request<'_>) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        get(request, request.limit)
+    }
+}
+
+impl PassphraseProvider for Https {
+    fn passphrase(&self, request: &Request<'_>) -> Result<Secret<Vec<u8>>, ProviderError> {
+        // A line end may stand behind the longest.
+        get(request, request.limit + 2).map(without_line_end)
+    }
+}
+
+/// Why there is nothing.
+#[derive(Debug, thiserror::Error)]
+enum NoAnswer {
+    #[error(transparent)]
+    Fetch(#[from] fetch::Error),
+    #[error("{url} answered with status {status}{}", meaning(*.status))]
+    Status { url: String, status: u16, wait: Option<Duration> },
+}
+
+impl Transient for NoAnswer {
+    fn is_transient(&self) -> bool {
+        match self {
+            Self::Fetch(error) => error.is_transient(),
+            Self::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500..),
+        }
+    }
+
+    fn wait(&self) -> Option<Duration> {
+        match self {
+            Self::Fetch(_) => None,
+            Self::Status { wait, .. } => *wait,
+        }
+    }
+}
+
+const fn meaning(status: u16) -> &'static str {
+    match status {
+        401 | 403 => ": this machine may not have it",
+        404 | 410 => ": nothing is there",
+        500.. => ": the server is not well",
+        _ => "",
+    }
+}
+
+fn get(request: &Request<'_>, limit: usize) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+    let client = Client::new(settings(request, limit)).map_err(|error| told(&error.into()))?;
+    let asked = fetch::Request::get(request.uri.expose()).map_err(|error| told(&error.into()))?;
+    let patience = Patience::begin(request.shown);
+    let mut progress = |waiting: &Waiting<'_, NoAnswer>| {
+        eprintln!("machineadm: {}; trying again in {:.0} s", chain(waiting.last), waiting.pause.as_secs_f64().ceil());
+    };
+    let (first, most) = (Duration::from_secs(1), Duration::from_secs(30));
+    let retry = Retry {
+        backoff: Backoff { first, factor: 2, most, total: request.timeout },
+        jitter: u64::from(std::process::id()),
+        clock: &RealClock::start(),
+        progress: &mut progress,
+    };
+    let answered = retrying(retry, |left| {
+        let answer = client.send_within(&asked, left.min(ATTEMPT))?;
+        match answer.status {
+            200 => Ok(answer.body),
+            status => Err(NoAnswer::Status { url: request.shown.to_owned(), status, wait: answer.retry_after }),
+        }
+    });
+    drop(patience);
+    answered.map_err(|GaveUp { attempts, last }| match (attempts, told(&last)) {
+        (1, told) => told,
+        (_, ProviderError { message, hint }) => {
+            ProviderError { message: format!("{message}; gave up after {attempts} attempts"), hint }
+        }
+    })
+}
+
+/// What went wrong, and which right would help where one would.
+fn told(error: &NoAnswer) -> ProviderError {
+    let told = ProviderError::new(chain(error));
+    let right = match error {
+        NoAnswer::Fetch(fetch::Error::Forbidden { what, .. } | fetch::Error::RedirectForbidden { what, .. }) => {
+            match what {
+                Place::Loopback => "loopback",
+                Place::LinkLocal | Place::Metadata => "linkLocal",
+                Place::Multicast => return told,
+            }
+        }
+        _ => return told,
+    };
+    told.hint(format!("the RemoteConfig that fetched this document can allow it: `allow: [{right}]`"))
+}
+
+fn settings(request: &Request<'_>, limit: usize) -> Settings {
+    let der = |list: &[Certificate]| list.iter().map(|one| CertificateDer::from(one.der.clone())).collect();
+    let trust = match request.authorities {
+        [] => Trust::System { and: der(request.bundles) },
+        some => Trust::Only(der(some)),
+    };
+    Settings {
+        reach: Reach { loopback: request.rights.loopback, link_local: request.rights.link_local },
+        limits: Limits { total: request.timeout, body: limit, ..Limits::default() },
+        proxy: request.proxy.and_then(proxy),
+        ..Settings::new(trust)
+    }
+}
+
+/// The proxy for https of a ProxyConfig, if it has one.
+fn proxy(proxy: &Proxy) -> Option<fetch::Proxy> {
+    let variable = |wanted: &str| proxy.variables.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
+    let except = variable("NO_PROXY").map(|list| list.expose().split(',').map(str::to_owned).collect());
+    Some(fetch::Proxy { url: variable("HTTPS_PROXY")?.clone(), except: except.unwrap_or_default() })
+}
+
+/// Tells once what is awaited, if it takes long; quick fetches stay silent.
+struct Patience {
+    /// Its end is the sign that the wait is over.
+    over: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Patience {
+    fn begin(what: &str) -> Self {
+        let (over, ended) = mpsc::channel::<()>();
+        let line = format!("machineadm: fetching {what}");
+        let thread = std::thread::spawn(move || {
+            if ended.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+                eprintln!("{line}");
+            }
+        });
+        Self { over: Some(over), thread: Some(thread) }
+    }
+}
+
+impl Drop for Patience {
+    fn drop(&mut self) {
+        self.over.take();
+        if let Some(thread) = self.thread.take() {
+            // It only tells; whatever it died of is no failure of the fetch.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Providers: who fetches documents and passphrases. Those that are built in stand here, in one visible list each.
+mod descriptor;
+mod file;
+mod https;
+
+use crate::context::fail;
+use descriptor::Descriptor;
+use documents::{
+    PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret, Source, Surroundings, limits,
+    v1alpha1::{Encrypted, Identity, without_secrets},
+};
+use file::File;
+use host::contract::Exit;
+use https::Https;
+use jiff::Timestamp;
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+/// Who fetches documents.
+const REMOTE: [(&str, &dyn RemoteProvider); 2] = [("file", &File), ("https", &Https)];
+
+/// Who fetches passphrases.
+fn passphrase_providers(descriptor: &Descriptor) -> [(&'static str, &dyn PassphraseProvider); 3] {
+    [("file", &File), ("descriptor", descriptor), ("https", &Https)]
+}
+
+/// How long a person waits for a passphrase at most.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Reads a configuration with all that it points to or seals.
+pub(crate) fn open(sources: Vec<Source>, identity: Identity) -> Read {
+    let descriptor = Descriptor::default();
+    let passphrase = &passphrase_providers(&descriptor);
+    documents::open(sources, &Surroundings { identity, now: Timestamp::now(), remote: &REMOTE, passphrase })
+}
+
+/// Passphrases for `encrypt` and `decrypt`, which a person calls.
+#[derive(Default)]
+pub(crate) struct Passphrases {
+    descriptor: Descriptor,
+}
+
+impl Passphrases {
+    /// Fetches the passphrase of an EncryptedConfig; what went wrong goes to standard error.
+    pub(crate) fn of(&self, encrypted: &Encrypted) -> Result<Secret<Vec<u8>>, Exit> {
+        let Encrypted { provider, passphrase_uri: uri, authorities, .. } = encrypted;
+        let shown = without_secrets(uri.expose());
+        let wrong = |ProviderError { message, hint }: ProviderError| {
+            fail(&format!("no passphrase from {shown}: {message}"));
+            if let Some(hint) = hint {
+                eprintln!("remedy: {hint}");
+            }
+            Exit::Input
+        };
+        let providers = passphrase_providers(&self.descriptor);
+        let Some((_, found)) = providers.iter().find(|(known, _)| known == provider) else {
+            let known = providers.map(|(known, _)| known).join(", ");
+            return Err(wrong(ProviderError::new(format!("the provider is none of the built-in ones: {known}"))));
+        };
+        let (rights, limit) = (Rights::ALL, limits::PASSPHRASE_MOST);
+        let bundles = &[];
+        let request =
+            Request { uri, shown: &shown, rights, authorities, bundles, proxy: None, limit, timeout: TIMEOUT };
+        let passphrase = found.passphrase(&request).map_err(wrong)?;
+        match passphrase.expose().len() {
+            limits::PASSPHRASE_FEWEST..=limits::PASSPHRASE_MOST => Ok(passphrase),
+            length => Err(wrong(ProviderError::new(format!(
+                "it has {length} bytes: at least {}, at most {}",
+                limits::PASSPHRASE_FEWEST,
+                limits::PASSPHRASE_MOST
+            )))),
+        }
+    }
+}
+
+/// A passphrase without the line end that editors and shells put behind it.
+fn without_line_end(mut bytes: Zeroizing<Vec<u8>>) -> Secret<Vec<u8>> {
+    if bytes.ends_with(b"\n") {
+        bytes.pop();
+        if bytes.ends_with(b"\r") {
+            bytes.pop();
+        }
+    }
+    Secret::new(std::mem::take(&mut *bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_end_is_no_part_of_a_passphrase() {
+        for (bytes, left) in
+            [("a", "a"), ("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n"), ("a\r", "a\r"), ("a \n", "a "), ("", "")]
+        {
+            assert_eq!(without_line_end(Zeroizing::new(bytes.into())).expose(), left.as_bytes());
+        }
+    }
+}
