@@ -76,9 +76,9 @@ fn beside_a_common_reader(text: &str, moment: Moment) {
     }
 }
 
-/// How far the text looks like a time, with one letter for all digits.
-fn shape(input: &[u8]) -> Vec<u8> {
-    let looks_right = |byte: &u8| byte.is_ascii_digit() || b"-T:.,+Z".contains(byte);
-    let right = input.iter().copied().take_while(looks_right).take(22);
-    right.map(|byte| if byte.is_ascii_digit() { b'0' } else { byte }).collect()
+/// How far the text looks like a time, what comes then, and how it ends.
+fn shape(input: &[u8]) -> (usize, Option<u8>, Option<u8>) {
+    let fits = |(wanted, given): &(&u8, &u8)| if **wanted == b'0' { given.is_ascii_digit() } else { wanted == given };
+    let right = b"0000-00-00T00:00:00".iter().zip(input).take_while(fits).count();
+    (right, input.get(right).copied(), input.len().checked_sub(6).and_then(|at| input.get(at)).copied())
 }

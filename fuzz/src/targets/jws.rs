@@ -57,7 +57,7 @@ fn target(input: &[u8]) -> Seen {
 fn mac_fits(signature: &str, content: &[u8]) -> bool {
     let Some((header, mac)) = signature.split_once("..") else { return false };
     let signed = format!("{header}.{}", BASE64_URL_SAFE_NO_PAD.encode(content));
-    let key = Key::new(HMAC_SHA256, TOKEN[7..].as_bytes());
+    let key = Key::new(HMAC_SHA256, &TOKEN.as_bytes()[7..]);
     let mac = BASE64_URL_SAFE_NO_PAD.decode(mac).unwrap_or_default();
     verify(&key, signed.as_bytes(), &mac).is_ok()
 }
