@@ -1,7 +1,13 @@
 //! The readers, one per file.
+mod expiration;
+mod jws;
+mod kubeconfig;
 mod stream;
+mod token;
+mod token_secret;
 
 use crate::Target;
 
 /// Every target; the command and the test run these.
-pub const TARGETS: &[Target] = &[stream::TARGET];
+pub const TARGETS: &[Target] =
+    &[stream::TARGET, token::TARGET, expiration::TARGET, kubeconfig::TARGET, jws::TARGET, token_secret::TARGET];
