@@ -296,5 +296,6 @@ impl ProxyFault {
 }
 
 fn seconds(limit: &Duration) -> String {
-    format!("{} s", limit.as_secs_f32())
+    // What is left of a deadline is never round.
+    format!("{} s", (limit.as_secs_f64() * 10.0).round() / 10.0)
 }
