@@ -53,7 +53,8 @@ impl ApiServer {
         let limits = Limits { connect: timeouts.connect, total: timeouts.request, body: BODY, redirects: 0 };
         let proxy = proxy.map(|url| Proxy { url, except: Vec::new() });
         // Whoever wrote the kubeconfig decides where its API server is.
-        let settings = Settings { trust, identity, tls_server_name, reach: Reach::ANYWHERE, limits, proxy };
+        let reach = Reach::ANYWHERE;
+        let settings = Settings { identity, tls_server_name, reach, limits, proxy, ..Settings::new(trust) };
         let client = Client::new(settings).map_err(|source| Error::Setup { server: shown(&server), source })?;
         Ok(Self { client, server, authorization, timeouts, on_wait: Box::new(|_| {}) })
     }

@@ -1,7 +1,7 @@
 //! Expansion: what a RemoteConfig or an EncryptedConfig stands for takes its place, in order and nested, under one
 //! budget. It goes on only while nothing is wrong.
 use crate::{
-    AnyDocument, Read, Request, Secret, Source, Surroundings, decrypt,
+    AnyDocument, Read, Request, Rights, Secret, Source, Surroundings, decrypt,
     findings::Quotes,
     limits::{FETCHES, NESTING, PASSPHRASE_FEWEST, PASSPHRASE_MOST, ROUNDS, spend},
     read::whole,
@@ -121,7 +121,9 @@ impl Expansion<'_> {
         let provider = self.provider(providers, &remote.provider, REMOTE_PLUGIN, kept)?;
         let Remote { uri, authorities, timeout, .. } = remote;
         let limit = self.reader.budget.text_bytes;
-        let asked = Asked { uri, here: "spec.uri", authorities, limit, timeout: *timeout };
+        let end = self.end(*timeout, within);
+        let redirect_rights = within.rights.and(remote.rights);
+        let asked = Asked { uri, here: "spec.uri", authorities, limit, redirect_rights, end };
         let bytes = self.ask(&asked, kept, within, |request| provider.fetch(request))?;
         let digest = sha256(&bytes);
         if bytes.len() > limit {
@@ -133,7 +135,7 @@ impl Expansion<'_> {
             self.refuse(kept, "spec.uri", "holds what it lies in itself: it would never end");
         } else {
             let name = inside(kept, &without_secrets(uri.expose()));
-            return Some(Contents { source: Source { name, bytes }, within: within.fetched(remote, digest) });
+            return Some(Contents { source: Source { name, bytes }, within: within.fetched(remote, digest, end) });
         }
         None
     }
@@ -152,7 +154,8 @@ impl Expansion<'_> {
         let Surroundings { passphrase: providers, .. } = self.surroundings;
         let provider = self.provider(providers, &encrypted.provider, PASSPHRASE_PLUGIN, kept)?;
         let Encrypted { passphrase_uri: uri, authorities, sealed, .. } = encrypted;
-        let asked = Asked { uri, here: HERE, authorities, limit: PASSPHRASE_MOST, timeout: PASSPHRASE_TIMEOUT };
+        let (limit, redirect_rights, end) = (PASSPHRASE_MOST, Rights::NONE, self.end(PASSPHRASE_TIMEOUT, within));
+        let asked = Asked { uri, here: HERE, authorities, limit, redirect_rights, end };
         let passphrase = self.ask(&asked, kept, within, |request| provider.passphrase(request))?;
         if !(PASSPHRASE_FEWEST..=PASSPHRASE_MOST).contains(&passphrase.expose().len()) {
             let message = format!("what is there is no passphrase: {PASSPHRASE_FEWEST} to {PASSPHRASE_MOST} bytes");
@@ -184,11 +187,17 @@ impl Expansion<'_> {
             self.refuse(kept, asked.here, format!("takes the whole configuration beyond {FETCHES} fetches"));
             return None;
         }
-        let Asked { uri, here, authorities, limit, timeout } = *asked;
+        let Asked { uri, here, authorities, limit, redirect_rights, end } = *asked;
+        let timeout = end.saturating_sub((self.surroundings.elapsed)());
+        if timeout.is_zero() {
+            self.refuse(kept, here, "the time of the RemoteConfig that fetched this document is over");
+            return None;
+        }
         let shown = without_secrets(uri.expose());
         let (bundles, proxy) = (&self.bundles, self.proxy.as_ref());
         let rights = within.rights;
-        let request = Request { uri, shown: &shown, rights, authorities, bundles, proxy, limit, timeout };
+        let request =
+            Request { uri, shown: &shown, rights, redirect_rights, authorities, bundles, proxy, limit, timeout };
         match provider(&request) {
             Ok(answer) => Some(answer),
             Err(ProviderError { message, hint }) => {
@@ -196,6 +205,12 @@ impl Expansion<'_> {
                 None
             }
         }
+    }
+
+    /// When to give up: a fetched document gets no more time than is left to what fetched it, whatever it says.
+    fn end(&self, timeout: Duration, within: &Within<'_>) -> Duration {
+        let own = (self.surroundings.elapsed)().saturating_add(timeout);
+        within.end.map_or(own, |end| end.min(own))
     }
 
     /// A provider by its name.
@@ -246,7 +261,8 @@ struct Asked<'a> {
     here: &'a str,
     authorities: &'a [Certificate],
     limit: usize,
-    timeout: Duration,
+    redirect_rights: Rights,
+    end: Duration,
 }
 
 /// The field that says what a document stands for.

@@ -19,6 +19,8 @@ pub struct Surroundings<'a> {
     pub identity: Identity,
     /// What time it is.
     pub now: Timestamp,
+    /// How long this has been going on, by a clock that nobody sets.
+    pub elapsed: &'a dyn Fn() -> Duration,
     /// Who fetches documents, by name.
     pub remote: &'a [(&'a str, &'a dyn RemoteProvider)],
     /// Who fetches passphrases, by name.
@@ -40,6 +42,8 @@ pub struct Request<'a> {
     pub shown: &'a str,
     /// What may be reached on behalf of whoever asks.
     pub rights: Rights,
+    /// What a redirect elsewhere may lead to: that is the word of whoever answers, not of whoever asks.
+    pub redirect_rights: Rights,
     /// Who alone may vouch for a server; empty if the document names nobody.
     pub authorities: &'a [Certificate],
     /// Who may vouch for a server beside those that the system trusts, if `authorities` is empty: the certificates of

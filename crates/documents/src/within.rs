@@ -4,6 +4,7 @@ use crate::{
     findings::Quotes,
     v1alpha1::{Encrypted, Remote},
 };
+use std::time::Duration;
 
 /// What surrounds a document that is expanded.
 pub(crate) struct Within<'a> {
@@ -14,6 +15,8 @@ pub(crate) struct Within<'a> {
     pub(crate) depth: usize,
     /// What it may name.
     pub(crate) rights: Rights,
+    /// When to give up what it leads to, if something fetched it.
+    pub(crate) end: Option<Duration>,
     /// Whether something around it was sealed.
     sealed: bool,
 }
@@ -28,13 +31,13 @@ enum Came {
 impl<'a> Within<'a> {
     /// What lies on the machine.
     pub(crate) const fn local() -> Self {
-        Self { around: None, came: Came::Local, digest: None, depth: 0, rights: Rights::ALL, sealed: false }
+        Self { around: None, came: Came::Local, digest: None, depth: 0, rights: Rights::ALL, end: None, sealed: false }
     }
 
-    /// What a document fetched: it may do only what both allow.
-    pub(crate) fn fetched(&'a self, remote: &Remote, digest: [u8; 32]) -> Self {
+    /// What a document fetched: it may do only what both allow, while the time of both lasts.
+    pub(crate) fn fetched(&'a self, remote: &Remote, digest: [u8; 32], end: Duration) -> Self {
         let came = Came::Fetched(Box::new(remote.clone()));
-        Self { came, rights: self.rights.and(remote.rights), ..self.inner(digest) }
+        Self { came, rights: self.rights.and(remote.rights), end: Some(end), ..self.inner(digest) }
     }
 
     /// What a document sealed: it may do what its container may.
@@ -49,6 +52,7 @@ impl<'a> Within<'a> {
             digest: Some(digest),
             depth: self.depth + 1,
             rights: self.rights,
+            end: self.end,
             sealed: self.sealed,
         }
     }

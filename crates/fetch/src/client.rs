@@ -23,6 +23,7 @@ pub struct Client {
     tls: Tls,
     tls_server_name: Option<String>,
     reach: Reach,
+    redirect_reach: Reach,
     limits: Limits,
     via: Option<Via>,
     idle: Mutex<HashMap<Key, Sender>>,
@@ -34,11 +35,12 @@ type Key = ((String, u16), bool);
 impl Client {
     /// A client; trust, identity and proxy are checked here.
     pub fn new(settings: Settings) -> Result<Self> {
-        let Settings { trust, identity, tls_server_name, reach, limits, proxy } = settings;
+        let Settings { trust, identity, tls_server_name, reach, redirect_reach, limits, proxy } = settings;
         let tls = Tls::new(&trust, identity.as_ref())?;
         let via = proxy.as_ref().map(Via::new).transpose()?;
         let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(Error::Runtime)?;
-        Ok(Self { runtime: Some(runtime), tls, tls_server_name, reach, limits, via, idle: Mutex::default() })
+        let (runtime, idle) = (Some(runtime), Mutex::default());
+        Ok(Self { runtime, tls, tls_server_name, reach, redirect_reach, limits, via, idle })
     }
 
     /// Sends a request and reads its answer, whatever its status. GETs follow redirects, other methods don't.
@@ -110,11 +112,11 @@ impl Client {
     }
 
     async fn afresh(&self, out: Outgoing, hop: &Hop, progress: &Progress) -> Result<(Response<Incoming>, Sender)> {
-        let (config, server_name) = match hop.is_known {
-            true => (&self.tls.known, self.tls_server_name.as_deref()),
-            false => (&self.tls.stranger, None),
+        let (config, server_name, reach) = match hop.is_known {
+            true => (&self.tls.known, self.tls_server_name.as_deref(), self.reach),
+            false => (&self.tls.stranger, None, self.redirect_reach),
         };
-        let (via, reach, limit) = (self.via.as_ref(), self.reach, self.limits.connect);
+        let (via, limit) = (self.via.as_ref(), self.limits.connect);
         let dial = Dial { url: &hop.url, via, reach, limit, config: config.clone(), server_name };
         let mut sender = dial.connect(progress).await?;
         progress.enter(Stage::Headers);

@@ -303,5 +303,6 @@ fn too_many(redirects: usize) -> String {
 }
 
 fn seconds(limit: &Duration) -> String {
-    format!("{} s", limit.as_secs_f32())
+    // What is left of a deadline is never round.
+    format!("{} s", (limit.as_secs_f64() * 10.0).round() / 10.0)
 }

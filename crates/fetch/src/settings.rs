@@ -15,6 +15,8 @@ pub struct Settings {
     pub tls_server_name: Option<String>,
     /// Which special addresses are allowed.
     pub reach: Reach,
+    /// Which of them a redirect to another authority may lead to: a redirect is the server's word, not the caller's.
+    pub redirect_reach: Reach,
     /// How long and how much.
     pub limits: Limits,
     /// Through whom.
@@ -25,7 +27,7 @@ impl Settings {
     /// Settings with default limits, ordinary addresses only, no identity and no proxy.
     pub fn new(trust: Trust) -> Self {
         let (reach, limits) = (Reach::default(), Limits::default());
-        Self { trust, identity: None, tls_server_name: None, reach, limits, proxy: None }
+        Self { trust, identity: None, tls_server_name: None, reach, redirect_reach: reach, limits, proxy: None }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     Surroundings, open, seal, sealed_document,
     v1alpha1::{API_VERSION, Identity},
 };
-use std::{cell::RefCell, collections::HashMap};
+use std::{cell::RefCell, collections::HashMap, time::Duration};
 use zeroize::Zeroizing;
 
 pub(super) const PASSPHRASE: &str = "correct horse battery staple";
@@ -15,16 +15,20 @@ pub(super) const NOW: &str = "2026-11-16T12:00:00Z";
 pub(super) struct Asked {
     pub(super) uri: String,
     pub(super) rights: Rights,
+    pub(super) redirect_rights: Rights,
     pub(super) bundles: usize,
     pub(super) authorities: usize,
     pub(super) has_proxy: bool,
     pub(super) limit: usize,
+    pub(super) timeout: Duration,
 }
 
 #[derive(Default)]
 pub(super) struct FakeWorld {
     pub(super) storage: HashMap<String, Vec<u8>>,
     pub(super) asked: RefCell<Vec<Asked>>,
+    /// How long each fetch takes.
+    pub(super) pace: Duration,
 }
 
 impl FakeWorld {
@@ -40,6 +44,7 @@ impl FakeWorld {
         let surroundings = Surroundings {
             identity,
             now: NOW.parse().unwrap(),
+            elapsed: &|| self.pace * u32::try_from(self.asked.borrow().len()).unwrap(),
             remote: &[("file", self), ("https", self)],
             passphrase: &[("file", self), ("descriptor", self), ("https", self)],
         };
@@ -57,10 +62,12 @@ impl FakeWorld {
         self.asked.borrow_mut().push(Asked {
             uri: request.uri.expose().clone(),
             rights: request.rights,
+            redirect_rights: request.redirect_rights,
             bundles: request.bundles.len(),
             authorities: request.authorities.len(),
             has_proxy: request.proxy.is_some(),
             limit: request.limit,
+            timeout: request.timeout,
         });
     }
 }

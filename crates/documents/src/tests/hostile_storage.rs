@@ -6,6 +6,7 @@ use crate::{
     limits::{FETCHES, NESTING},
     testing::with_spec,
 };
+use std::time::Duration;
 
 const PLAIN: &str = ", require: encrypted, allow: [localFiles]";
 
@@ -82,6 +83,38 @@ fn rights_only_shrink_on_the_way() {
     let rights: Vec<Rights> = world.asked.borrow().iter().map(|asked| asked.rights).collect();
     let loopback = Rights { loopback: true, ..Rights::NONE };
     assert_eq!(rights, [Rights::ALL, Rights { descriptors: true, ..loopback }, loopback, loopback]);
+}
+
+/// A redirect is the storage's word, also for a document that lies on the machine.
+#[test]
+fn a_redirect_has_the_rights_of_what_is_fetched() {
+    let world = FakeWorld::with(&[
+        ("https://a/a", &sealed_with(module("a"), "https", "https://vault/passphrase", 1000)),
+        ("https://b/b", &module("b")),
+    ]);
+    let both = [remote("https://a/a", ", allow: [loopback]"), remote("https://b/b", "")].concat();
+    assert!(!world.open(&both).report.has_errors());
+    let rights: Vec<Rights> = world.asked.borrow().iter().map(|asked| asked.redirect_rights).collect();
+    assert_eq!(rights, [Rights { loopback: true, ..Rights::NONE }, Rights::NONE, Rights::NONE]);
+}
+
+#[test]
+fn what_was_fetched_gets_no_more_time_than_what_fetched_it() {
+    let passphrase = sealed_with(module("a"), "https", "https://vault/passphrase", 1000);
+    let mut world = FakeWorld::with(&[
+        ("https://a/a", &remote("https://b/b", ", timeout: 1h")),
+        ("https://b/b", &[passphrase, remote("https://c/c", ", timeout: 10s")].concat()),
+        ("https://c/c", &module("c")),
+    ]);
+    world.pace = Duration::from_secs(20);
+    let both =
+        |timeout: &str| [remote("https://a/a", timeout), remote("https://c/c", "").replace("'c'", "'d'")].concat();
+    assert!(!world.open(&both(", timeout: 90s")).report.has_errors());
+    let times: Vec<u64> = world.asked.borrow().iter().map(|asked| asked.timeout.as_secs()).collect();
+    assert_eq!(times, [90, 70, 50, 10, 300], "the next document of the machine's own has its own time");
+    world.asked.borrow_mut().clear();
+    one_problem(&world, &both(", timeout: 40s"), "the time of the RemoteConfig that fetched this document is over");
+    assert_eq!(world.asked.borrow().len(), 2);
 }
 
 #[test]

@@ -58,7 +58,8 @@ pub(crate) struct RemoteConfig {
     /// Who may vouch for an `https` server, as certificates in PEM; they then count alone. Without it: the certificates
     /// that the system trusts, and those of every TrustBundleConfig that stands before this document.
     certificate_authority: Option<String>,
-    /// When to give up, retries included, such as `90s` or `10m`: from 1s to 1h.
+    /// When to give up, retries and everything that the fetched documents lead to included, such as `90s` or `10m`: from
+    /// 1s to 1h.
     #[schemars(regex(pattern = duration::PATTERN), extend("default" = "5m"))]
     timeout: Option<String>,
 }

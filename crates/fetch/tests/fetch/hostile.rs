@@ -81,6 +81,23 @@ fn a_redirect_to_a_forbidden_address_is_not_connected_to() {
 }
 
 #[test]
+fn a_redirect_elsewhere_may_reach_less_than_the_request_itself() {
+    let other = FakeServer::start(|_, tls| answer(tls, "200 OK", "", "here"));
+    let port = other.port();
+    let server = FakeServer::start(move |seen, tls| match seen.path() {
+        "/" => answer(tls, "302 Found", "Location: /here\r\n", ""),
+        "/here" => answer(tls, "200 OK", "", "here"),
+        _ => answer(tls, "302 Found", &format!("Location: https://127.0.0.1:{port}/\r\n"), ""),
+    });
+    let settings = Settings { redirect_reach: fetch::Reach::default(), ..settings(server.authority()) };
+    let client = Client::new(settings).unwrap();
+    let get = |path: &str| client.send(&Request::get(&server.url(path)).unwrap());
+    assert_eq!(get("/").unwrap().status, 200, "the same authority is where the caller wanted to go");
+    assert!(matches!(get("/away").unwrap_err(), Error::RedirectForbidden { .. }));
+    assert_eq!(other.connections(), 0);
+}
+
+#[test]
 fn a_redirect_that_names_no_usable_url_is_malformed() {
     for target in ["https://", "https://jo:pw@127.0.0.1/", "https://127.0.0.1:0/"] {
         let server = FakeServer::start(move |_, tls| answer(tls, "302 Found", &format!("Location: {target}\r\n"), ""));

@@ -1,7 +1,7 @@
 //! Https places: fetched with retries under one deadline, within what the asking document may reach.
 use super::{patience::Patience, without_line_end};
 use documents::{
-    PassphraseProvider, ProviderError, RemoteProvider, Request, Secret,
+    PassphraseProvider, ProviderError, RemoteProvider, Request, Rights, Secret,
     v1alpha1::{Certificate, Proxy},
 };
 use fetch::{
@@ -97,17 +97,19 @@ fn get(request: &Request<'_>, limit: usize) -> Result<Zeroizing<Vec<u8>>, Provid
 /// What went wrong, and which right would help where one would.
 fn told(error: &NoAnswer) -> ProviderError {
     let told = ProviderError::new(chain(error));
-    let right = match error {
-        NoAnswer::Fetch(fetch::Error::Forbidden { what, .. } | fetch::Error::RedirectForbidden { what, .. }) => {
-            match what {
-                Place::Loopback => "loopback",
-                Place::LinkLocal | Place::Metadata => "linkLocal",
-                Place::Multicast => return told,
-            }
+    let (who, what) = match error {
+        NoAnswer::Fetch(fetch::Error::Forbidden { what, .. }) => ("the RemoteConfig that fetched this document", what),
+        NoAnswer::Fetch(fetch::Error::RedirectForbidden { what, .. }) => {
+            ("a RemoteConfig whose storage may do so", what)
         }
-        _ => return told,
+        NoAnswer::Fetch(_) | NoAnswer::Status { .. } => return told,
     };
-    told.hint(format!("the RemoteConfig that fetched this document can allow it: `allow: [{right}]`"))
+    let right = match what {
+        Place::Loopback => "loopback",
+        Place::LinkLocal | Place::Metadata => "linkLocal",
+        Place::Multicast => return told,
+    };
+    told.hint(format!("{who} can allow it: `allow: [{right}]`"))
 }
 
 fn settings(request: &Request<'_>, limit: usize) -> Settings {
@@ -117,11 +119,16 @@ fn settings(request: &Request<'_>, limit: usize) -> Settings {
         some => Trust::Only(der(some)),
     };
     Settings {
-        reach: Reach { loopback: request.rights.loopback, link_local: request.rights.link_local },
+        reach: reach(request.rights),
+        redirect_reach: reach(request.redirect_rights),
         limits: Limits { total: request.timeout, body: limit, ..Limits::default() },
         proxy: request.proxy.and_then(proxy),
         ..Settings::new(trust)
     }
+}
+
+const fn reach(rights: Rights) -> Reach {
+    Reach { loopback: rights.loopback, link_local: rights.link_local }
 }
 
 /// The proxy for https of a ProxyConfig, if it has one.

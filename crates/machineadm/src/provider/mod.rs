@@ -14,7 +14,7 @@ use file::File;
 use host::contract::Exit;
 use https::Https;
 use jiff::Timestamp;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
 /// Who fetches documents.
@@ -32,7 +32,9 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) fn open(sources: Vec<Source>, identity: Identity) -> Read {
     let descriptor = Descriptor::default();
     let passphrase = &passphrase_providers(&descriptor);
-    documents::open(sources, &Surroundings { identity, now: Timestamp::now(), remote: &REMOTE, passphrase })
+    let begun = Instant::now();
+    let (now, elapsed) = (Timestamp::now(), &|| begun.elapsed());
+    documents::open(sources, &Surroundings { identity, now, elapsed, remote: &REMOTE, passphrase })
 }
 
 /// Passphrases for `encrypt` and `decrypt`, which a person calls.
@@ -60,8 +62,17 @@ impl Passphrases {
         };
         let (rights, limit) = (Rights::ALL, limits::PASSPHRASE_MOST);
         let bundles = &[];
-        let request =
-            Request { uri, shown: &shown, rights, authorities, bundles, proxy: None, limit, timeout: TIMEOUT };
+        let request = Request {
+            uri,
+            shown: &shown,
+            rights,
+            redirect_rights: Rights::NONE,
+            authorities,
+            bundles,
+            proxy: None,
+            limit,
+            timeout: TIMEOUT,
+        };
         let passphrase = found.passphrase(&request).map_err(wrong)?;
         match passphrase.expose().len() {
             limits::PASSPHRASE_FEWEST..=limits::PASSPHRASE_MOST => Ok(passphrase),

@@ -8,11 +8,11 @@ use std::time::Duration;
 pub(crate) const LIMITS: Limits =
     Limits { connect: Duration::from_secs(20), total: Duration::from_secs(20), body: 64 * 1024, redirects: 3 };
 
-/// Settings that reach loopback and trust one authority.
+/// Settings that reach loopback, also by redirects, and trust one authority.
 pub(crate) fn settings(authority: &Authority) -> Settings {
     let trust = Trust::Only(vec![authority.certificate()]);
     let reach = Reach { loopback: true, link_local: false };
-    Settings { reach, limits: LIMITS, ..Settings::new(trust) }
+    Settings { reach, redirect_reach: reach, limits: LIMITS, ..Settings::new(trust) }
 }
 
 /// A client that reaches loopback and trusts one authority.

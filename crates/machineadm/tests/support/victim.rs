@@ -1,0 +1,112 @@
+//! A machine whose configuration lies in a storage that somebody else owns, and what it made of that.
+use super::{
+    binary,
+    differences::differences,
+    documents::document,
+    keeper::{Keeper, PASSPHRASE},
+    ran::Ran,
+    tree::look,
+};
+use std::{fs, io, process::Command, sync::Arc};
+use testbed::fake::{Authority, FakeServer, Seen, Tls};
+
+/// Attempts of one fetch within a few seconds, however it fails.
+pub(crate) const FEW: std::ops::RangeInclusive<usize> = 2..=8;
+
+pub(crate) struct Victim {
+    pub(crate) keeper: Keeper,
+    pub(crate) server: FakeServer,
+}
+
+impl Victim {
+    /// Of a server that does this.
+    pub(crate) fn of(attack: impl Fn(&Seen, &mut Tls) -> io::Result<()> + Send + Sync + 'static) -> Self {
+        Self { keeper: Keeper::new(), server: FakeServer::start(attack) }
+    }
+
+    /// Of a server that may point to itself: it is told how it is named and who vouches for it.
+    pub(crate) fn of_pointing(
+        attack: impl Fn(&Seen, &mut Tls, &Pointer) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let authority = Arc::new(Authority::new());
+        let vouching = authority.pem();
+        let server = FakeServer::of(authority, move |seen, tls| {
+            let at = format!("https://{}", seen.header("host").unwrap_or_default());
+            attack(seen, tls, &Pointer { at, authority: vouching.clone() })
+        });
+        Self { keeper: Keeper::new(), server }
+    }
+
+    /// Of a server that always answers this.
+    pub(crate) fn of_text(text: impl Into<Vec<u8>>) -> Self {
+        let text = text.into();
+        Self::of(move |_, tls| whole(tls, &text))
+    }
+
+    /// A RemoteConfig for this server, with more members.
+    pub(crate) fn remote(&self, path: &str, more: &str) -> String {
+        let authority = self.server.authority().pem();
+        Pointer { at: self.server.url(""), authority }.remote(path, more)
+    }
+
+    /// Bootstraps in vain with what lies at `/a`; how many requests that took.
+    pub(crate) fn refuses(&self, more: &str, why: &str) -> usize {
+        self.refuses_all(&self.remote("/a", more), why)
+    }
+
+    /// Bootstraps in vain: wrong input, said in these words, nothing changed and nothing told.
+    pub(crate) fn refuses_all(&self, configuration: &str, why: &str) -> usize {
+        let before = (look(&self.keeper.root()), self.server.seen().len());
+        self.keeper.write("node.yaml", configuration);
+        let (ran, connected) = self.traced(&["bootstrap", "-f", &self.keeper.path("node.yaml")]);
+        assert_eq!(ran.code, Some(2), "{why}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.contains(why), "{why}: {}", ran.stderr);
+        assert!(!ran.stderr.contains(PASSPHRASE) && ran.stdout.is_empty(), "{}{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.len() < 4000, "a report that nobody reads: {} bytes", ran.stderr.len());
+        assert_eq!(differences(&before.0, &look(&self.keeper.root())), Vec::<String>::new());
+        let ours = format!("htons({}), sin_addr=inet_addr(\"127.0.0.1\")", self.server.port());
+        let elsewhere: Vec<_> =
+            connected.lines().filter(|line| line.contains("AF_INET") && !line.contains(&ours)).collect();
+        assert_eq!(elsewhere, Vec::<&str>::new(), "it connected elsewhere");
+        self.server.seen().len() - before.1
+    }
+
+    /// Bootstraps with success.
+    pub(crate) fn takes(&self, configuration: &str) {
+        let ran = self.keeper.bootstrap(configuration);
+        assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    }
+
+    /// Runs machineadm on the root, and tells whom it connected to.
+    fn traced(&self, words: &[&str]) -> (Ran, String) {
+        let log = self.keeper.path("connected");
+        let program = binary::command(["--root", &self.keeper.path("root")].iter().chain(words));
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", &log]);
+        strace.arg(program.get_program()).args(program.get_args());
+        let ran = Ran::of(strace.output().expect("strace is missing: run scripts/setup"));
+        (ran, fs::read_to_string(log).expect("strace has written its log"))
+    }
+}
+
+/// How a server names itself in documents.
+pub(crate) struct Pointer {
+    pub(crate) at: String,
+    authority: String,
+}
+
+impl Pointer {
+    /// A RemoteConfig for the same server.
+    pub(crate) fn remote(&self, path: &str, more: &str) -> String {
+        let authority = serde_json::Value::from(self.authority.as_str());
+        let spec = format!("{{provider: https, uri: '{}{path}', certificateAuthority: {authority}{more}}}", self.at);
+        document("RemoteConfig", &spec)
+    }
+}
+
+/// A whole answer of any bytes.
+pub(crate) fn whole(tls: &mut Tls, body: &[u8]) -> io::Result<()> {
+    use io::Write;
+    write!(tls, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len())?;
+    tls.write_all(body)
+}
