@@ -25,7 +25,7 @@ macro_rules! loops {
     };
 }
 
-loops!(stream);
+loops!(stream, expansion, decryption);
 
 #[test]
 fn every_target_has_its_minute() {
