@@ -15,7 +15,7 @@ use std::{
     collections::BTreeMap,
     fs::File,
     io::{self, Read, Seek, Write},
-    os::unix::process::CommandExt,
+    os::unix::process::{CommandExt, ExitStatusExt},
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
@@ -162,6 +162,10 @@ fn watch(
         let ended = child.try_wait()?;
         more = more && drain(&mut reader, tail)?;
         if let Some(status) = ended.filter(|_| !asked_to_end) {
+            // Perhaps only the guard was ended, and nobody is left to end the command with us.
+            if status.signal().is_some() {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
             return Ok(Some(status));
         }
         // What it started has the same time to end as itself.

@@ -1,0 +1,48 @@
+//! Finds words in bytes, also where they are written in base64 or hexadecimal.
+use super::tree::{Tree, look};
+use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
+use std::path::Path;
+
+/// Words that are secret.
+pub(crate) struct Search {
+    forms: Vec<(String, String)>,
+}
+
+impl Search {
+    pub(crate) fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+        let forms = words.into_iter().flat_map(|word| forms(word).into_iter().map(|form| (word.to_owned(), form)));
+        Self { forms: forms.collect() }
+    }
+
+    /// The words that some bytes hold, each once.
+    pub(crate) fn found(&self, bytes: &[u8]) -> Vec<&str> {
+        // Every form is ASCII, which no other byte can hide.
+        let text = String::from_utf8_lossy(bytes);
+        let found = self.forms.iter().filter(|(_, form)| text.contains(form.as_str()));
+        let mut found: Vec<&str> = found.map(|(word, _)| word.as_str()).collect();
+        found.dedup();
+        found
+    }
+
+    /// The words and the names of the files below a directory that hold them.
+    pub(crate) fn found_below(&self, dir: &Path) -> Vec<(String, &str)> {
+        let tree: Tree = look(dir);
+        let words = tree.iter().flat_map(|(name, entry)| {
+            let bytes = [name.as_bytes(), b"\n", &entry.body].concat();
+            self.found(&bytes).into_iter().map(|word| (name.clone(), word)).collect::<Vec<_>>()
+        });
+        words.collect()
+    }
+}
+
+/// As it is, in hexadecimal, and in base64 at each of the three places where it can begin.
+fn forms(word: &str) -> Vec<String> {
+    let hex: String = word.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let shifted = (0..3).map(|before| {
+        let whole = BASE64_STANDARD_NO_PAD.encode([&vec![0; before], word.as_bytes()].concat());
+        // Letters that also depend on what stands before and behind are left out.
+        let (from, bits) = ((before * 8).div_ceil(6), (before + word.len()) * 8);
+        whole[from..bits / 6].to_owned()
+    });
+    [word.to_owned(), hex].into_iter().chain(shifted).collect()
+}
