@@ -2,8 +2,8 @@
 use crate::api_server::{ApiServer, Call};
 use crate::{Result, status};
 use fetch::Method;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
 /// Objects that are asked for at once.
@@ -11,16 +11,22 @@ const PIECE: &str = "500";
 
 /// What a list gives.
 #[derive(Debug)]
-pub enum Listed {
-    /// One object. Lists of one kind leave out `apiVersion` and `kind` of their items; we leave out `managedFields`.
-    Item(Value),
+pub enum Listed<T> {
+    /// One object. Lists of one kind leave out `apiVersion` and `kind` of their items.
+    Item(T),
     /// The server has forgotten where we were and the list begins again: forget the items so far.
     Restarted,
 }
 
 impl ApiServer {
     /// Hands over every object of a collection that the query selects, one by one, so that none stands in memory twice.
-    pub fn list(&self, collection: &str, query: &[(&str, &str)], each: &mut dyn FnMut(Listed)) -> Result<()> {
+    /// A type with only the members that are needed makes long lists cheap: `managedFields` are most of an object.
+    pub fn list<T: DeserializeOwned>(
+        &self,
+        collection: &str,
+        query: &[(&str, &str)],
+        each: &mut dyn FnMut(Listed<T>),
+    ) -> Result<()> {
         let mut restarts = 0;
         let mut position = String::new();
         loop {
@@ -48,7 +54,7 @@ impl ApiServer {
     }
 
     /// Hands over the items of one answer, and gives where the next begins.
-    fn piece(&self, body: &[u8], each: &mut dyn FnMut(Listed)) -> Result<String> {
+    fn piece<T: DeserializeOwned>(&self, body: &[u8], each: &mut dyn FnMut(Listed<T>)) -> Result<String> {
         let mut position = None;
         let mut reader = serde_json::Deserializer::from_slice(body);
         let read = ListSeed { each, position: &mut position }.deserialize(&mut reader);
@@ -59,12 +65,19 @@ impl ApiServer {
 }
 
 /// Reads `{"metadata": {"continue": ..}, "items": [..]}`.
-struct ListSeed<'a> {
-    each: &'a mut dyn FnMut(Listed),
+struct ListSeed<'a, T> {
+    each: &'a mut dyn FnMut(Listed<T>),
     position: &'a mut Option<String>,
 }
 
-impl<'de> DeserializeSeed<'de> for ListSeed<'_> {
+/// What a list says about itself.
+#[derive(Deserialize)]
+struct Metadata {
+    #[serde(rename = "continue", default)]
+    next: String,
+}
+
+impl<'de, T: DeserializeOwned> DeserializeSeed<'de> for ListSeed<'_, T> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -72,7 +85,7 @@ impl<'de> DeserializeSeed<'de> for ListSeed<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for ListSeed<'_> {
+impl<'de, T: DeserializeOwned> Visitor<'de> for ListSeed<'_, T> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,10 +96,7 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
         let Self { each, position } = self;
         while let Some(name) = members.next_key::<String>()? {
             match name.as_str() {
-                "metadata" => {
-                    let metadata: Value = members.next_value()?;
-                    *position = Some(metadata["continue"].as_str().unwrap_or_default().to_owned());
-                }
+                "metadata" => *position = Some(members.next_value::<Metadata>()?.next),
                 "items" => members.next_value_seed(Items(&mut *each))?,
                 _ => drop(members.next_value::<IgnoredAny>()?),
             }
@@ -96,9 +106,9 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
 }
 
 /// Reads the items, which may be `null` for none.
-struct Items<'a>(&'a mut dyn FnMut(Listed));
+struct Items<'a, T>(&'a mut dyn FnMut(Listed<T>));
 
-impl<'de> DeserializeSeed<'de> for Items<'_> {
+impl<'de, T: DeserializeOwned> DeserializeSeed<'de> for Items<'_, T> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -106,7 +116,7 @@ impl<'de> DeserializeSeed<'de> for Items<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Items<'_> {
+impl<'de, T: DeserializeOwned> Visitor<'de> for Items<'_, T> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,47 +128,9 @@ impl<'de> Visitor<'de> for Items<'_> {
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<(), S::Error> {
-        while let Some(item) = items.next_element_seed(Object::Whole)? {
+        while let Some(item) = items.next_element()? {
             (self.0)(Listed::Item(item));
         }
         Ok(())
-    }
-}
-
-/// Reads an object without `metadata.managedFields`, which are most of it and tell a list nothing.
-enum Object {
-    Whole,
-    Metadata,
-}
-
-impl<'de> DeserializeSeed<'de> for Object {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Object {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut entries: M) -> Result<Value, M::Error> {
-        let mut members = Map::new();
-        while let Some(name) = entries.next_key::<String>()? {
-            let value = match (&self, name.as_str()) {
-                (Self::Whole, "metadata") => entries.next_value_seed(Self::Metadata)?,
-                (Self::Metadata, "managedFields") => {
-                    entries.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-                _ => entries.next_value()?,
-            };
-            members.insert(name, value);
-        }
-        Ok(Value::Object(members))
     }
 }

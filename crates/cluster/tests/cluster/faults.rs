@@ -1,6 +1,6 @@
 //! What a real API server does only on a bad day.
 use crate::support::{FakeApiServer, Reply};
-use cluster::{Created, Deleted, Effect, Ensured, Error, Listed, Precondition, Replaced};
+use cluster::{Created, Deleted, Effect, Ensured, Error, Listed, Precondition, Replaced, Value};
 use serde_json::json;
 
 const MAPS: &str = "/api/v1/namespaces/n/configmaps";
@@ -16,7 +16,7 @@ fn a_list_whose_place_is_forgotten_begins_again_once() {
         1 => Reply::of("410 Gone", &status(410, "Expired")),
         _ => Reply::of("200 OK", r#"{"kind":"ConfigMapList","items":[{"a":1},{"a":3}],"metadata":{}}"#),
     });
-    let mut items = Vec::new();
+    let mut items: Vec<Value> = Vec::new();
     let mut each = |listed| match listed {
         Listed::Item(item) => items.push(item),
         Listed::Restarted => items.clear(),
@@ -34,7 +34,7 @@ fn a_list_that_is_always_gone_ends_with_the_server_s_words() {
         0 => Reply::of("200 OK", r#"{"metadata":{"continue":"x"},"items":null}"#),
         _ => Reply::of("410 Gone", &status(410, "Expired")),
     });
-    let error = server.connect().list(MAPS, &[], &mut |_| {}).expect_err("gone");
+    let error = server.connect().list::<Value>(MAPS, &[], &mut |_| {}).expect_err("gone");
     assert!(matches!(&error, Error::Status { code: 410, reason, .. } if reason == "Expired"), "{error:?}");
     assert_eq!(server.seen().len(), 4);
 }
@@ -153,7 +153,7 @@ fn what_is_no_kubernetes_is_told() {
     let api = server.connect();
     let errors = [
         api.get(MAPS).map(drop).expect_err("html"),
-        api.list(MAPS, &[], &mut |_| {}).expect_err("html"),
+        api.list::<Value>(MAPS, &[], &mut |_| {}).expect_err("html"),
         api.create(MAPS, &json!({}), Effect::Real).map(drop).expect_err("html"),
     ];
     for error in errors {

@@ -133,7 +133,7 @@ fn a_long_list_comes_in_pieces_one_by_one() -> Result<()> {
         created(api.create(MAPS, &map, Effect::Real));
     }
     let mut found = Vec::new();
-    let mut each = |listed| match listed {
+    let mut each = |listed: Listed<Value>| match listed {
         Listed::Item(item) => found.push(item["metadata"]["name"].as_str().expect("a name").to_owned()),
         Listed::Restarted => found.clear(),
     };

@@ -10,7 +10,9 @@ use crate::{
 use discovery::{TokenSettings, token_secret, usable};
 use host::contract::Exit;
 use jiff::Timestamp;
-use objects::Secret;
+use objects::{Bytes, ObjectMeta, Secret};
+use serde::Deserialize;
+use std::collections::BTreeMap;
 
 enum Format {
     Text,
@@ -52,6 +54,22 @@ fn format(text: &str) -> Result<Format, Exit> {
     }
 }
 
+/// What a list needs of a Secret: among thousands, the rest would be most of the work.
+#[derive(Deserialize)]
+struct Item {
+    metadata: Named,
+    #[serde(rename = "type", default)]
+    secret_type: String,
+    data: Option<BTreeMap<String, Bytes>>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    #[serde(default)]
+    namespace: String,
+}
+
 /// What was listed so far; only the printed form is kept.
 #[derive(Default)]
 struct Found {
@@ -60,13 +78,12 @@ struct Found {
 }
 
 impl Found {
-    fn take(&mut self, item: cluster::Value, format: &Format, now: Timestamp) {
-        let name = item["metadata"]["name"].as_str().unwrap_or("without a name").to_owned();
-        let secret = api::read::<Secret>(item).ok();
-        match secret.as_ref().map(usable::listed) {
-            Some(Ok(settings)) => self.tokens.push(printed(&settings, format, now)),
-            Some(Err(reason)) => self.problems.push(format!("Secret {name} is no usable token: {reason}")),
-            None => self.problems.push(format!("Secret {name} can't be read")),
+    fn take(&mut self, item: Item, format: &Format, now: Timestamp) {
+        let Item { metadata: Named { name, namespace }, secret_type, data } = item;
+        let secret = Secret::new(ObjectMeta::named_in(&namespace, &name), &secret_type, data.unwrap_or_default());
+        match usable::listed(&secret) {
+            Ok(settings) => self.tokens.push(printed(&settings, format, now)),
+            Err(reason) => self.problems.push(format!("Secret {name} is no usable token: {reason}")),
         }
     }
 }
@@ -97,10 +114,10 @@ mod tests {
     const NOW: &str = "2026-11-15T18:49:14Z";
 
     fn list(format: &Format) -> Found {
-        let list: cluster::Value = serde_json::from_str(SECRETS).unwrap();
+        let list: serde_json::Value = serde_json::from_str(SECRETS).unwrap();
         let mut found = Found::default();
         for item in list["items"].as_array().unwrap() {
-            found.take(item.clone(), format, NOW.parse().unwrap());
+            found.take(Item::deserialize(item).unwrap(), format, NOW.parse().unwrap());
         }
         found
     }
@@ -130,7 +147,7 @@ mod tests {
             "type": "bootstrap.kubernetes.io/token",
             "data": {"token-id": "YWJjZGVm", "token-secret": "SFVOVEVSMg=="},
         });
-        found.take(item, &Format::Text, NOW.parse().unwrap());
+        found.take(Item::deserialize(item).unwrap(), &Format::Text, NOW.parse().unwrap());
         assert!(found.tokens.is_empty());
         assert_eq!(
             found.problems,
