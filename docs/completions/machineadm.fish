@@ -156,7 +156,7 @@ provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s f -l filename -d 'The ConfigMap, YAML or JSON; `-` is standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l kubeconfig -d 'Edit the map of this cluster in place, through kubectl; whoever changes it meanwhile loses nothing' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l kubeconfig -d 'Edit the map of this cluster in place; whoever changes it meanwhile loses nothing' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l kubernetes-version -d 'The Kubernetes version that the control plane is going to have' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l image-repository -d 'The registry of all images' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l dns-image-repository -d 'CoreDNS\'s registry' -r

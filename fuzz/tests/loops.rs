@@ -25,7 +25,7 @@ macro_rules! loops {
     };
 }
 
-loops!(stream, expansion, decryption);
+loops!(stream, expansion, decryption, token, expiration, kubeconfig, jws, token_secret);
 
 #[test]
 fn every_target_has_its_minute() {

@@ -3,7 +3,7 @@ use crate::api_server::{ApiServer, Call};
 use crate::{Result, status};
 use fetch::Method;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::fmt;
 
 /// Objects that are asked for at once.
@@ -12,7 +12,7 @@ const PIECE: &str = "500";
 /// What a list gives.
 #[derive(Debug)]
 pub enum Listed {
-    /// One object. Lists of one kind leave out `apiVersion` and `kind` of their items.
+    /// One object. Lists of one kind leave out `apiVersion` and `kind` of their items; we leave out `managedFields`.
     Item(Value),
     /// The server has forgotten where we were and the list begins again: forget the items so far.
     Restarted,
@@ -118,9 +118,47 @@ impl<'de> Visitor<'de> for Items<'_> {
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<(), S::Error> {
-        while let Some(item) = items.next_element()? {
+        while let Some(item) = items.next_element_seed(Object::Whole)? {
             (self.0)(Listed::Item(item));
         }
         Ok(())
+    }
+}
+
+/// Reads an object without `metadata.managedFields`, which are most of it and tell a list nothing.
+enum Object {
+    Whole,
+    Metadata,
+}
+
+impl<'de> DeserializeSeed<'de> for Object {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut entries: M) -> Result<Value, M::Error> {
+        let mut members = Map::new();
+        while let Some(name) = entries.next_key::<String>()? {
+            let value = match (&self, name.as_str()) {
+                (Self::Whole, "metadata") => entries.next_value_seed(Self::Metadata)?,
+                (Self::Metadata, "managedFields") => {
+                    entries.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+                _ => entries.next_value()?,
+            };
+            members.insert(name, value);
+        }
+        Ok(Value::Object(members))
     }
 }

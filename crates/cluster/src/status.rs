@@ -1,6 +1,7 @@
 //! What an answer that is not success means.
 use crate::Error;
 use fetch::Answer;
+use objects::printable;
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -28,16 +29,16 @@ struct Details {
 /// The error that an answer stands for.
 pub(crate) fn error(answer: &Answer, server: &str) -> Error {
     let Status { reason, message, details } = serde_json::from_slice(&answer.body).unwrap_or_default();
-    let message = if message.is_empty() { "it did not say why".to_owned() } else { printable(&message) };
+    let message = if message.is_empty() { "it did not say why".to_owned() } else { printable(&message, SHOWN) };
     let asked = Some(details.retry_after_seconds).filter(|seconds| *seconds > 0).map(Duration::from_secs);
     match answer.status {
         401 => Error::Unauthorized { server: server.to_owned() },
         403 => Error::Forbidden { message },
-        code => Error::Status { code, reason: printable(&reason), message, retry_after: answer.retry_after.or(asked) },
+        code => Error::Status {
+            code,
+            reason: printable(&reason, SHOWN),
+            message,
+            retry_after: answer.retry_after.or(asked),
+        },
     }
-}
-
-/// One line without control characters, of bearable length.
-fn printable(text: &str) -> String {
-    text.chars().take(SHOWN).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

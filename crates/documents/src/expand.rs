@@ -241,7 +241,10 @@ impl Expansion<'_> {
     /// What later fetches go by.
     fn remember(&mut self, body: &AnyDocument, within: &Within<'_>) {
         match body {
-            AnyDocument::TrustBundle(bundle) => self.bundles.extend(bundle.certificates.iter().cloned()),
+            // Whoever owns one storage must not vouch for the next.
+            AnyDocument::TrustBundle(bundle) if within.is_ours() => {
+                self.bundles.extend(bundle.certificates.iter().cloned());
+            }
             // A proxy is reached first of all, so that naming one must not lead where its document may not go.
             AnyDocument::Proxy(proxy) if within.rights.loopback && within.rights.link_local => {
                 self.proxy = Some(proxy.clone());

@@ -67,6 +67,11 @@ impl<'a> Within<'a> {
         matches!(self.came, Came::Sealed)
     }
 
+    /// Whether nobody but us can have written this: it lies here, or it was sealed.
+    pub(crate) const fn is_ours(&self) -> bool {
+        !matches!(self.came, Came::Fetched(_))
+    }
+
     /// Whether words from here may be quoted.
     pub(crate) const fn quotes(&self) -> Quotes {
         if self.sealed { Quotes::Nothing } else { Quotes::Words }

@@ -120,7 +120,7 @@ pub enum Error {
         what: Place,
     },
     /// Redirected too often.
-    #[error("{url} redirects once more after {limit} redirects")]
+    #[error("{url} {}", too_many(*.limit))]
     TooManyRedirects {
         /// The URL that redirected last.
         url: String,
@@ -292,6 +292,13 @@ impl ProxyFault {
             Self::Refused(status) => *status >= 500,
             Self::BadUrl(_) | Self::Unauthorized => false,
         }
+    }
+}
+
+fn too_many(redirects: usize) -> String {
+    match redirects {
+        0 => "redirects, which is not followed here".to_owned(),
+        limit => format!("redirects once more after {limit} redirects"),
     }
 }
 

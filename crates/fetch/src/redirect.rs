@@ -29,12 +29,12 @@ impl Hop {
     /// The next hop, if these headers of a redirecting answer name one.
     pub(crate) fn next(&self, headers: &HeaderMap, limit: usize) -> Result<Option<Self>> {
         let Some(location) = headers.get(LOCATION) else { return Ok(None) };
-        if self.count >= limit {
-            return Err(Error::TooManyRedirects { url: shown(&self.url), limit });
-        }
         let url = location.to_str().ok().and_then(|text| self.url.join(text).ok()).ok_or_else(|| self.unusable())?;
         if url.scheme() != "https" {
             return Err(Error::RedirectToHttp { url: shown(&self.url), to: shown(&url) });
+        }
+        if self.count >= limit {
+            return Err(Error::TooManyRedirects { url: shown(&self.url), limit });
         }
         let stays = authority(&url) == authority(&self.url);
         // A relative redirect keeps our own user part; any other is a stranger's wish.

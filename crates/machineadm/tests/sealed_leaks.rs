@@ -103,7 +103,7 @@ impl Watched {
     /// Everything that this test has on disk: root, journal, outcome, kept configuration, plan, dumps. Secrets lie only
     /// in the files that the configuration asked for.
     fn search_disk(&self) {
-        let asked = [("file", FILE), ("inner", INNER)].map(|(name, word)| (["", "root", "etc", name].join("/"), word));
+        let asked = [("/etc/file", FILE), ("/etc/inner", INNER)].map(|(path, name)| (format!("/root{path}"), name));
         let found = self.search.found_below(self.keeper.path("").trim_end_matches('/').as_ref());
         let strays: Vec<_> = found.iter().filter(|found| !asked.contains(found)).collect();
         assert!(strays.is_empty(), "{strays:?}");

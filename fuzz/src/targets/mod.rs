@@ -1,10 +1,24 @@
 //! The readers, one per file.
 mod decryption;
 mod expansion;
+mod expiration;
+mod jws;
+mod kubeconfig;
 mod stream;
+mod token;
+mod token_secret;
 mod world;
 
 use crate::Target;
 
 /// Every target; the command and the test run these.
-pub const TARGETS: &[Target] = &[stream::TARGET, expansion::TARGET, decryption::TARGET];
+pub const TARGETS: &[Target] = &[
+    stream::TARGET,
+    expansion::TARGET,
+    decryption::TARGET,
+    token::TARGET,
+    expiration::TARGET,
+    kubeconfig::TARGET,
+    jws::TARGET,
+    token_secret::TARGET,
+];

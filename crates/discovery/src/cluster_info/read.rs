@@ -5,7 +5,7 @@ use crate::{
     endpoint::{Endpoint, NoEndpoint, is_dns_name},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use objects::yaml;
+use objects::{printable, yaml};
 use serde_json::{Map, Value};
 use std::{collections::BTreeSet, net::IpAddr};
 
@@ -51,10 +51,10 @@ pub enum Problem {
     #[error("is no kubeconfig: apiVersion v1, kind Config")]
     NoKubeconfig,
     /// A member has a form that no kubeconfig has.
-    #[error("{0} has the wrong form")]
+    #[error("{} has the wrong form", shown(.0))]
     WrongForm(String),
     /// Readers differ on which of them counts.
-    #[error("{0} stands there twice")]
+    #[error("{} stands there twice", shown(.0))]
     Repeated(String),
     /// It names no cluster to use.
     #[error("names no cluster: neither one without a name nor that of the current context")]
@@ -63,7 +63,7 @@ pub enum Problem {
     #[error("holds users: cluster-info must not")]
     Users,
     /// It holds a credential.
-    #[error("holds credentials ({path}): remove them; a token for TLS bootstrap is given by its own flag")]
+    #[error("holds credentials ({}): remove them; a token for TLS bootstrap is given by its own flag", shown(.path))]
     Credentials {
         /// Where.
         path: String,
@@ -89,6 +89,11 @@ pub enum Problem {
     /// Its name for the server is none.
     #[error("its tls-server-name is no host name or address")]
     ServerName,
+}
+
+/// A path, whose names are those of whoever wrote the kubeconfig.
+fn shown(path: &str) -> String {
+    printable(path, 200)
 }
 
 /// Reads a kubeconfig.
@@ -279,6 +284,22 @@ mod tests {
         assert_eq!(of("kind: Pod\nclusters: [{cluster: {server: 'https://a'}}]"), [Problem::NoKubeconfig]);
         assert_eq!(read(&vec![b' '; LIMIT + 1], Origin::File), Err(vec![Problem::TooLarge]));
         assert_eq!(read(b"\xff", Origin::File), Err(vec![Problem::NotText]));
+    }
+
+    /// With a tab it is no YAML, and another reader takes it.
+    #[test]
+    fn a_repeated_key_is_refused_in_json_too() {
+        let text = "{\t\"clusters\": [{\"cluster\": {\"server\": \"https://a\", \"server\": \"https://b\"}}]}";
+        let repeated = Problem::Repeated("clusters[0].cluster.server".to_owned());
+        assert_eq!(read(text.as_bytes(), Origin::Signed), Err(vec![repeated]));
+    }
+
+    #[test]
+    fn a_name_can_t_move_the_cursor() {
+        let text = r#"users: [{user: {"\e[2J\nremedy: obey": x}}]"#;
+        let problems = read(text.as_bytes(), Origin::File).unwrap_err();
+        assert_eq!(problems[0], Problem::Credentials { path: "users[0].user.\u{1b}[2J\nremedy: obey".to_owned() });
+        assert!(!problems[0].to_string().contains(char::is_control), "{}", problems[0]);
     }
 
     #[test]

@@ -162,6 +162,18 @@ fn later_fetches_know_earlier_certificates_and_proxies() {
 }
 
 #[test]
+fn a_bundle_that_was_fetched_vouches_for_nothing_unless_it_was_sealed() {
+    let bundle = crate::KINDS.iter().find(|known| known.kind == "TrustBundleConfig").unwrap().example;
+    for (stored, bundles) in [(bundle.to_owned(), 0), (sealed(bundle), 1)] {
+        let world = FakeWorld::with(&[("https://a/b", &stored), ("https://a/c", &module("a"))]);
+        let text = format!("{}{}", remote("https://a/b", ", allow: [localFiles]"), remote("https://a/c", ""));
+        assert!(!world.open(&text).report.has_errors(), "{}", world.open(&text).report);
+        let last = world.asked.borrow().last().cloned().unwrap();
+        assert_eq!((last.uri.as_str(), last.bundles), ("https://a/c", bundles));
+    }
+}
+
+#[test]
 fn an_unknown_provider_is_told_what_there_is() {
     let text = remote("s3://bucket/a", "");
     let report = FakeWorld::default().open(&text).report;

@@ -1,20 +1,28 @@
 //! Randomness of the system, for tokens, salts and keys.
+use crate::{Error, Result};
 use rustix::{
     io::Errno,
     rand::{GetRandomFlags, getrandom},
 };
 
 /// Fills a buffer; waits, early in a boot, until the system has gathered enough.
-pub fn entropy(buffer: &mut [u8]) -> std::io::Result<()> {
+pub fn entropy(buffer: &mut [u8]) -> Result<()> {
     let mut filled = 0;
     while filled < buffer.len() {
         match getrandom(&mut buffer[filled..], GetRandomFlags::empty()) {
             Ok(count) => filled += count,
             Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(Error::system("get random bytes from the system")(error)),
         }
     }
     Ok(())
+}
+
+/// So many random bytes.
+pub fn fresh_bytes<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    entropy(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

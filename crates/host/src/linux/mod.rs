@@ -15,7 +15,7 @@ mod systemd;
 mod tail;
 mod trust;
 
-pub use entropy::entropy;
+pub use entropy::{entropy, fresh_bytes};
 pub use lock::{Holder, Lock};
 pub use state::State;
 
@@ -26,7 +26,6 @@ use crate::{
 use command::Runner;
 use documents::v1alpha1::Owner;
 use root::Root;
-use rustix::rand::{GetRandomFlags, getrandom};
 use std::{
     fmt,
     path::{Path, PathBuf},
@@ -38,14 +37,6 @@ use std::{
 pub fn prepare_process() -> std::io::Result<()> {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     child::no_core_dumps()
-}
-
-/// Random bytes from the system.
-pub fn fresh_bytes<const N: usize>() -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    let doing = || "get random bytes from the system";
-    let got = getrandom(&mut bytes, GetRandomFlags::empty()).map_err(Error::system(doing()))?;
-    if got == N { Ok(bytes) } else { Err(Error::system(doing())(rustix::io::Errno::AGAIN)) }
 }
 
 /// Gets each line that a command prints.

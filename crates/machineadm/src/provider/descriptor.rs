@@ -1,5 +1,5 @@
 //! A passphrase in a descriptor that machineadm inherited: read once, then closed, so that no child inherits it too.
-use super::without_line_end;
+use super::{patience::Patience, without_line_end};
 use documents::{PassphraseProvider, ProviderError, Request, Secret, limits::PASSPHRASE_MOST, v1alpha1::descriptor};
 use std::{
     cell::RefCell,
@@ -34,6 +34,7 @@ impl PassphraseProvider for Descriptor {
             let told = ProviderError::new(format!("machineadm did not inherit descriptor {number}"));
             return Err(told.hint(format!("hand it over: machineadm … {number}< passphrase")));
         }
+        let _patience = Patience::begin(request.shown);
         let bytes = read(number, request.timeout)
             .map_err(|error| ProviderError::new(format!("descriptor {number} can't be read: {}", error.kind())))?;
         let passphrase = without_line_end(bytes);

@@ -1,5 +1,5 @@
 //! Https places: fetched with retries under one deadline, within what the asking document may reach.
-use super::without_line_end;
+use super::{patience::Patience, without_line_end};
 use documents::{
     PassphraseProvider, ProviderError, RemoteProvider, Request, Rights, Secret,
     v1alpha1::{Certificate, Proxy},
@@ -9,13 +9,11 @@ use fetch::{
     retry::{Backoff, GaveUp, RealClock, Retry, Transient, Waiting, retrying},
 };
 use machine::outcome::chain;
-use std::{sync::mpsc, thread::JoinHandle, time::Duration};
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// One attempt; a server that trickles must not use up the time of all attempts.
 const ATTEMPT: Duration = Duration::from_secs(60);
-/// After this a person wants to know what is awaited.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) struct Https;
 
@@ -138,34 +136,4 @@ fn proxy(proxy: &Proxy) -> Option<fetch::Proxy> {
     let variable = |wanted: &str| proxy.variables.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
     let except = variable("NO_PROXY").map(|list| list.expose().split(',').map(str::to_owned).collect());
     Some(fetch::Proxy { url: variable("HTTPS_PROXY")?.clone(), except: except.unwrap_or_default() })
-}
-
-/// Tells once what is awaited, if it takes long; quick fetches stay silent.
-struct Patience {
-    /// Its end is the sign that the wait is over.
-    over: Option<mpsc::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Patience {
-    fn begin(what: &str) -> Self {
-        let (over, ended) = mpsc::channel::<()>();
-        let line = format!("machineadm: fetching {what}");
-        let thread = std::thread::spawn(move || {
-            if ended.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-                eprintln!("{line}");
-            }
-        });
-        Self { over: Some(over), thread: Some(thread) }
-    }
-}
-
-impl Drop for Patience {
-    fn drop(&mut self) {
-        self.over.take();
-        if let Some(thread) = self.thread.take() {
-            // It only tells; whatever it died of is no failure of the fetch.
-            let _ = thread.join();
-        }
-    }
 }

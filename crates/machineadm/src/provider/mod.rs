@@ -2,6 +2,7 @@
 mod descriptor;
 mod file;
 mod https;
+mod patience;
 
 use crate::context::fail;
 use descriptor::Descriptor;

@@ -1,4 +1,5 @@
 //! From the text of one document to a tree of values, as the readers of Kubernetes' programs see it: YAML 1.1, with anchors, in limits.
+mod json;
 mod scalars;
 
 use crate::wipe;
@@ -46,10 +47,7 @@ pub fn parse(text: &str) -> Result<Tree, SyntaxError> {
     refuse_control_characters(text)?;
     match parse_yaml(text) {
         // Some JSON is no YAML for the parser, such as tabs for indentation.
-        Err(error) if text.trim_start().starts_with('{') => {
-            let value = serde_json::from_str(text).map_err(|_| error)?;
-            Ok(Tree { value, repeated: Vec::new() })
-        }
+        Err(error) if text.trim_start().starts_with('{') => json::parse(text).ok_or(error),
         parsed => parsed,
     }
 }

@@ -109,7 +109,7 @@ pub(crate) struct EditMap {
     /// The ConfigMap, YAML or JSON; `-` is standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE", required_unless_present = "kubeconfig")]
     pub(crate) file: Option<String>,
-    /// Edit the map of this cluster in place, through kubectl; whoever changes it meanwhile loses nothing
+    /// Edit the map of this cluster in place; whoever changes it meanwhile loses nothing
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     pub(crate) kubeconfig: Option<String>,
     /// The Kubernetes version that the control plane is going to have

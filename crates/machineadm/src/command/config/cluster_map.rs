@@ -1,58 +1,36 @@
-//! The kubeadm-config ConfigMap of a cluster, read and written through kubectl.
+//! The kubeadm-config ConfigMap of a cluster, read and written.
+use crate::{command::api, context::fail};
+use cluster::{ApiServer, Effect, Replaced, Value};
 use host::contract::Exit;
-use std::{
-    io::Write,
-    process::{Command, Output, Stdio},
-};
+use machine::outcome::chain;
+use std::path::PathBuf;
 
-/// Whether the map could be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Replaced {
-    /// It is written.
-    Yes,
-    /// Somebody else has written it since it was read.
-    Meanwhile,
-}
+const PATH: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
 
-/// The map as JSON, with the version that a later write is compared with.
-pub(super) fn get(kubeconfig: &str) -> Result<String, Exit> {
-    let mut kubectl = kubectl(kubeconfig);
-    kubectl.args(["--namespace=kube-system", "get", "configmap", "kubeadm-config", "--output=json"]);
-    let output = kubectl.stdin(Stdio::null()).output().map_err(|error| no_kubectl(&error))?;
-    if output.status.success() { Ok(text(&output.stdout)) } else { Err(failed("read", &output)) }
-}
+/// The map of one cluster.
+pub(super) struct ClusterMap(ApiServer);
 
-/// Writes it, unless it has changed since it was read.
-pub(super) fn replace(kubeconfig: &str, map: &str) -> Result<Replaced, Exit> {
-    let mut kubectl = kubectl(kubeconfig);
-    kubectl.args(["replace", "--filename=-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = kubectl.spawn().map_err(|error| no_kubectl(&error))?;
-    // What it does not read, it tells of in its own words.
-    let _ = child.stdin.take().map(|mut stdin| stdin.write_all(map.as_bytes()));
-    let output = child.wait_with_output().map_err(|error| no_kubectl(&error))?;
-    match output.status.success() {
-        true => Ok(Replaced::Yes),
-        false if text(&output.stderr).contains("(Conflict)") => Ok(Replaced::Meanwhile),
-        false => Err(failed("write", &output)),
+impl ClusterMap {
+    /// Of the cluster that a kubeconfig names.
+    pub(super) fn of(kubeconfig: &str) -> Result<Self, Exit> {
+        api::connect(api::kubeconfig(&Some(PathBuf::from(kubeconfig)))?).map(Self)
+    }
+
+    /// The map as JSON, with the version that a later write is compared with.
+    pub(super) fn get(&self) -> Result<String, Exit> {
+        let map = self.0.get(PATH).map_err(|error| failed("read", &error))?;
+        let none = || fail("the cluster has no kubeadm-config: was it made with kubeadm?");
+        map.map(|map| map.to_string()).ok_or_else(none)
+    }
+
+    /// Writes it; `false` if somebody else has written it since it was read.
+    pub(super) fn replace(&self, map: &str) -> Result<bool, Exit> {
+        let map: Value = serde_json::from_str(map).map_err(|_| fail("the edited map is no JSON"))?;
+        let replaced = self.0.replace(PATH, &map, Effect::Real).map_err(|error| failed("write", &error))?;
+        Ok(matches!(replaced, Replaced::Replaced(_)))
     }
 }
 
-fn kubectl(kubeconfig: &str) -> Command {
-    let mut kubectl = Command::new("kubectl");
-    kubectl.arg(format!("--kubeconfig={kubeconfig}")).arg("--request-timeout=30s");
-    kubectl
-}
-
-fn no_kubectl(error: &std::io::Error) -> Exit {
-    eprintln!("error: cannot run kubectl: {error}\nremedy: install kubectl, or edit a file with -f");
-    Exit::Failed
-}
-
-fn failed(verb: &str, output: &Output) -> Exit {
-    eprintln!("error: cannot {verb} kubeadm-config: {}", text(&output.stderr).trim());
-    Exit::Failed
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+fn failed(verb: &str, error: &cluster::Error) -> Exit {
+    fail(&format!("cannot {verb} kubeadm-config: {}", chain(error)))
 }

@@ -1,9 +1,5 @@
 //! `machineadm config edit-map`: the kubeadm-config ConfigMap, changed for a Kubernetes version.
-use super::{
-    arguments::EditMap,
-    cluster_map::{self, Replaced},
-    input, losses, wrong,
-};
+use super::{arguments::EditMap, cluster_map::ClusterMap, input, losses, wrong};
 use crate::show;
 use host::contract::Exit;
 use kubeadm::{
@@ -34,13 +30,14 @@ pub(super) fn run(asked: &EditMap) -> Result<Exit, Exit> {
 
 /// Edits the cluster's own map; whoever changes it meanwhile loses nothing.
 fn in_cluster(kubeconfig: &str, target: &Target, changes: &Changes<'_>) -> Result<Exit, Exit> {
+    let map = ClusterMap::of(kubeconfig)?;
     for _ in 0..TRIES {
-        let text = cluster_map::get(kubeconfig)?;
+        let text = map.get()?;
         let Some(new) = edited("kubeadm-config", &text, target, changes)? else {
             show::print("kubeadm-config: nothing to change\n");
             return Ok(Exit::Done);
         };
-        if cluster_map::replace(kubeconfig, &new)? == Replaced::Yes {
+        if map.replace(&new)? {
             show::print("kubeadm-config: changed\n");
             return Ok(Exit::Done);
         }

@@ -6,7 +6,7 @@ mod join_command;
 mod list;
 mod wanted;
 
-use crate::{context::fail, show};
+use crate::{context::failed, show};
 use arguments::Token;
 use discovery::BootstrapToken;
 use host::{contract::Exit, linux::entropy};
@@ -31,7 +31,7 @@ fn generated() -> Result<BootstrapToken, Exit> {
     let token = BootstrapToken::generate(|buffer| failure = entropy(buffer).err().or(failure.take()));
     match failure {
         None => Ok(token),
-        Some(error) => Err(fail(&format!("the system gives no random numbers: {error}"))),
+        Some(error) => Err(failed(error)),
     }
 }
 

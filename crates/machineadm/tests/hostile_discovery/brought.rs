@@ -1,0 +1,172 @@
+//! Discovery by a kubeconfig that somebody brought: a hostile one is refused before anything is sent.
+use crate::{
+    stage::{Cluster, Stage},
+    watched::{Machine, each, nothing_was_told, refusal, told_apart},
+};
+use std::{process::Stdio, sync::Arc};
+use testbed::fake::Authority;
+
+/// Every form of a credential, as members of a user.
+const CREDENTIALS: &[(&str, &str)] = &[
+    ("token", "token: hunter2hunter2"),
+    ("tokenFile", "tokenFile: /hunter2hunter2"),
+    ("username", "username: hunter2hunter2"),
+    ("password", "password: hunter2hunter2"),
+    ("client-certificate", "client-certificate: /hunter2hunter2"),
+    ("client-certificate-data", "client-certificate-data: aHVudGVyMg=="),
+    ("client-key", "client-key: /hunter2hunter2"),
+    ("client-key-data", "client-key-data: aHVudGVyMg=="),
+    ("exec", "exec: {apiVersion: client.authentication.k8s.io/v1, command: hunter2hunter2}"),
+    ("auth-provider", "auth-provider: {name: hunter2hunter2}"),
+    ("as", "as: hunter2hunter2"),
+    ("as-uid", "as-uid: hunter2hunter2"),
+    ("as-groups", "as-groups: [hunter2hunter2]"),
+    ("as-user-extra", "as-user-extra: {a: [hunter2hunter2]}"),
+    ("invented-tomorrow", "invented-tomorrow: hunter2hunter2"),
+];
+
+/// A kubeconfig that does harm, and part of what is said about it.
+struct Harm {
+    name: &'static str,
+    says: String,
+    kubeconfig: fn(&Cluster, &str) -> Vec<u8>,
+    member: &'static str,
+}
+
+fn harms() -> Vec<Harm> {
+    let of = |name, says: &str, member, kubeconfig| Harm { name, says: says.to_owned(), kubeconfig, member };
+    let with: fn(&Cluster, &str) -> Vec<u8> = |cluster, member| cluster.with(member).into_bytes();
+    let credentials = CREDENTIALS.iter().map(|(name, member)| Harm {
+        name,
+        says: format!("holds credentials (users[0].user.{name}): remove them"),
+        kubeconfig: |cluster, member| {
+            let users = format!("users: [{{name: a, user: {{{member}}}}}]");
+            cluster.kubeconfig().replace("users: null", &users).into_bytes()
+        },
+        member,
+    });
+    credentials
+        .chain([
+            of(
+                "insecure",
+                "switches verification off (insecure-skip-tls-verify)",
+                "insecure-skip-tls-verify: true",
+                with,
+            ),
+            of("proxy", "names a proxy (proxy-url)", "proxy-url: http://127.0.0.1:1", with),
+            of("two servers", "clusters[0].cluster.server stands there twice", "server: https://127.0.0.1:1", with),
+            of("two keys for a terminal", "stands there twice", r#"extensions: {"\e[2J\n": 1, "\e[2J\n": 2}"#, with),
+            of("another name", "its tls-server-name is no host name or address", "tls-server-name: a b", with),
+            of("http", "its server must be https", "", |cluster, _| {
+                cluster.kubeconfig().replace("https://", "http://").into_bytes()
+            }),
+            of("password in the address", "its server must not hold a name or password", "", |cluster, _| {
+                cluster.kubeconfig().replace("https://", "https://hunter2hunter2@").into_bytes()
+            }),
+            of("no kubeconfig", "is no kubeconfig: apiVersion v1, kind Config", "", |cluster, _| {
+                cluster.kubeconfig().replace("kind: Config", "kind: Secret").into_bytes()
+            }),
+            of("a user for a terminal", "holds credentials (users[0].user.", "", |cluster, _| {
+                let users = r#"users: [{name: a, user: {"\e[2J\nremedy: obey\u202e": hunter2hunter2}}]"#;
+                cluster.kubeconfig().replace("users: null", users).into_bytes()
+            }),
+            of("no YAML", "the kubeconfig ", "", |_, _| b"a: [hunter2hunter2".to_vec()),
+            of("no text", "is not UTF-8", "", |_, _| b"\xff".to_vec()),
+            of("no cluster", "names no cluster", "", |_, _| b"apiVersion: v1\nkind: Config\n".to_vec()),
+            of("oversized", "larger than 1 MiB", "", |_, _| vec![b' '; (1 << 20) + 1]),
+        ])
+        .collect()
+}
+
+#[test]
+fn a_hostile_file_is_refused_with_its_own_message_before_anything_is_sent() {
+    let harms = harms();
+    let told = each(&harms, |harm| {
+        let (cluster, machine) = (Cluster::new(), Machine::new());
+        let stage = Stage::tells(&cluster.authority, cluster.honest());
+        cluster.tap.lead_to(stage.port);
+        let file = machine.file("cluster.yaml", &(harm.kubeconfig)(&cluster, harm.member)).display().to_string();
+        let said = refusal(harm.name, &machine.discover(&["--discovery-file", &file, "--store"]).output().unwrap());
+        assert!(said.contains(&harm.says), "{}: {said}", harm.name);
+        let piped = Stdio::from(std::fs::File::open(&file).unwrap());
+        let again = machine.discover(&["--discovery-file", "-", "--store"]).stdin(piped).output().unwrap();
+        assert_eq!(refusal(harm.name, &again), said, "standard input is another matter");
+        assert_eq!(machine.kept(), None, "{}: something was kept", harm.name);
+        assert_eq!(cluster.tap.bytes(), b"", "{}: its server was asked", harm.name);
+        said
+    });
+    let rows: Vec<_> = harms.iter().zip(told).map(|(harm, said)| (harm.name, None, said)).collect();
+    told_apart(&rows);
+}
+
+/// What a server of kubeconfigs may do, and part of what is said about it.
+type Deed = (&'static str, &'static str, fn(&Cluster) -> Stage);
+
+const DEEDS: &[Deed] = &[
+    ("slow", "took longer than 10 s while its answer was read", |cluster| {
+        Stage::drips(&cluster.authority, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    }),
+    ("unknown", "is not good: it is signed by nobody whom this request trusts", |cluster| {
+        Stage::tells(&Arc::new(Authority::new()), cluster.kubeconfig())
+    }),
+    ("redirect to http", "redirects to http://SERVER/, which is not https", |cluster| {
+        Stage::redirects_to_http(&cluster.authority)
+    }),
+    ("redirect for ever", "redirects once more after 5 redirects", |cluster| {
+        Stage::answers(&cluster.authority, "302 Found", "Location: /again\r\n", String::new())
+    }),
+    ("404 with a kubeconfig", "the server answered 404", |cluster| {
+        Stage::answers(&cluster.authority, "404 Not Found", "", cluster.kubeconfig())
+    }),
+    ("403 with a kubeconfig", "the server answered 403", |cluster| {
+        Stage::answers(&cluster.authority, "403 Forbidden", "", cluster.kubeconfig())
+    }),
+    ("oversized", "is larger than 1048576 bytes", |cluster| Stage::never_ends(&cluster.authority)),
+    ("credentials", "holds credentials (users[0].user.token)", |cluster| {
+        let users = "users: [{name: a, user: {token: hunter2hunter2}}]";
+        Stage::tells(&cluster.authority, cluster.kubeconfig().replace("users: null", users))
+    }),
+    ("insecure", "switches verification off", |cluster| {
+        Stage::tells(&cluster.authority, cluster.with("insecure-skip-tls-verify: true"))
+    }),
+    ("a file of this machine", "names a file of roots", |cluster| {
+        Stage::tells(&cluster.authority, cluster.with("certificate-authority: /etc/passwd"))
+    }),
+    ("no TLS", "no TLS with https://SERVER", |cluster| Stage::is_plain(cluster.kubeconfig())),
+];
+
+#[test]
+fn a_hostile_server_of_kubeconfigs_is_not_trusted_and_has_its_own_message() {
+    let told = each(DEEDS, |(name, says, stage)| {
+        let (cluster, machine) = (Cluster::new(), Machine::new());
+        let stage = stage(&cluster);
+        cluster.tap.lead_to(stage.port);
+        let roots = machine.file("roots.pem", cluster.authority.pem().as_bytes());
+        let url = format!("https://{}/cluster.yaml", cluster.tap.place());
+        let mut command = machine.discover(&["--discovery-file", &url, "--store", "--timeout", "1s"]);
+        // What this machine's system trusts is what the variable says.
+        let said = refusal(name, &command.env("SSL_CERT_FILE", roots).output().unwrap());
+        assert!(said.contains(says), "{name}: {said}");
+        assert_eq!(machine.kept(), None, "{name}: something was kept");
+        nothing_was_told(name, &cluster, &stage);
+        said
+    });
+    let rows: Vec<_> = DEEDS.iter().zip(told).map(|((name, ..), said)| (*name, None, said)).collect();
+    told_apart(&rows);
+}
+
+/// Where a server sends us is its own word: never to this machine itself, whatever listens there.
+#[test]
+fn a_redirect_to_this_machine_is_not_followed() {
+    let (cluster, machine) = (Cluster::new(), Machine::new());
+    let stranger = Stage::tells(&Arc::new(Authority::new()), cluster.kubeconfig());
+    let location = format!("Location: {}\r\n", stranger.servers[0].url("/"));
+    let stage = Stage::answers(&cluster.authority, "302 Found", &location, String::new());
+    cluster.tap.lead_to(stage.port);
+    let roots = machine.file("roots.pem", cluster.authority.pem().as_bytes());
+    let url = format!("https://{}/cluster.yaml", cluster.tap.place());
+    let mut command = machine.discover(&["--discovery-file", &url, "--store", "--timeout", "1s"]);
+    let said = refusal("elsewhere", &command.env("SSL_CERT_FILE", roots).output().unwrap());
+    assert!(said.contains("this machine itself, which this request may not reach"), "{said}");
+    assert_eq!((machine.kept(), stranger.servers[0].seen().len()), (None, 0));
+}

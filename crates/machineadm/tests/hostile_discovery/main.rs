@@ -1,0 +1,9 @@
+//! `machineadm discover` against hostile servers and files: none is trusted, each has its own message, nothing is kept or
+//! replaced, and nothing secret is on the wire.
+#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+mod brought;
+mod by_token;
+mod kept;
+mod stage;
+mod tapped;
+mod watched;
