@@ -98,8 +98,11 @@ fn a_machine_that_loses_its_power_finishes_after_its_reboot() -> Result<()> {
     start(&machine, "first", "--bootstrap --path /run/machineadm/config.yaml")?;
     awaited(&machine, "the command", "test -e /run/ready")?;
     search(&machine)?;
+    let boot = || machine.shell("cat /proc/sys/kernel/random/boot_id");
+    let before = boot()?;
     machine.kill()?;
     machine.boot()?;
+    assert_ne!(boot()?, before, "it is another boot");
     assert_ne!(machine.run(&["test", "-e", "/run/machineadm/config.yaml"])?.code, 0, "a reboot takes it away");
     assert!(machine.check(&[PROGRAM, "status"]).is_err(), "a run that was cut short is no success");
     assert_eq!(machine.read(&format!("/{KEPT}"))?, sealed);

@@ -4,7 +4,7 @@ use documents::{
     Surroundings, seal, sealed_document, v1alpha1::Identity,
 };
 use jiff::Timestamp;
-use std::{cell::RefCell, time::Duration};
+use std::{cell::RefCell, collections::BTreeSet, time::Duration};
 use zeroize::Zeroizing;
 
 /// Between two parts.
@@ -21,6 +21,8 @@ pub(super) const SECRET: &str = "hunter2";
 
 /// What a provider was asked.
 pub(super) struct Asked {
+    /// The place as it may be shown, also where a sealed document names it.
+    shown: String,
     pub(super) rights: Rights,
     pub(super) redirect_rights: Rights,
     pub(super) limit: usize,
@@ -32,6 +34,8 @@ type Providers<'a, P> = [(&'a str, &'a P); 2];
 
 pub(super) struct World {
     parts: Vec<Vec<u8>>,
+    /// The parts that were fetched.
+    served: RefCell<BTreeSet<usize>>,
     pub(super) asked: RefCell<Vec<Asked>>,
 }
 
@@ -43,7 +47,7 @@ impl World {
         for index in (0..parts.len()).rev() {
             parts[index] = with_seals(&parts, index, &mut left);
         }
-        Self { parts, asked: RefCell::default() }
+        Self { parts, served: RefCell::default(), asked: RefCell::default() }
     }
 
     /// Reads the configuration with everything that it leads to.
@@ -57,14 +61,23 @@ impl World {
         documents::open(vec![local], &surroundings)
     }
 
-    /// Whether a word can be read in what lies on the machine or may be served.
+    /// Whether a word can be read in what lies on the machine, was served, or names a place, not only in what was sealed.
     pub(super) fn is_in_the_open(&self, word: &str) -> bool {
-        self.parts.iter().any(|part| part.windows(word.len()).any(|window| window == word.as_bytes()))
+        let served = self.served.borrow();
+        let open = [0].iter().chain(served.iter()).filter_map(|number| self.parts.get(*number));
+        let is_shown = self.asked.borrow().iter().any(|asked| asked.shown.contains(word));
+        is_shown || open.into_iter().any(|part| part.windows(word.len()).any(|window| window == word.as_bytes()))
     }
 
     fn note(&self, request: &Request<'_>) {
         let Request { rights, redirect_rights, limit, timeout, .. } = *request;
-        self.asked.borrow_mut().push(Asked { rights, redirect_rights, limit, timeout });
+        self.asked.borrow_mut().push(Asked {
+            shown: request.shown.to_owned(),
+            rights,
+            redirect_rights,
+            limit,
+            timeout,
+        });
     }
 }
 
@@ -77,6 +90,7 @@ impl RemoteProvider for World {
         let name = request.uri.expose().rsplit('/').next().unwrap_or_default();
         let number = digits(name.as_bytes()).unwrap_or(0);
         let part = self.parts.get(number).ok_or_else(|| ProviderError::new("nothing is there"))?;
+        self.served.borrow_mut().insert(number);
         Ok(Zeroizing::new(part.clone()))
     }
 }
