@@ -145,7 +145,7 @@ fn a_random_token_is_made_once_although_the_server_dies_before_it_answers() -> R
     let selector = [("fieldSelector", "type=bootstrap.kubernetes.io/token")];
     let is_made = move || {
         let mut count = 0;
-        connect(&kubeconfig).list(SECRETS, &selector, &mut |_| count += 1).unwrap();
+        connect(&kubeconfig).list::<cluster::Value>(SECRETS, &selector, &mut |_| count += 1).unwrap();
         count > 0
     };
     let relay = Holding::before(port(&plane)?, Hold::AnswersOnce(Box::new(is_made)));
