@@ -65,7 +65,7 @@ pub enum Refusal {
         error: JwsError,
     },
     /// The content forbids to trust it.
-    #[error("the kubeconfig {}", list(.0))]
+    #[error("the kubeconfig is refused: {}", list(.0))]
     Content(Vec<cluster_info::Problem>),
     /// A file of roots holds none.
     #[error("the file of roots {0}")]
