@@ -4,6 +4,11 @@ use host::linux::{self, child};
 use machineadm::{Cli, run};
 use std::process::ExitCode;
 
+/// musl's own allocator goes to the kernel for every few kilobytes, and back.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|first| first == child::MARK) {
