@@ -50,7 +50,7 @@ pub(super) fn cluster(cluster: &ClusterConfiguration, minor: Option<u32>, at: &m
 fn version(version: Option<&str>, minor: Option<u32>, at: &mut At<'_>) {
     at.check("kubernetesVersion", version, is_kubernetes_version, "must be a version such as v1.36.4");
     let own = version.and_then(|version| version.parse::<KubernetesVersion>().ok());
-    if own.zip(minor).is_some_and(|(version, minor)| version.effective_minor() + 1 < minor) {
+    if own.zip(minor).is_some_and(|(version, minor)| minor.saturating_sub(version.effective_minor()) > 1) {
         at.at("kubernetesVersion").refuse("is too old for this kubeadm, which goes back one minor");
     }
 }

@@ -34,6 +34,21 @@ fn a_cluster_with_everything_wrong_hears_of_each() {
 }
 
 #[test]
+fn a_version_may_be_one_minor_behind_its_kubeadm_and_any_ahead() {
+    let is_refused = |version: &str, minor| {
+        let text =
+            format!("apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: {version}\n");
+        let read = read(&[Source { name: "test", text: &text }], Rules { strictness: Strictness::Strict, minor: None });
+        !check(&read.documents, Some(minor)).is_empty()
+    };
+    assert!(is_refused("v1.34.9", 36));
+    assert!(is_refused("v0.99.0", 36));
+    for version in ["v1.35.0", "v1.36.4", "v1.4294967295.0", "v2.0.0", "v22.36.0"] {
+        assert!(!is_refused(version, 36), "{version}");
+    }
+}
+
+#[test]
 fn a_wrong_token_or_key_is_named_and_not_shown() {
     let text = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\n\
         discovery: {bootstrapToken: {token: ABCDEF.hunter2, apiServerEndpoint: '10.0.0.1:6443'}}\n\
