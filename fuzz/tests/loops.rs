@@ -25,7 +25,7 @@ macro_rules! loops {
     };
 }
 
-loops!(stream, expansion, decryption, token, expiration, kubeconfig, jws, token_secret);
+loops!(stream, expansion, decryption, token, expiration, kubeconfig, jws, token_secret, kubeadm_configuration);
 
 #[test]
 fn every_target_has_its_minute() {

@@ -1,5 +1,5 @@
 //! What a kubeadm file can't say, and what becomes of it: a flag, an equivalent, or a named loss.
-use crate::version::ApiVersion;
+use crate::{problem::shown, version::ApiVersion};
 use serde::Serialize;
 
 /// A command-line flag that says what the file can't.
@@ -29,7 +29,7 @@ impl Flag {
 
     /// As it may be shown to people.
     pub fn shown(&self) -> String {
-        if self.secret { format!("{}=[secret]", self.name) } else { self.argument() }
+        if self.secret { format!("{}=[secret]", self.name) } else { shown(&self.argument()) }
     }
 }
 
@@ -156,30 +156,27 @@ impl Aside {
     /// Names a loss right here.
     pub(crate) fn lose(&mut self, value: impl ToString, since: Since) {
         let (since_api, since_minor) = (Some(since.api), Some(since.minor));
-        let value = value.to_string();
-        let path = self.path.clone();
-        self.losses.push(Loss { path, value, since_api, since_minor, until_minor: None, why: None });
+        self.losses.push(Loss { since_api, since_minor, ..self.loss(value) });
     }
 
     /// Names the loss of something that went out of use.
     pub(crate) fn lose_old(&mut self, value: impl ToString, until_minor: u32) {
-        let (path, value) = (self.path.clone(), value.to_string());
-        let until_minor = Some(until_minor);
-        self.losses.push(Loss { path, value, since_api: None, since_minor: None, until_minor, why: None });
+        self.losses.push(Loss { until_minor: Some(until_minor), ..self.loss(value) });
     }
 
     /// Names the loss of something that does not depend on the API, but on the minor alone.
     pub(crate) fn lose_until_later(&mut self, value: impl ToString, since_minor: u32) {
-        let (path, value) = (self.path.clone(), value.to_string());
-        let since_minor = Some(since_minor);
-        self.losses.push(Loss { path, value, since_api: None, since_minor, until_minor: None, why: None });
+        self.losses.push(Loss { since_minor: Some(since_minor), ..self.loss(value) });
     }
 
     /// Names a loss that no version would avoid.
     pub(crate) fn lose_because(&mut self, value: impl ToString, why: &'static str) {
-        let (path, value) = (self.path.clone(), value.to_string());
-        let why = Some(why);
-        self.losses.push(Loss { path, value, since_api: None, since_minor: None, until_minor: None, why });
+        self.losses.push(Loss { why: Some(why), ..self.loss(value) });
+    }
+
+    fn loss(&self, value: impl ToString) -> Loss {
+        let (path, value) = (shown(&self.path), shown(&value.to_string()));
+        Loss { path, value, since_api: None, since_minor: None, until_minor: None, why: None }
     }
 
     /// Whether what is converted is for `kubeadm join`.
@@ -190,7 +187,7 @@ impl Aside {
     /// Carries the value here by a flag.
     pub(crate) fn flag(&mut self, name: &'static str, value: Option<String>) {
         let command = if self.is_join() { "join" } else { "init" };
-        self.flags.push(Flag { path: self.path.clone(), command, name, value, secret: false });
+        self.flags.push(Flag { path: shown(&self.path), command, name, value, secret: false });
     }
 
     /// Carries a secret by a flag.
@@ -203,12 +200,12 @@ impl Aside {
 
     /// Tells what happened to the value here.
     pub(crate) fn note(&mut self, kind: NoteKind) {
-        self.notes.push(Note { path: self.path.clone(), now: None, kind });
+        self.notes.push(Note { path: shown(&self.path), now: None, kind });
     }
 
     /// Tells that the value here is said elsewhere.
     pub(crate) fn moved(&mut self, now: &str, kind: NoteKind) {
-        self.notes.push(Note { path: self.path.clone(), now: Some(now.to_owned()), kind });
+        self.notes.push(Note { path: shown(&self.path), now: Some(now.to_owned()), kind });
     }
 
     /// Drops a member: without a word if unset, with a note if kubeadm does so anyway, otherwise as a loss.

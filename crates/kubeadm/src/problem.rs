@@ -1,6 +1,12 @@
 //! What is wrong with a file: where, why, and what to do.
+use objects::printable;
 use serde::Serialize;
 use std::fmt;
+
+/// A path or a sentence with names from the file, fit for a terminal.
+pub(crate) fn shown(text: &str) -> String {
+    printable(text, 300)
+}
 
 /// Whether a problem stands in the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

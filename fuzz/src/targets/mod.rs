@@ -3,6 +3,7 @@ mod decryption;
 mod expansion;
 mod expiration;
 mod jws;
+mod kubeadm_configuration;
 mod kubeconfig;
 mod stream;
 mod token;
@@ -21,4 +22,5 @@ pub const TARGETS: &[Target] = &[
     kubeconfig::TARGET,
     jws::TARGET,
     token_secret::TARGET,
+    kubeadm_configuration::TARGET,
 ];

@@ -4,7 +4,10 @@ mod form;
 mod nodes;
 mod subnets;
 
-use crate::{hub::Documents, problem::Severity};
+use crate::{
+    hub::Documents,
+    problem::{Severity, shown},
+};
 use serde::Serialize;
 
 /// A value that kubeadm would refuse, or take and stumble over later.
@@ -65,11 +68,15 @@ impl At<'_> {
     }
 
     fn refuse(&mut self, message: &str) {
-        self.found.push(Refusal { severity: Severity::Error, path: self.path.clone(), message: message.to_owned() });
+        self.find(Severity::Error, message);
     }
 
     fn warn(&mut self, message: &str) {
-        self.found.push(Refusal { severity: Severity::Warning, path: self.path.clone(), message: message.to_owned() });
+        self.find(Severity::Warning, message);
+    }
+
+    fn find(&mut self, severity: Severity, message: &str) {
+        self.found.push(Refusal { severity, path: shown(&self.path), message: shown(message) });
     }
 
     /// Warns of a member that is set and does not have its form.

@@ -8,7 +8,7 @@ pub(crate) use document::decode_into;
 use crate::{
     hub::Documents,
     kind::Kind,
-    problem::{Problem, Severity},
+    problem::{Problem, Severity, shown},
     version::ApiVersion,
 };
 use std::collections::BTreeMap;
@@ -128,7 +128,7 @@ impl Reader {
     }
 
     fn problem(&mut self, severity: Severity, place: Place<'_>, path: &str, message: String) -> &mut Problem {
-        let (file, path) = (place.file.to_owned(), path.to_owned());
+        let (file, path, message) = (place.file.to_owned(), shown(path), shown(&message));
         let problem = Problem { severity, file, line: place.line, path, message, remedy: None };
         let at = self.read.problems.len();
         self.read.problems.push(problem);
