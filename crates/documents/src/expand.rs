@@ -10,30 +10,46 @@ use crate::{
     v1alpha1::{Certificate, Encrypted, Proxy, Remote, without_secrets},
     within::Within,
 };
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 /// How long a passphrase may take, retries included.
 const PASSPHRASE_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
-/// Reads a configuration and everything that it points to or seals. What lies on the machine is read to its end first:
-/// if anything is wrong with it, nothing is fetched.
-pub fn open(sources: Vec<Source>, surroundings: &Surroundings<'_>) -> Read {
-    let mut reader = whole(sources, Manner { quotes: Quotes::Words, scope: ScopeHere::Nowhere });
-    if reader.has_errors() {
-        return reader.finish();
+/// A configuration as it lies on the machine, read to its end; nothing is fetched or opened yet.
+pub struct Given {
+    reader: Reader,
+}
+
+impl Given {
+    /// Reads it; if anything is wrong with it, nothing is to be fetched.
+    pub fn read(sources: Vec<Source>) -> Result<Self, Read> {
+        let reader = whole(sources, Manner { quotes: Quotes::Words, scope: ScopeHere::Nowhere });
+        if reader.has_errors() { Err(reader.finish()) } else { Ok(Self { reader }) }
     }
-    let given = reader.take();
-    let mut expansion = Expansion { reader, surroundings, bundles: Vec::new(), proxy: None };
-    expansion.place_all(given, &Within::local());
-    let mut reader = expansion.reader;
-    if !reader.has_errors() {
-        reader.compare();
+
+    /// Reads everything that it points to or seals.
+    pub fn expand(self, surroundings: &Surroundings<'_>) -> Read {
+        let Self { mut reader } = self;
+        let given = reader.take();
+        let mut expansion = Expansion { reader, surroundings, bundles: Vec::new(), proxy: None };
+        expansion.place_all(given, &Within::local());
+        let mut reader = expansion.reader;
+        if !reader.has_errors() {
+            reader.compare();
+        }
+        let mut read = reader.finish();
+        let is_replaced = |body: &AnyDocument| {
+            matches!(body, AnyDocument::Remote(_) | AnyDocument::Encrypted(_) | AnyDocument::Scope(_))
+        };
+        (read.replaced, read.documents) = read.documents.into_iter().partition(|document| is_replaced(&document.body));
+        read
     }
-    let mut read = reader.finish();
-    let is_replaced =
-        |body: &AnyDocument| matches!(body, AnyDocument::Remote(_) | AnyDocument::Encrypted(_) | AnyDocument::Scope(_));
-    (read.replaced, read.documents) = read.documents.into_iter().partition(|document| is_replaced(&document.body));
-    read
+}
+
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Given").finish_non_exhaustive()
+    }
 }
 
 struct Expansion<'a> {
@@ -123,7 +139,9 @@ impl Expansion<'_> {
         let limit = self.reader.budget.text_bytes;
         let end = self.end(*timeout, within);
         let redirect_rights = within.rights.and(remote.rights);
-        let asked = Asked { uri, here: "spec.uri", authorities, limit, redirect_rights, end };
+        let keep_as = remote.requires_encryption.then(|| hex(&sha256(uri.expose().as_bytes())));
+        let keep_as = keep_as.as_deref();
+        let asked = Asked { uri, here: "spec.uri", authorities, keep_as, limit, redirect_rights, end };
         let bytes = self.ask(&asked, kept, within, |request| provider.fetch(request))?;
         let digest = sha256(&bytes);
         if bytes.len() > limit {
@@ -155,7 +173,7 @@ impl Expansion<'_> {
         let provider = self.provider(providers, &encrypted.provider, PASSPHRASE_PLUGIN, kept)?;
         let Encrypted { passphrase_uri: uri, authorities, sealed, .. } = encrypted;
         let (limit, redirect_rights, end) = (PASSPHRASE_MOST, Rights::NONE, self.end(PASSPHRASE_TIMEOUT, within));
-        let asked = Asked { uri, here: HERE, authorities, limit, redirect_rights, end };
+        let asked = Asked { uri, here: HERE, authorities, keep_as: None, limit, redirect_rights, end };
         let passphrase = self.ask(&asked, kept, within, |request| provider.passphrase(request))?;
         if !(PASSPHRASE_FEWEST..=PASSPHRASE_MOST).contains(&passphrase.expose().len()) {
             let message = format!("what is there is no passphrase: {PASSPHRASE_FEWEST} to {PASSPHRASE_MOST} bytes");
@@ -187,21 +205,23 @@ impl Expansion<'_> {
             self.refuse(kept, asked.here, format!("takes the whole configuration beyond {FETCHES} fetches"));
             return None;
         }
-        let Asked { uri, here, authorities, limit, redirect_rights, end } = *asked;
+        let Asked { uri, here, authorities, keep_as, limit, redirect_rights, end } = *asked;
         let timeout = end.saturating_sub((self.surroundings.elapsed)());
         if timeout.is_zero() {
-            self.refuse(kept, here, "the time of the RemoteConfig that fetched this document is over");
+            let late = ProviderError::unavailable("the time of the RemoteConfig that fetched this document is over");
+            self.reader.refuse_for(kept, here, late);
             return None;
         }
         let shown = without_secrets(uri.expose());
         let (bundles, proxy) = (&self.bundles, self.proxy.as_ref());
         let rights = within.rights;
+        let shown = &shown;
         let request =
-            Request { uri, shown: &shown, rights, redirect_rights, authorities, bundles, proxy, limit, timeout };
+            Request { uri, shown, rights, redirect_rights, authorities, bundles, proxy, keep_as, limit, timeout };
         match provider(&request) {
             Ok(answer) => Some(answer),
-            Err(ProviderError { message, hint }) => {
-                self.reader.refuse(kept, here, message, hint);
+            Err(error) => {
+                self.reader.refuse_for(kept, here, error);
                 None
             }
         }
@@ -260,6 +280,7 @@ struct Asked<'a> {
     /// The field that names it.
     here: &'a str,
     authorities: &'a [Certificate],
+    keep_as: Option<&'a str>,
     limit: usize,
     redirect_rights: Rights,
     end: Duration,

@@ -64,6 +64,11 @@ impl<'a> Findings<'a> {
         self.add(Severity::Error, path, message.into())
     }
 
+    /// What this field names could not be had.
+    pub(crate) fn unavailable(&mut self, path: &str, message: impl Into<String>) -> &mut Self {
+        self.add(Severity::Unavailable, path, message.into())
+    }
+
     /// Something about this field is probably not meant.
     pub(crate) fn warning(&mut self, path: &str, message: impl Into<String>) -> &mut Self {
         self.add(Severity::Warning, path, message.into())
@@ -96,7 +101,7 @@ impl<'a> Findings<'a> {
 
     /// Whether the document can't be used.
     pub(crate) fn has_errors(&self) -> bool {
-        self.problems.iter().any(|problem| problem.severity == Severity::Error)
+        self.problems.iter().any(|problem| problem.severity.is_error())
     }
 
     pub(crate) fn into_problems(self) -> Vec<Problem> {

@@ -38,7 +38,7 @@ mod within;
 
 pub use decoded::{AnyDocument, Decoded, Origin};
 pub use decrypt::{DecryptError, decrypt};
-pub use expand::open;
+pub use expand::Given;
 pub use explain::{ExplainError, explain};
 pub use joined::joined;
 pub use json_schema::json_schema;
@@ -50,5 +50,5 @@ pub use seal::{Fresh, Heading, SealError, scope_document, seal, sealed_document}
 pub use secret::{SECRET_MARK, Secret};
 pub use stream::Source;
 pub use surroundings::{
-    PASSPHRASE_PLUGIN, PassphraseProvider, ProviderError, REMOTE_PLUGIN, RemoteProvider, Request, Surroundings,
+    Fault, PASSPHRASE_PLUGIN, PassphraseProvider, ProviderError, REMOTE_PLUGIN, RemoteProvider, Request, Surroundings,
 };

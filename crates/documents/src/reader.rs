@@ -1,6 +1,6 @@
 //! The reader: takes sources in one after the other under one budget, and keeps documents and problems.
 use crate::{
-    AnyDocument, Decoded, Note, Origin, Read, Report, Source, conflicts,
+    AnyDocument, Decoded, Fault, Note, Origin, ProviderError, Read, Report, Source, conflicts,
     discreet::{any_document, known_part},
     duplicates::find_duplicates,
     findings::{Findings, Problem, Quotes},
@@ -140,10 +140,19 @@ impl Reader {
 
     /// Something is wrong with a field of a document that was read.
     pub(crate) fn refuse(&mut self, kept: &Kept, path: &str, message: impl Into<String>, hint: Option<String>) {
+        self.refuse_for(kept, path, ProviderError { hint, ..ProviderError::new(message) });
+    }
+
+    /// A provider brought nothing for a field of a document that was read.
+    pub(crate) fn refuse_for(&mut self, kept: &Kept, path: &str, error: ProviderError) {
+        let ProviderError { message, hint, fault } = error;
         let mut findings = Findings::new(&kept.root, &mut self.budget, kept.whose.quotes);
-        findings.error(path, message);
+        let finding = match fault {
+            Fault::Document => findings.error(path, message),
+            Fault::World => findings.unavailable(path, message),
+        };
         if let Some(hint) = hint {
-            findings.hint(hint);
+            finding.hint(hint);
         }
         for problem in findings.into_problems() {
             self.note(&kept.whose, problem);
@@ -164,7 +173,7 @@ impl Reader {
             path = known_part(&path, &schema.unwrap_or_else(any_document)).to_owned();
         }
         let Place { line, column } = place;
-        self.errors += usize::from(severity == Severity::Error);
+        self.errors += usize::from(severity.is_error());
         let note = Note { severity, source, line, column, document: number, kind, name, path, message, hint };
         self.notes.push((index, note));
     }

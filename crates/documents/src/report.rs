@@ -8,8 +8,17 @@ use std::fmt;
 pub enum Severity {
     /// The input can't be used.
     Error,
+    /// The input may be right, but what it names could not be had.
+    Unavailable,
     /// Probably not what was meant.
     Warning,
+}
+
+impl Severity {
+    /// Whether one can't go on.
+    pub const fn is_error(self) -> bool {
+        !matches!(self, Self::Warning)
+    }
 }
 
 /// One problem: where it is, what is wrong, and what to do. It never holds a value from the input.
@@ -49,9 +58,15 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether the input can't be used.
+    /// Whether one can't go on.
     pub fn has_errors(&self) -> bool {
-        self.notes.iter().any(|note| note.severity == Severity::Error)
+        self.notes.iter().any(|note| note.severity.is_error())
+    }
+
+    /// What could not be had, if nothing is wrong with the input itself.
+    pub fn unavailable(&self) -> Option<&Note> {
+        let is_wrong = self.notes.iter().any(|note| note.severity == Severity::Error);
+        self.notes.iter().find(|note| note.severity == Severity::Unavailable).filter(|_| !is_wrong)
     }
 
     /// Whether there is nothing to say.
@@ -88,6 +103,12 @@ impl fmt::Display for Report {
 }
 
 impl Note {
+    /// The whole of it in one line.
+    pub fn line(&self) -> String {
+        let parts = [self.place(), self.title(), self.path.clone(), self.text()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+    }
+
     fn place(&self) -> String {
         format!("{}:{}:{}", self.source, self.line, self.column)
     }
@@ -107,9 +128,9 @@ impl Note {
 }
 
 fn counted(notes: &[Note]) -> String {
-    let of = |severity| notes.iter().filter(|note| note.severity == severity).count();
+    let errors = notes.iter().filter(|note| note.severity.is_error()).count();
     let plural = |count, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    match (of(Severity::Error), of(Severity::Warning)) {
+    match (errors, notes.len() - errors) {
         (errors, 0) => plural(errors, "problem"),
         (0, warnings) => plural(warnings, "warning"),
         (errors, warnings) => format!("{}, {}", plural(errors, "problem"), plural(warnings, "warning")),

@@ -51,6 +51,8 @@ pub struct Request<'a> {
     pub bundles: &'a [Certificate],
     /// The proxy of the last ProxyConfig that stands before the document.
     pub proxy: Option<&'a Proxy>,
+    /// The name by which what is there may be kept on a disk: only what must be sealed has one.
+    pub keep_as: Option<&'a str>,
     /// More bytes than this are refused.
     pub limit: usize,
     /// When to give up, retries included.
@@ -77,18 +79,34 @@ pub struct ProviderError {
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
+    /// What has to change.
+    pub fault: Fault,
+}
+
+/// What has to change before a provider can bring something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The document: it asks for what is not allowed or can't be.
+    Document,
+    /// The world around it: a server, the network, a clock.
+    World,
 }
 
 impl ProviderError {
-    /// Something is wrong.
+    /// Something is wrong with what the document asks.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
+        Self { message: message.into(), hint: None, fault: Fault::Document }
+    }
+
+    /// What the document asks could not be had.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self { fault: Fault::World, ..Self::new(message) }
     }
 
     /// What was fetched may not name this; the local document can allow it.
     pub fn not_allowed(what: &str, right: &str) -> Self {
-        let message = format!("a document that was fetched may not name {what}");
-        Self { message, hint: Some(format!("the RemoteConfig that fetches it can: `allow: [{right}]`")) }
+        Self::new(format!("a document that was fetched may not name {what}"))
+            .hint(format!("the RemoteConfig that fetches it can: `allow: [{right}]`"))
     }
 
     /// What to do about it.

@@ -14,6 +14,8 @@ pub const OUTCOME_FALLBACK: &str = "/run/machineadm/outcome.json";
 pub const JOURNAL: &str = "/var/lib/machineadm/journal.json";
 /// The configuration of a run that has not succeeded yet, as it came; a reboot finds it here.
 pub const CONFIGURATION: &str = "/var/lib/machineadm/configuration.yaml";
+/// Sealed parts of that configuration that were fetched, as they came; a reboot may find their place gone.
+pub const FETCHED: &str = "/var/lib/machineadm/fetched.json";
 /// The cluster that `discover --store` found: its address and roots, how they were proven, no secret.
 pub const CLUSTER_INFO: &str = "/var/lib/machineadm/cluster-info.json";
 /// What each service had read at its last start.
@@ -47,6 +49,7 @@ pub const PATHS: &[&str] = &[
     OUTCOME_FALLBACK,
     JOURNAL,
     CONFIGURATION,
+    FETCHED,
     CLUSTER_INFO,
     SERVICES_DIR,
     LOCK,

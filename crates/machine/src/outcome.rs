@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Lines of a failed program's output that are kept.
 const TAIL_LINES: usize = 20;
 
+/// Where a run stands while it fetches what its configuration points to.
+pub const CONFIGURATION: &str = "configuration";
 /// Where a run stands before its first phase: it keeps its configuration and says that it began.
 pub const START: &str = "start";
 /// Where it stands after its last: it says how it ended.

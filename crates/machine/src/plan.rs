@@ -82,6 +82,9 @@ pub enum PlanError {
     /// The machine could not be read, or can't do what is asked.
     #[error(transparent)]
     Look(#[from] host::Error),
+    /// A part of the configuration could not be had.
+    #[error("{0}")]
+    Unavailable(String),
     /// The machine is not fit to become a node; everything that is wrong, at once.
     #[error("{}", .0.join("; "))]
     Unfit(Vec<String>),

@@ -1,9 +1,9 @@
 //! What the commands stand on: the configuration that was read, and the machine that it is for.
-use crate::provider;
-use documents::{Decoded, Read, Report, Source, limits, v1alpha1::Identity};
+use crate::provider::{self, Fetched};
+use documents::{Decoded, Given, Read, Report, Source, limits, v1alpha1::Identity};
 use host::{
-    Linux,
-    contract::Exit,
+    Inspect, Linux,
+    contract::{self, Exit},
     linux::{
         Echo,
         input::{self, Care},
@@ -21,6 +21,16 @@ pub(crate) struct Configuration {
     pub(crate) machine: Machine,
     /// Knows its secrets.
     pub(crate) redactor: Redactor,
+    /// What it fetched.
+    pub(crate) fetched: Fetched,
+}
+
+/// A configuration that can't be used.
+pub(crate) enum Unusable {
+    /// Something is wrong with it; standard error has it all.
+    Wrong,
+    /// This could not be had.
+    Unavailable(Read),
 }
 
 /// Reads files; what can't be read at all is wrong input.
@@ -39,22 +49,50 @@ pub(crate) fn sources(files: &[String], care: Care) -> Result<Vec<Source>, Exit>
     if problems == 0 { Ok(sources) } else { Err(Exit::Input) }
 }
 
-/// Reads a configuration with all that it points to or seals, and checks it; all its problems go to standard error.
-/// What is kept of it is its text as it came: what was sealed stays so.
-pub(crate) fn configuration(sources: Vec<Source>, linux: &Linux) -> Result<Configuration, Exit> {
-    let text = documents::joined(&sources);
-    let read = provider::open(sources, identity(linux));
+/// Reads what lies here of a configuration; all its problems go to standard error.
+pub(crate) fn given(sources: Vec<Source>) -> Result<Given, Exit> {
+    Given::read(sources).map_err(|Read { report, .. }| {
+        eprint!("{report}");
+        Exit::Input
+    })
+}
+
+/// Fetches and opens the rest; all its problems go to standard error. What is kept of a configuration is its text as it
+/// came: what was sealed stays so.
+pub(crate) fn expanded(given: Given, text: Zeroizing<Vec<u8>>, linux: &Linux) -> Result<Configuration, Unusable> {
+    // What can't be read is as good as nothing.
+    let kept = linux.file(contract::FETCHED).ok().flatten();
+    let fetched = Fetched::after(kept.as_ref().map(|file| file.contents.expose().as_slice()));
+    let read = provider::expand(given, identity(linux), &fetched);
     if !read.report.is_empty() {
         eprint!("{}", read.report);
     }
-    usable(&read.report)?;
+    if read.report.unavailable().is_some() {
+        return Err(Unusable::Unavailable(read));
+    }
+    if read.report.has_errors() {
+        return Err(Unusable::Wrong);
+    }
     let redactor = redactor(&read);
-    Ok(Configuration { text, machine: Machine::of(read.documents), redactor })
+    Ok(Configuration { text, machine: Machine::of(read.documents), redactor, fetched })
+}
+
+/// A configuration with all that it points to or seals, for somebody who only looks.
+pub(crate) fn configuration(sources: Vec<Source>, linux: &Linux) -> Result<Configuration, Exit> {
+    let text = documents::joined(&sources);
+    expanded(given(sources)?, text, linux).map_err(|unusable| match unusable {
+        Unusable::Wrong => Exit::Input,
+        Unusable::Unavailable(_) => Exit::Failed,
+    })
 }
 
 /// Whether a report lets one go on.
 pub(crate) fn usable(report: &Report) -> Result<(), Exit> {
-    if report.has_errors() { Err(Exit::Input) } else { Ok(()) }
+    match (report.has_errors(), report.unavailable()) {
+        (false, _) => Ok(()),
+        (true, None) => Err(Exit::Input),
+        (true, Some(_)) => Err(Exit::Failed),
+    }
 }
 
 fn redactor(read: &Read) -> Redactor {

@@ -4,6 +4,7 @@ mod support {
     pub(crate) mod differences;
     pub(crate) mod documents;
     pub(crate) mod keeper;
+    pub(crate) mod machines_own;
     pub(crate) mod ran;
     pub(crate) mod scratch;
     pub(crate) mod shell;
@@ -19,6 +20,7 @@ use support::{
     differences::differences,
     documents::document,
     keeper::{Keeper, PASSPHRASE},
+    machines_own::machines_own,
     ran::Ran,
     shell,
     tree::look,
@@ -40,14 +42,14 @@ fn done(ran: &Ran) {
 
 /// Refused with this message, and the tree is as it was.
 fn refused(keeper: &Keeper, configuration: &str, why: &str) {
-    let before = look(&keeper.root());
+    let before = machines_own(&keeper.root());
     let ran = keeper.bootstrap(configuration);
     assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains(why), "{}", ran.stderr);
     for text in [&ran.stdout, &ran.stderr] {
         assert!(!text.contains(SECRET) && !text.contains(PASSPHRASE), "{text}");
     }
-    assert_eq!(differences(&before, &look(&keeper.root())), Vec::<String>::new());
+    assert_eq!(differences(&before, &machines_own(&keeper.root())), Vec::<String>::new());
 }
 
 #[test]

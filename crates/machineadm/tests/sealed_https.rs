@@ -30,7 +30,17 @@ fn done(ran: &Ran) {
 }
 
 fn refused(ran: &Ran, why: &str) {
-    assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
+    ended(ran, 2, why);
+}
+
+/// The input may be right, but what it names can't be had.
+fn given_up(ran: &Ran, why: &str) {
+    ended(ran, 1, why);
+    assert!(ran.stderr.contains("FAILED at configuration"), "{}", ran.stderr);
+}
+
+fn ended(ran: &Ran, code: i32, why: &str) {
+    assert_eq!(ran.code, Some(code), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains(why), "{}", ran.stderr);
 }
 
@@ -71,9 +81,9 @@ fn only_the_named_authority_counts() {
     let (keeper, storage, other) = (Keeper::new(), FakeStorage::new(), FakeStorage::new());
     storage.put("/a", &[(200, &motd("fetched"))]);
     let wrong = remote(&storage, "/a", "").replace(&storage.authority(), &other.authority());
-    refused(&keeper.bootstrap(&wrong), "signed by nobody whom this request trusts");
+    given_up(&keeper.bootstrap(&wrong), "signed by nobody whom this request trusts");
     let system = document("RemoteConfig", &format!("{{provider: https, uri: '{}'}}", storage.uri("/a")));
-    refused(&keeper.bootstrap(&system), "signed by nobody whom this request trusts");
+    given_up(&keeper.bootstrap(&system), "signed by nobody whom this request trusts");
     let bundle = document("TrustBundleConfig", &format!("{{certificates: {}}}", storage.authority()));
     keeper.write("node.yaml", &[bundle, system].concat());
     done(&keeper.run(&["validate", "--expand", "-f", "@node.yaml"]));
@@ -87,10 +97,10 @@ fn a_server_that_is_not_well_is_asked_again_and_one_that_says_no_is_not() {
     done(&ran);
     assert!(ran.stderr.contains("answered with status 503: the server is not well; trying again"), "{}", ran.stderr);
     let ran = keeper.bootstrap(&remote(&storage, "/missing?token=hunter2", ""));
-    refused(&ran, "answered with status 404: nothing is there");
+    given_up(&ran, "answered with status 404: nothing is there");
     assert!(!ran.stderr.contains("trying again") && !ran.stderr.contains("hunter2"), "{}", ran.stderr);
     storage.put("/down", &[(500, "")]);
-    refused(&keeper.bootstrap(&remote(&storage, "/down", ", timeout: 2s")), "status 500");
+    given_up(&keeper.bootstrap(&remote(&storage, "/down", ", timeout: 2s")), "status 500");
 }
 
 #[test]

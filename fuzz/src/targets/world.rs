@@ -1,6 +1,6 @@
 //! A world in memory for expansion: the parts of an input are what its providers serve, and what it seals.
 use documents::{
-    Fresh, Heading, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret, Source,
+    Fresh, Given, Heading, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret, Source,
     Surroundings, seal, sealed_document, v1alpha1::Identity,
 };
 use jiff::Timestamp;
@@ -58,7 +58,7 @@ impl World {
             ([("file", self), ("https", self)], [("file", self), ("https", self)]);
         let local = Source { name: "input".into(), bytes: Zeroizing::new(self.parts[0].clone()) };
         let surroundings = Surroundings { identity, now, elapsed, remote: &remote, passphrase: &passphrase };
-        documents::open(vec![local], &surroundings)
+        Given::read(vec![local]).map_or_else(|read| read, |given| given.expand(&surroundings))
     }
 
     /// Whether a word can be read in what lies on the machine, was served, or names a place, not only in what was sealed.
@@ -89,7 +89,7 @@ impl RemoteProvider for World {
         }
         let name = request.uri.expose().rsplit('/').next().unwrap_or_default();
         let number = digits(name.as_bytes()).unwrap_or(0);
-        let part = self.parts.get(number).ok_or_else(|| ProviderError::new("nothing is there"))?;
+        let part = self.parts.get(number).ok_or_else(|| ProviderError::unavailable("nothing is there"))?;
         self.served.borrow_mut().insert(number);
         Ok(Zeroizing::new(part.clone()))
     }

@@ -1,7 +1,7 @@
 //! A fake world for expansion: storage and passphrases in maps, and a note of who asked for what.
 use crate::{
-    Fresh, Heading, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret, Source,
-    Surroundings, open, seal, sealed_document,
+    Fresh, Given, Heading, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret, Source,
+    Surroundings, seal, sealed_document,
     v1alpha1::{API_VERSION, Identity},
 };
 use std::{cell::RefCell, collections::HashMap, time::Duration};
@@ -49,7 +49,7 @@ impl FakeWorld {
             passphrase: &[("file", self), ("descriptor", self), ("https", self)],
         };
         let source = Source { name: "node.yaml".into(), bytes: Zeroizing::new(text.into()) };
-        open(vec![source], &surroundings)
+        Given::read(vec![source]).map_or_else(|read| read, |given| given.expand(&surroundings))
     }
 
     /// `source path: message` of everything that is wrong.
@@ -76,7 +76,7 @@ impl RemoteProvider for FakeWorld {
     fn fetch(&self, request: &Request<'_>) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         self.note(request);
         let found = self.storage.get(request.uri.expose());
-        found.map(|bytes| Zeroizing::new(bytes.clone())).ok_or_else(|| ProviderError::new("nothing is there"))
+        found.map(|bytes| Zeroizing::new(bytes.clone())).ok_or_else(|| ProviderError::unavailable("nothing is there"))
     }
 }
 

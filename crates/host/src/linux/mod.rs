@@ -64,17 +64,9 @@ impl Linux {
         let path = path.canonicalize().map_err(Error::io(format!("open the directory {}", path.display())))?;
         let root = Root::open(&path)?;
         let machine_id = text(&root, "/etc/machine-id")?;
-        let journal = Journal::new(machine_id.clone());
-        let mut machine = Self { root: Rc::new(root), path, itself, echo, machine_id, journal };
-        machine.reload_journal()?;
-        Ok(machine)
-    }
-
-    /// Reads the journal again: until the lock was ours, another run may have written it.
-    pub fn reload_journal(&mut self) -> Result<()> {
-        let kept = files::read(&self.root, contract::JOURNAL)?;
-        self.journal = Journal::read(kept.as_ref().map_or(&[], |file| file.contents.expose()), &self.machine_id);
-        Ok(())
+        let kept = files::read(&root, contract::JOURNAL)?;
+        let journal = Journal::read(kept.as_ref().map_or(&[], |file| file.contents.expose()), &machine_id);
+        Ok(Self { root: Rc::new(root), path, itself, echo, machine_id, journal })
     }
 
     /// The machine's own identity, empty where it has none yet.

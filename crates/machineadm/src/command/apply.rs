@@ -1,8 +1,8 @@
 //! `machineadm apply`: does exactly what a reviewed plan says, or refuses.
-use super::run::{Run, take};
+use super::run::{Run, lock, machine_for};
 use crate::{
     cli::Apply,
-    context::{complain, configuration, silent_machine},
+    context::{Unusable, complain, expanded, given, silent_machine},
 };
 use documents::Source;
 use host::{
@@ -25,14 +25,22 @@ fn apply(asked: &Apply, root: &Path) -> Result<Exit, Exit> {
     let plan = read(&asked.plan)?;
     let bytes = plan.configuration().map_err(|error| super::wrong_use(&format!("{} {error}", asked.plan)))?;
     let bytes = Zeroizing::new(bytes.expose().clone());
-    let configuration = configuration(vec![Source { name: asked.plan.clone(), bytes }], &silent_machine(root)?)?;
-    let (mut linux, _lock) = take(root, &configuration, "machineadm apply")?;
+    let text = bytes.clone();
+    let given = given(vec![Source { name: asked.plan.clone(), bytes }])?;
+    let seen = silent_machine(root)?;
+    let _lock = lock(&seen, "machineadm apply")?;
+    let run = Run { mode: plan.mode, output: asked.output };
+    let configuration = match expanded(given, text, &seen) {
+        Ok(configuration) => configuration,
+        Err(Unusable::Wrong) => return Err(Exit::Input),
+        Err(Unusable::Unavailable(read)) => return Err(run.give_up(read, &seen)),
+    };
+    let mut linux = machine_for(&configuration, root)?;
     if plan.machine_id != linux.machine_id() {
         return Err(refuse(&format!("it was made for {}, which is another machine", plan.machine)));
     }
     allowed(&plan, &configuration, &linux)?;
-    let run = Run { mode: plan.mode, configuration: &configuration, reviewed: Some(&plan), output: asked.output };
-    Ok(run.go(&mut linux))
+    Ok(run.go(&configuration, Some(&plan), &mut linux))
 }
 
 fn read(name: &str) -> Result<SavedPlan, Exit> {

@@ -1,15 +1,16 @@
 //! `machineadm bootstrap`: makes this machine what its configuration says.
-use super::run::{Run, take};
+use super::run::{Run, lock, machine_for};
 use crate::{
     cli::{Bootstrap, ModeArgument},
-    context::{configuration, failed, silent_machine, sources},
+    context::{Unusable, expanded, failed, given, silent_machine, sources},
 };
 use documents::Source;
 use host::{
-    Inspect, Linux,
+    FileState, Inspect, Linux,
     contract::{self, Exit},
     linux::input::Care,
 };
+use machine::Mode;
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -23,10 +24,47 @@ fn bootstrap(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit,
         false => sources(&asked.files, Care::Applying)?,
         true => kept(&seen)?,
     };
-    let configuration = configuration(sources, &seen)?;
-    let (mut linux, _lock) = take(root, &configuration, "machineadm bootstrap")?;
-    let run = Run { mode: mode.into(), configuration: &configuration, reviewed: None, output: asked.output };
-    Ok(run.go(&mut linux))
+    let text = documents::joined(&sources);
+    let given = given(sources)?;
+    let _lock = lock(&seen, "machineadm bootstrap")?;
+    let run = Run { mode: mode.into(), output: asked.output };
+    let begun = run.begun(&seen);
+    let early = (run.mode == Mode::Provision).then(|| Early::keep(&seen, &text, &begun)).transpose().map_err(failed)?;
+    let configuration = match expanded(given, text, &seen) {
+        Ok(configuration) => configuration,
+        Err(Unusable::Wrong) => {
+            early.map(|early| early.undo(&seen)).transpose().map_err(failed)?;
+            return Err(Exit::Input);
+        }
+        Err(Unusable::Unavailable(read)) => return Err(run.give_up(read, &seen)),
+    };
+    let mut linux = machine_for(&configuration, root)?;
+    Ok(run.go(&configuration, None, &mut linux))
+}
+
+/// What is kept before anything is fetched, because that may take longer than the machine stays up.
+struct Early {
+    before: Vec<(&'static str, Option<FileState>)>,
+}
+
+impl Early {
+    fn keep(linux: &Linux, text: &[u8], outcome: &[u8]) -> host::Result<Self> {
+        let mut before = Vec::new();
+        for (path, bytes) in [(contract::CONFIGURATION, text), (contract::OUTCOME, outcome)] {
+            before.push((path, linux.file(path)?));
+            // A disk that takes nothing is the run's to tell, in its outcome.
+            let _ = linux.state().write(path, bytes, 0o600);
+        }
+        Ok(Self { before })
+    }
+
+    /// Puts back what was there: something is wrong with the configuration, and nothing is to change.
+    fn undo(self, linux: &Linux) -> host::Result<()> {
+        self.before.into_iter().try_for_each(|(path, before)| match before {
+            Some(before) => linux.state().write(path, before.contents.expose(), 0o600),
+            None => linux.state().remove(path),
+        })
+    }
 }
 
 /// The configuration of a run that was cut short.

@@ -4,6 +4,7 @@ use crate::{
     context::{Configuration, complain, fail, failed, machine},
     show::{self, progress::Progress},
 };
+use documents::{Note, Read};
 use host::{
     Linux,
     contract::{self, Exit},
@@ -11,32 +12,20 @@ use host::{
 };
 use jiff::Timestamp;
 use machine::{
-    Event, Failure, LineRedactor, Mode, Outcome, SavedPlan,
-    outcome::{END, START, State},
+    Event, Failure, LineRedactor, Machine, Mode, Outcome, PlanError, Redactor, SavedPlan,
+    outcome::{CONFIGURATION, END, START, State},
 };
 use serde_json::json;
 use std::path::Path;
 
-/// What a run is told.
-pub(super) struct Run<'a> {
+/// How a run goes.
+pub(super) struct Run {
     pub(super) mode: Mode,
-    pub(super) configuration: &'a Configuration,
-    pub(super) reviewed: Option<&'a SavedPlan>,
     pub(super) output: Option<Output>,
 }
 
-/// Takes the machine for one run; what its commands print is shown without secrets.
-pub(super) fn take(root: &Path, configuration: &Configuration, command: &str) -> Result<(Linux, Lock), Exit> {
-    let echo = LineRedactor::new(configuration.redactor.clone());
-    let mut linux = machine(root, Box::new(move |line| eprintln!("  | {}", echo.redact(line))))?;
-    let lock = lock(&linux, command)?;
-    // Only now: a run that has just ended may have written it.
-    linux.reload_journal().map_err(failed)?;
-    Ok((linux, lock))
-}
-
 /// Locks the machine, or says who has it.
-fn lock(linux: &Linux, command: &str) -> Result<Lock, Exit> {
+pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, Exit> {
     let who = format!("{command}, process {}, since {:.0}", std::process::id(), Timestamp::now());
     match linux.lock(&who) {
         Ok(Ok(lock)) => Ok(lock),
@@ -48,23 +37,49 @@ fn lock(linux: &Linux, command: &str) -> Result<Lock, Exit> {
     }
 }
 
-impl Run<'_> {
+/// The machine for one run, whose caller holds the lock; what its commands print is shown without secrets.
+pub(super) fn machine_for(configuration: &Configuration, root: &Path) -> Result<Linux, Exit> {
+    let echo = LineRedactor::new(configuration.redactor.clone());
+    machine(root, Box::new(move |line| eprintln!("  | {}", echo.redact(line))))
+}
+
+impl Run {
     /// Runs; the caller holds the lock.
-    pub(super) fn go(&self, linux: &mut Linux) -> Exit {
-        let wanted = &self.configuration.machine;
-        let mut outcome = Outcome::begin(env!("CARGO_PKG_VERSION"), linux.name(), self.mode, wanted, Timestamp::now());
-        let failed_at = |phase| move |error: host::Error| Failure { phase, step: None, cause: error.into() };
-        let state = linux.state();
-        let ended = match self.prepare(&state, &outcome) {
-            Ok(()) => self.phases(linux, &mut outcome),
-            Err(error) => Err(failed_at(START)(error)),
+    pub(super) fn go(&self, configuration: &Configuration, reviewed: Option<&SavedPlan>, linux: &mut Linux) -> Exit {
+        let mut outcome = self.outcome(linux, &configuration.machine);
+        let ended = match self.prepare(configuration, &linux.state(), &outcome) {
+            Ok(()) => self.phases(configuration, reviewed, linux, &mut outcome),
+            Err(error) => Err(failed_at(START, error)),
         };
-        let redactor = &self.configuration.redactor;
+        self.end(linux, outcome, ended, &configuration.redactor)
+    }
+
+    /// Ends before it could begin: a part of the configuration could not be had.
+    pub(super) fn give_up(&self, read: Read, linux: &Linux) -> Exit {
+        let why = read.report.unavailable().map(Note::line).unwrap_or_default();
+        let outcome = self.outcome(linux, &Machine::of(read.documents));
+        let failure = Failure { phase: CONFIGURATION, step: None, cause: PlanError::Unavailable(why) };
+        // A report holds no secret of the documents: nothing is left to be taken out.
+        self.end(linux, outcome, Err(failure), &Redactor::new([]))
+    }
+
+    /// What is kept while the configuration is fetched.
+    pub(super) fn begun(&self, linux: &Linux) -> Vec<u8> {
+        self.outcome(linux, &Machine::default()).bytes()
+    }
+
+    fn outcome(&self, linux: &Linux, wanted: &Machine) -> Outcome {
+        Outcome::begin(env!("CARGO_PKG_VERSION"), linux.name(), self.mode, wanted, Timestamp::now())
+    }
+
+    /// Keeps and tells how it ended.
+    fn end(&self, linux: &Linux, mut outcome: Outcome, ended: Result<(), Failure>, redactor: &Redactor) -> Exit {
+        let state = linux.state();
         outcome.end(ended.as_ref().err(), redactor, Timestamp::now());
         let kept = match self.conclude(&state, &outcome) {
             // All is done, but nobody could tell after a reboot: that is no success, and must not look like one.
             Err(error) if ended.is_ok() => {
-                outcome.end(Some(&failed_at(END)(error)), redactor, Timestamp::now());
+                outcome.end(Some(&failed_at(END, error)), redactor, Timestamp::now());
                 self.conclude(&state, &outcome)
             }
             kept => kept,
@@ -78,15 +93,29 @@ impl Run<'_> {
     }
 
     /// What must be on disk before the first change: the configuration, for a reboot to find, and that a run began.
-    fn prepare(&self, state: &host::linux::State, outcome: &Outcome) -> host::Result<()> {
+    fn prepare(
+        &self,
+        configuration: &Configuration,
+        state: &host::linux::State,
+        outcome: &Outcome,
+    ) -> host::Result<()> {
         if self.mode == Mode::Provision {
-            state.write(contract::CONFIGURATION, &self.configuration.text, 0o600)?;
+            state.write(contract::CONFIGURATION, &configuration.text, 0o600)?;
+            if let Some(fetched) = configuration.fetched.bytes() {
+                state.write(contract::FETCHED, &fetched, 0o600)?;
+            }
             state.remove(contract::FAILURE)?;
         }
         state.write(contract::OUTCOME, &outcome.bytes(), 0o600)
     }
 
-    fn phases(&self, linux: &mut Linux, outcome: &mut Outcome) -> Result<(), Failure> {
+    fn phases(
+        &self,
+        configuration: &Configuration,
+        reviewed: Option<&SavedPlan>,
+        linux: &mut Linux,
+        outcome: &mut Outcome,
+    ) -> Result<(), Failure> {
         let mut progress = Progress::new();
         let state = linux.state();
         let mut watch = |event: Event<'_>| {
@@ -97,7 +126,7 @@ impl Run<'_> {
                 let _ = state.write(contract::OUTCOME, &outcome.bytes(), 0o600);
             }
         };
-        machine::bootstrap(self.mode, &self.configuration.machine, self.reviewed, linux, &mut watch)
+        machine::bootstrap(self.mode, &configuration.machine, reviewed, linux, &mut watch)
     }
 
     /// The outcome, and the marks that Cluster API's providers poll.
@@ -117,6 +146,7 @@ impl Run<'_> {
                 kept?;
                 state.write(contract::SUCCESS_KEPT, b"success\n", 0o644)?;
                 state.write(contract::SUCCESS, b"success\n", 0o644)?;
+                state.remove(contract::FETCHED)?;
                 state.remove(contract::CONFIGURATION)
             }
             Some(failure) => {
@@ -148,4 +178,8 @@ impl Run<'_> {
             }
         }
     }
+}
+
+const fn failed_at(phase: &'static str, error: host::Error) -> Failure {
+    Failure { phase, step: None, cause: PlanError::Look(error) }
 }

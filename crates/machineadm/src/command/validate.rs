@@ -2,8 +2,10 @@
 use crate::{
     cli::Validate,
     context::{identity, silent_machine, sources, usable},
-    provider, show,
+    provider::{self, Fetched},
+    show,
 };
+use documents::Given;
 use host::{contract::Exit, linux::input::Care};
 use std::path::Path;
 
@@ -15,7 +17,10 @@ fn validate(asked: &Validate, root: &Path) -> Result<Exit, Exit> {
     let sources = sources(&asked.files, Care::Reading)?;
     let read = match asked.expand {
         false => documents::read(sources),
-        true => provider::open(sources, identity(&silent_machine(root)?)),
+        true => match Given::read(sources) {
+            Ok(given) => provider::expand(given, identity(&silent_machine(root)?), &Fetched::default()),
+            Err(read) => read,
+        },
     };
     match asked.output {
         Some(output) => show::machine_readable(&read.report, output),

@@ -1,7 +1,7 @@
 //! Https places: fetched with retries under one deadline, within what the asking document may reach.
 use super::{patience::Patience, without_line_end};
 use documents::{
-    PassphraseProvider, ProviderError, RemoteProvider, Request, Rights, Secret,
+    Fault, PassphraseProvider, ProviderError, RemoteProvider, Request, Rights, Secret,
     v1alpha1::{Certificate, Proxy},
 };
 use fetch::{
@@ -88,15 +88,16 @@ fn get(request: &Request<'_>, limit: usize) -> Result<Zeroizing<Vec<u8>>, Provid
     drop(patience);
     answered.map_err(|GaveUp { attempts, last }| match (attempts, told(&last)) {
         (1, told) => told,
-        (_, ProviderError { message, hint }) => {
-            ProviderError { message: format!("{message}; gave up after {attempts} attempts"), hint }
+        (_, told) => {
+            let message = format!("{}; gave up after {attempts} attempts", told.message);
+            ProviderError { message, ..told }
         }
     })
 }
 
 /// What went wrong, and which right would help where one would.
 fn told(error: &NoAnswer) -> ProviderError {
-    let told = ProviderError::new(chain(error));
+    let told = ProviderError { fault: fault(error), ..ProviderError::new(chain(error)) };
     let (who, what) = match error {
         NoAnswer::Fetch(fetch::Error::Forbidden { what, .. }) => ("the RemoteConfig that fetched this document", what),
         NoAnswer::Fetch(fetch::Error::RedirectForbidden { what, .. }) => {
@@ -110,6 +111,26 @@ fn told(error: &NoAnswer) -> ProviderError {
         Place::Multicast => return told,
     };
     told.hint(format!("{who} can allow it: `allow: [{right}]`"))
+}
+
+/// Whether the same document may well get an answer another time.
+const fn fault(error: &NoAnswer) -> Fault {
+    use fetch::Error::*;
+    match error {
+        NoAnswer::Status { .. } => Fault::World,
+        NoAnswer::Fetch(error) => match error {
+            Unresolved { .. } | Refused { .. } | Unreachable { .. } | Timeout { .. } | EndedEarly { .. } => {
+                Fault::World
+            }
+            Certificate { .. } | Tls { .. } | NoRoots { .. } | Proxy { .. } | Runtime(_) => Fault::World,
+            NotHttps { .. } | BadUrl { .. } | BadHeader { .. } | BadCredentials { .. } | Forbidden { .. } => {
+                Fault::Document
+            }
+            // What answers there is not what the document may have.
+            RedirectToHttp { .. } | RedirectForbidden { .. } | TooManyRedirects { .. } => Fault::Document,
+            TooLarge { .. } | HeadersTooLarge { .. } | Malformed { .. } => Fault::Document,
+        },
+    }
 }
 
 fn settings(request: &Request<'_>, limit: usize) -> Settings {

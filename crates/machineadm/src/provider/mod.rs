@@ -1,5 +1,6 @@
 //! Providers: who fetches documents and passphrases. Those that are built in stand here, in one visible list each.
 mod descriptor;
+mod fetched;
 mod file;
 mod https;
 mod patience;
@@ -7,9 +8,12 @@ mod patience;
 use crate::context::fail;
 use descriptor::Descriptor;
 use documents::{
-    PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret, Source, Surroundings, limits,
+    Fault, Given, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret, Surroundings,
+    limits,
     v1alpha1::{Encrypted, Identity, without_secrets},
 };
+pub(crate) use fetched::Fetched;
+use fetched::Keeping;
 use file::File;
 use host::contract::Exit;
 use https::Https;
@@ -18,7 +22,9 @@ use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
 /// Who fetches documents.
-const REMOTE: [(&str, &dyn RemoteProvider); 2] = [("file", &File), ("https", &Https)];
+fn remote_providers<'a>(https: &'a Keeping<'a>) -> [(&'static str, &'a dyn RemoteProvider); 2] {
+    [("file", &File), ("https", https)]
+}
 
 /// Who fetches passphrases.
 fn passphrase_providers(descriptor: &Descriptor) -> [(&'static str, &dyn PassphraseProvider); 3] {
@@ -28,13 +34,15 @@ fn passphrase_providers(descriptor: &Descriptor) -> [(&'static str, &dyn Passphr
 /// How long a person waits for a passphrase at most.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Reads a configuration with all that it points to or seals.
-pub(crate) fn open(sources: Vec<Source>, identity: Identity) -> Read {
+/// Reads all that a configuration points to or seals.
+pub(crate) fn expand(given: Given, identity: Identity, fetched: &Fetched) -> Read {
+    let https = Keeping { provider: &Https, fetched };
+    let remote = &remote_providers(&https);
     let descriptor = Descriptor::default();
     let passphrase = &passphrase_providers(&descriptor);
     let begun = Instant::now();
     let (now, elapsed) = (Timestamp::now(), &|| begun.elapsed());
-    documents::open(sources, &Surroundings { identity, now, elapsed, remote: &REMOTE, passphrase })
+    given.expand(&Surroundings { identity, now, elapsed, remote, passphrase })
 }
 
 /// Passphrases for `encrypt` and `decrypt`, which a person calls.
@@ -48,12 +56,15 @@ impl Passphrases {
     pub(crate) fn of(&self, encrypted: &Encrypted) -> Result<Secret<Vec<u8>>, Exit> {
         let Encrypted { provider, passphrase_uri: uri, authorities, .. } = encrypted;
         let shown = without_secrets(uri.expose());
-        let wrong = |ProviderError { message, hint }: ProviderError| {
+        let wrong = |ProviderError { message, hint, fault }: ProviderError| {
             fail(&format!("no passphrase from {shown}: {message}"));
             if let Some(hint) = hint {
                 eprintln!("remedy: {hint}");
             }
-            Exit::Input
+            match fault {
+                Fault::Document => Exit::Input,
+                Fault::World => Exit::Failed,
+            }
         };
         let providers = passphrase_providers(&self.descriptor);
         let Some((_, found)) = providers.iter().find(|(known, _)| known == provider) else {
@@ -70,6 +81,7 @@ impl Passphrases {
             authorities,
             bundles,
             proxy: None,
+            keep_as: None,
             limit,
             timeout: TIMEOUT,
         };

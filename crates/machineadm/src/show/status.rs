@@ -1,7 +1,7 @@
 //! An outcome for people.
 use super::{count, padded, sign, sources};
 use jiff::{Timestamp, tz::TimeZone};
-use machine::outcome::{END, FailureOutcome, Outcome, PhaseOutcome, START, State};
+use machine::outcome::{CONFIGURATION, END, FailureOutcome, Outcome, PhaseOutcome, START, State};
 use std::path::Path;
 
 /// Whether the run that an outcome tells of is still at work.
@@ -46,7 +46,9 @@ pub(crate) fn text(outcome: &Outcome, now: &Now, clock: Timestamp, place: &Path)
         sources(&outcome.sources)
     );
     let failed_at = |place: &str| outcome.failure.as_ref().filter(|failure| failure.phase == place);
-    text.push_str(&failed_at(START).map(failure_lines).unwrap_or_default());
+    for place in [CONFIGURATION, START] {
+        text.push_str(&failed_at(place).map(failure_lines).unwrap_or_default());
+    }
     for phase in &outcome.phases {
         text.push_str(&phase_line(phase));
         text.push_str(&failed_at(&phase.name).map(failure_lines).unwrap_or_default());

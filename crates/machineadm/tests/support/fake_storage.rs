@@ -8,7 +8,7 @@ use testbed::fake::{FakeServer, answer};
 type Answers = Arc<Mutex<BTreeMap<String, VecDeque<(u16, String)>>>>;
 
 pub(crate) struct FakeStorage {
-    server: FakeServer,
+    pub(crate) server: FakeServer,
     answers: Answers,
 }
 

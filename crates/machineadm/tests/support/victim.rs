@@ -4,14 +4,18 @@ use super::{
     differences::differences,
     documents::document,
     keeper::{Keeper, PASSPHRASE},
+    machines_own::machines_own,
     ran::Ran,
-    tree::look,
 };
 use std::{fs, io, process::Command, sync::Arc};
 use testbed::fake::{Authority, FakeServer, Seen, Tls};
 
 /// Attempts of one fetch within a few seconds, however it fails.
 pub(crate) const FEW: std::ops::RangeInclusive<usize> = 2..=8;
+
+/// What tells of a run that has failed.
+const REPORTED: &[&str] =
+    &["/run/cluster-api", host::contract::FAILURE, host::contract::OUTCOME, host::contract::CONFIGURATION];
 
 pub(crate) struct Victim {
     pub(crate) keeper: Keeper,
@@ -56,14 +60,35 @@ impl Victim {
 
     /// Bootstraps in vain: wrong input, said in these words, nothing changed and nothing told.
     pub(crate) fn refuses_all(&self, configuration: &str, why: &str) -> usize {
-        let before = (look(&self.keeper.root()), self.server.seen().len());
+        self.in_vain(configuration, why, 2, &[])
+    }
+
+    /// Bootstraps in vain, because what is there can't be had: the outcome says so, and the configuration is kept.
+    pub(crate) fn gives_up(&self, more: &str, why: &str) -> usize {
+        self.gives_up_all(&self.remote("/a", more), why)
+    }
+
+    /// The same with a configuration of one's own.
+    pub(crate) fn gives_up_all(&self, configuration: &str, why: &str) -> usize {
+        let asked = self.in_vain(configuration, why, 1, REPORTED);
+        let status = self.keeper.run(&["status"]);
+        assert!(status.stdout.contains("FAILED at configuration") && status.stdout.contains(why), "{}", status.stdout);
+        let kept = fs::read_to_string(self.keeper.root().join(&host::contract::CONFIGURATION[1..]));
+        assert_eq!(kept.expect("the configuration is kept"), configuration);
+        asked
+    }
+
+    fn in_vain(&self, configuration: &str, why: &str, code: i32, reported: &[&str]) -> usize {
+        let before = (machines_own(&self.keeper.root()), self.server.seen().len());
         self.keeper.write("node.yaml", configuration);
         let (ran, connected) = self.traced(&["bootstrap", "-f", &self.keeper.path("node.yaml")]);
-        assert_eq!(ran.code, Some(2), "{why}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(ran.code, Some(code), "{why}: {}{}", ran.stdout, ran.stderr);
         assert!(ran.stderr.contains(why), "{why}: {}", ran.stderr);
         assert!(!ran.stderr.contains(PASSPHRASE) && ran.stdout.is_empty(), "{}{}", ran.stdout, ran.stderr);
         assert!(ran.stderr.len() < 4000, "a report that nobody reads: {} bytes", ran.stderr.len());
-        assert_eq!(differences(&before.0, &look(&self.keeper.root())), Vec::<String>::new());
+        let mut after = machines_own(&self.keeper.root());
+        after.retain(|name, _| !reported.contains(&name.as_str()));
+        assert_eq!(differences(&before.0, &after), Vec::<String>::new());
         let ours = format!("htons({}), sin_addr=inet_addr(\"127.0.0.1\")", self.server.port());
         let elsewhere: Vec<_> =
             connected.lines().filter(|line| line.contains("AF_INET") && !line.contains(&ours)).collect();
