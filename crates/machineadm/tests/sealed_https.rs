@@ -58,7 +58,11 @@ fn documents_and_their_passphrase_are_fetched() {
     let (keeper, storage) = (Keeper::new(), FakeStorage::new());
     storage.put("/p", &[(200, &format!("{PASSPHRASE}\n"))]);
     storage.put("/a", &[(200, &sealed(&keeper, &storage, &motd("fetched")))]);
-    let more = format!(", require: encrypted, allow: [loopback], passphraseURIs: ['{}']", storage.uri("/p?q=1"));
+    let more = format!(
+        ", require: encrypted, allow: [loopback], passphraseURIs: ['{}'], passphraseCertificateAuthority: {}",
+        storage.uri("/p?q=1"),
+        storage.authority()
+    );
     let ran = keeper.bootstrap(&remote(&storage, "/a", &more));
     done(&ran);
     assert_eq!(fs::read_to_string(keeper.root().join("etc/motd")).unwrap(), "fetched");

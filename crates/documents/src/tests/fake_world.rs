@@ -113,6 +113,12 @@ pub(super) fn sealed_with(text: impl AsRef<[u8]>, provider: &str, uri: &str, rou
     format!("---\n{}", sealed_document(&sealed, &Heading { name: None, provider, passphrase_uri: &uri }))
 }
 
+/// The certificate of the examples, as a YAML string.
+pub(super) fn authority() -> String {
+    let bundle = crate::KINDS.iter().find(|known| known.kind == "TrustBundleConfig").unwrap().example;
+    format!("\"{}\"", bundle.split_once("certificates: |\n").unwrap().1.replace('\n', "\\n").replace("    ", ""))
+}
+
 /// A document that loads a module of this name.
 pub(super) fn module(name: &str) -> String {
     format!("---\napiVersion: {API_VERSION}\nkind: KernelModulesConfig\nspec: {{modules: [{name}]}}\n")

@@ -125,7 +125,7 @@ impl Document for EncryptedConfig {
         ] {
             check_algorithm(field, named.as_deref(), known, findings);
         }
-        let authorities = authorities(certificate_authority.as_deref(), findings);
+        let authorities = authorities("spec.certificateAuthority", certificate_authority.as_deref(), findings);
         let sealed = self.sealed(findings);
         let Self { provider, passphrase_uri, .. } = self;
         Some(Encrypted { provider, passphrase_uri, authorities, sealed: sealed? })
