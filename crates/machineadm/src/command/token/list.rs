@@ -4,7 +4,7 @@ use crate::{
     command::{api, wrong_input},
     show::{
         self,
-        tokens::{self, HEAD, Listed, Template},
+        tokens::{self, Listed, Row, Template},
     },
 };
 use discovery::{TokenSettings, token_secret, usable};
@@ -37,8 +37,7 @@ pub(super) fn run(asked: &List) -> Result<Exit, Exit> {
         eprintln!("warning: {problem}");
     }
     let between = if matches!(format, Format::Yaml) { "---\n" } else { "" };
-    let head = if matches!(format, Format::Text) && !found.tokens.is_empty() { HEAD } else { "" };
-    show::print(&format!("{head}{}", found.tokens.join(between)));
+    show::print(&found.tokens.join(between));
     Ok(Exit::Done)
 }
 
@@ -82,26 +81,23 @@ impl Found {
         let Item { metadata: Named { name, namespace }, secret_type, data } = item;
         let secret = Secret::new(ObjectMeta::named_in(&namespace, &name), &secret_type, data.unwrap_or_default());
         match usable::listed(&secret) {
-            Ok(settings) => self.tokens.push(printed(&settings, format, now)),
+            Ok(settings) => self.tokens.push(self.printed(&settings, format, now)),
             Err(reason) => self.problems.push(format!("Secret {name} is no usable token: {reason}")),
         }
     }
-}
 
-fn printed(settings: &TokenSettings, format: &Format, now: Timestamp) -> String {
-    let mut listed = Listed::new(settings.token.expose().to_string());
-    listed.description.clone_from(&settings.description);
-    listed.expires = settings.expires.map(|moment| moment.to_string());
-    listed.usages = settings.usages.iter().cloned().collect();
-    listed.groups.clone_from(&settings.groups);
-    match format {
-        Format::Text => {
-            let left = settings.expires.map(|moment| moment.since(now).short_human());
-            tokens::row(&listed, left.as_deref())
+    fn printed(&self, settings: &TokenSettings, format: &Format, now: Timestamp) -> String {
+        let listed = Listed::from(settings);
+        match format {
+            Format::Text => {
+                let left = settings.expires.map(|moment| moment.since(now).short_human());
+                let row = Row::of(&listed, left.as_deref());
+                if self.tokens.is_empty() { row.headed() } else { row.line() }
+            }
+            Format::Json => tokens::json(&listed),
+            Format::Yaml => tokens::yaml(&listed),
+            Format::Template(template) => template.fill(&listed),
         }
-        Format::Json => tokens::json(&listed),
-        Format::Yaml => tokens::yaml(&listed),
-        Format::Template(template) => template.fill(&listed),
     }
 }
 
@@ -129,7 +125,7 @@ mod tests {
     #[test]
     fn the_same_secrets_print_as_kubeadm_printed_them() {
         let text = include_str!("../../../tests/vectors/token-list/token-list.txt");
-        assert_eq!(format!("{HEAD}{}", list(&Format::Text).tokens.concat()), recorded(text));
+        assert_eq!(list(&Format::Text).tokens.concat(), recorded(text));
         let json = include_str!("../../../tests/vectors/token-list/token-list-json.txt");
         assert_eq!(list(&Format::Json).tokens.concat(), recorded(json));
         let yaml = include_str!("../../../tests/vectors/token-list/token-list-yaml.txt");

@@ -4,9 +4,10 @@ mod table;
 mod yaml;
 
 pub(crate) use jsonpath::Template;
-pub(crate) use table::{HEAD, row};
+pub(crate) use table::Row;
 pub(crate) use yaml::document as yaml;
 
+use discovery::TokenSettings;
 use serde::Serialize;
 
 /// One token, as kubeadm's output API has it. It holds the whole token: who lists tokens wants them.
@@ -36,6 +37,18 @@ impl Listed {
     }
 }
 
+impl From<&TokenSettings> for Listed {
+    fn from(settings: &TokenSettings) -> Self {
+        let TokenSettings { token, description, expires, usages, groups } = settings;
+        let mut listed = Self::new(token.expose().to_string());
+        listed.description.clone_from(description);
+        listed.expires = expires.map(|moment| moment.to_string());
+        listed.usages = usages.iter().cloned().collect();
+        listed.groups.clone_from(groups);
+        listed
+    }
+}
+
 /// One object of the stream that `-o json` prints.
 pub(crate) fn json(token: &Listed) -> String {
     let mut text = Vec::new();
@@ -43,9 +56,16 @@ pub(crate) fn json(token: &Listed) -> String {
     let mut serializer = serde_json::Serializer::with_formatter(&mut text, indent);
     // Text and lists of text can't fail.
     let _ = token.serialize(&mut serializer);
-    // Go's encoder escapes these, so that JSON can stand in HTML.
-    let text = String::from_utf8_lossy(&text).replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
-    text + "\n"
+    String::from_utf8_lossy(&text).chars().fold(String::new(), escaped) + "\n"
+}
+
+/// Go's encoder escapes these, so that JSON can stand in HTML and in JavaScript.
+fn escaped(mut text: String, c: char) -> String {
+    match c {
+        '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+        _ => text.push(c),
+    }
+    text
 }
 
 #[cfg(test)]
@@ -63,5 +83,16 @@ mod tests {
              \"token\": \"abcdef.0123456789abcdef\",\n    \"description\": \"a \\u0026 \\u003cb\\u003e\",\n    \
              \"usages\": [\n        \"signing\"\n    ]\n}\n"
         );
+    }
+
+    #[test]
+    fn descriptions_are_written_as_kubeadm_writes_them() {
+        let recorded = include_str!("../../../tests/vectors/token-list/descriptions.json");
+        for case in serde_json::from_str::<Vec<serde_json::Value>>(recorded).unwrap() {
+            let mut token = Listed::new("abcdef.0123456789abcdef".into());
+            token.description = case["text"].as_str().unwrap().into();
+            let line = format!("    \"description\": {}", case["json"].as_str().unwrap());
+            assert!(json(&token).contains(&line), "{}\n{line}", json(&token));
+        }
     }
 }
