@@ -1,7 +1,8 @@
 //! `machineadm token list`: what kubeadm's users know, in kubeadm's bytes.
-use super::arguments::List;
+use super::arguments::{List, Token};
 use crate::{
     command::{api, wrong_input},
+    context::fail,
     show::{
         self,
         tokens::{self, Listed, Row, Template},
@@ -21,9 +22,9 @@ enum Format {
     Template(Template),
 }
 
-pub(super) fn run(asked: &List) -> Result<Exit, Exit> {
-    let format = format(&asked.output)?;
-    let server = api::connect(api::kubeconfig(&asked.connection.kubeconfig)?)?;
+pub(super) fn run(asked: &List, Token { connection, .. }: &Token) -> Result<Exit, Exit> {
+    let format = format(asked)?;
+    let server = api::connect(api::kubeconfig(&connection.kubeconfig)?)?;
     let now = Timestamp::now();
     let mut found = Found::default();
     let collection = format!("/api/v1/namespaces/{}/secrets", token_secret::NAMESPACE);
@@ -38,18 +39,21 @@ pub(super) fn run(asked: &List) -> Result<Exit, Exit> {
     }
     let between = if matches!(format, Format::Yaml) { "---\n" } else { "" };
     show::print(&found.tokens.join(between));
-    Ok(Exit::Done)
+    Ok(found.lacking.map_or(Exit::Done, |lacking| fail(&lacking)))
 }
 
-fn format(text: &str) -> Result<Format, Exit> {
-    match text {
-        "text" => Ok(Format::Text),
+/// `JSON` is `json`, and `TEXT` is not `text`, as kubeadm has it.
+fn format(asked: &List) -> Result<Format, Exit> {
+    let text = asked.output.as_str();
+    if let Some(template) = text.strip_prefix("jsonpath=") {
+        let template = Template::read(template).map_err(|error| wrong_input(&[error]))?;
+        return Ok(Format::Template(if asked.allow_missing_template_keys { template } else { template.strict() }));
+    }
+    match text.to_ascii_lowercase().as_str() {
         "json" => Ok(Format::Json),
         "yaml" => Ok(Format::Yaml),
-        _ => match text.strip_prefix("jsonpath=") {
-            Some(template) => Template::read(template).map(Format::Template).map_err(|error| wrong_input(&[error])),
-            None => Err(wrong_input(&["-o must be text, json, yaml or jsonpath=TEMPLATE".to_owned()])),
-        },
+        _ if text == "text" => Ok(Format::Text),
+        _ => Err(wrong_input(&["-o must be text, json, yaml or jsonpath=TEMPLATE".to_owned()])),
     }
 }
 
@@ -74,6 +78,8 @@ struct Named {
 struct Found {
     tokens: Vec<String>,
     problems: Vec<String>,
+    /// What a strict template asks for and the first such token has not.
+    lacking: Option<String>,
 }
 
 impl Found {
@@ -81,14 +87,18 @@ impl Found {
         let Item { metadata: Named { name, namespace }, secret_type, data } = item;
         let secret = Secret::new(ObjectMeta::named_in(&namespace, &name), &secret_type, data.unwrap_or_default());
         match usable::listed(&secret) {
-            Ok(settings) => self.tokens.push(self.printed(&settings, format, now)),
+            Ok(_) if self.lacking.is_some() => {}
+            Ok(settings) => match self.printed(&settings, format, now) {
+                Ok(text) => self.tokens.push(text),
+                Err(field) => self.lacking = Some(lacking(&settings, &field)),
+            },
             Err(reason) => self.problems.push(format!("Secret {name} is no usable token: {reason}")),
         }
     }
 
-    fn printed(&self, settings: &TokenSettings, format: &Format, now: Timestamp) -> String {
+    fn printed(&self, settings: &TokenSettings, format: &Format, now: Timestamp) -> Result<String, String> {
         let listed = Listed::from(settings);
-        match format {
+        Ok(match format {
             Format::Text => {
                 let left = settings.expires.map(|moment| moment.since(now).short_human());
                 let row = Row::of(&listed, left.as_deref());
@@ -96,9 +106,13 @@ impl Found {
             }
             Format::Json => tokens::json(&listed),
             Format::Yaml => tokens::yaml(&listed),
-            Format::Template(template) => template.fill(&listed),
-        }
+            Format::Template(template) => template.fill(&listed)?,
+        })
     }
+}
+
+fn lacking(settings: &TokenSettings, field: &str) -> String {
+    format!("token \"{}\" has no {field}: take it out of the template, or allow what is missing", settings.token.id)
 }
 
 #[cfg(test)]

@@ -5,7 +5,11 @@ use serde_json::Value;
 
 /// A template that was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Template(Vec<Part>);
+pub(crate) struct Template {
+    parts: Vec<Part>,
+    /// Whether a field that a token lacks is an error; else it is empty.
+    is_strict: bool,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
@@ -32,13 +36,26 @@ impl Template {
             text = &rest[end + 1..];
         }
         parts.push(Part::Text(text.to_owned()));
-        Ok(Self(parts))
+        Ok(Self { parts, is_strict: false })
     }
 
-    /// What it comes to for one token.
-    pub(crate) fn fill(&self, token: &Listed) -> String {
+    /// The same, for which a field that a token lacks is an error.
+    pub(crate) fn strict(self) -> Self {
+        Self { is_strict: true, ..self }
+    }
+
+    /// What it comes to for one token, or the field that it lacks.
+    pub(crate) fn fill(&self, token: &Listed) -> Result<String, String> {
         let value = serde_json::to_value(token).unwrap_or_default();
-        self.0.iter().map(|part| filled(part, &value)).collect()
+        let is_lacking = |name: &&String| self.is_strict && value[name.as_str()].is_null();
+        let mut fields = self.parts.iter().filter_map(|part| match part {
+            Part::Field(name, _) => Some(name),
+            Part::Text(_) => None,
+        });
+        match fields.find(is_lacking) {
+            Some(name) => Err(name.clone()),
+            None => Ok(self.parts.iter().map(|part| filled(part, &value)).collect()),
+        }
     }
 }
 
@@ -108,8 +125,16 @@ mod tests {
             ("{.usages}", r#"["authentication","signing"]"#),
             ("{.description}{'}'}", "}"),
         ] {
-            assert_eq!(Template::read(template).map(|template| template.fill(&token())).as_deref(), Ok(wanted));
+            let filled = Template::read(template).and_then(|template| template.fill(&token()));
+            assert_eq!(filled.as_deref(), Ok(wanted));
         }
+    }
+
+    #[test]
+    fn a_strict_template_names_what_a_token_lacks() {
+        let strict = |template| Template::read(template).unwrap().strict().fill(&token());
+        assert_eq!(strict("{.token}{.expires}"), Err("expires".to_owned()));
+        assert_eq!(strict("{.usages[0]}").as_deref(), Ok("authentication"));
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! Bootstrap tokens as `kubeadm token list` prints them, byte for byte.
 mod jsonpath;
+mod made;
+mod stream;
 mod table;
 mod yaml;
 
 pub(crate) use jsonpath::Template;
+pub(crate) use made::{Deletion, DeletionResult, Made};
+pub(crate) use stream::Stream;
 pub(crate) use table::Row;
 pub(crate) use yaml::document as yaml;
 
