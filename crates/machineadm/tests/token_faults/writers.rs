@@ -85,8 +85,11 @@ fn nothing_of_others_is_lost(plane: &ControlPlane) -> Result<()> {
         let writing = scope.spawn(|| writes_until(plane, &is_over, &written));
         let again = || servers.iter().map(|url| begin(&plane.kubeconfig(), &["discovery-objects", "--server", url]));
         let mut outputs: Vec<_> = (0..3).flat_map(|_| ended(again().collect())).collect();
-        let is_met = |outputs: &[Output]| outputs.iter().any(|output| output.status.success());
-        while !writing.is_finished() && !(is_met(&outputs) && written.load(Ordering::SeqCst) >= OTHERS) {
+        let is_met = |outputs: &[Output]| {
+            let one_succeeded = outputs.iter().any(|output| output.status.success());
+            one_succeeded && written.load(Ordering::SeqCst) >= OTHERS
+        };
+        while !writing.is_finished() && !is_met(&outputs) {
             outputs.extend(ended(again().collect()));
         }
         is_over.store(true, Ordering::SeqCst);

@@ -26,11 +26,11 @@ pub(super) fn run(asked: &List, Token { connection, .. }: &Token) -> Result<Exit
     let format = format(asked)?;
     let server = api::connect(api::kubeconfig(&connection.kubeconfig)?)?;
     let now = Timestamp::now();
-    let mut found = Found::default();
+    let mut found = Found::new();
     let collection = format!("/api/v1/namespaces/{}/secrets", token_secret::NAMESPACE);
     let selector = format!("type={}", token_secret::TYPE);
     let listed = server.list(&collection, &[("fieldSelector", &selector)], &mut |item| match item {
-        cluster::Listed::Restarted => found = Found::default(),
+        cluster::Listed::Restarted => found = Found::new(),
         cluster::Listed::Item(item) => found.take(item, &format, now),
     });
     listed.map_err(|error| api::failed(&error))?;
@@ -69,30 +69,38 @@ struct Item {
 #[derive(Deserialize)]
 struct Named {
     name: String,
-    #[serde(default)]
-    namespace: String,
 }
 
 /// What was listed so far; only the printed form is kept.
-#[derive(Default)]
 struct Found {
     tokens: Vec<String>,
     problems: Vec<String>,
     /// What a strict template asks for and the first such token has not.
     lacking: Option<String>,
+    /// The Secret at hand: what is the same for all is not made anew for each.
+    secret: Secret,
 }
 
 impl Found {
+    fn new() -> Self {
+        let secret = Secret::new(ObjectMeta::named_in(token_secret::NAMESPACE, ""), "", BTreeMap::new());
+        Self { tokens: Vec::new(), problems: Vec::new(), lacking: None, secret }
+    }
+
     fn take(&mut self, item: Item, format: &Format, now: Timestamp) {
-        let Item { metadata: Named { name, namespace }, secret_type, data } = item;
-        let secret = Secret::new(ObjectMeta::named_in(&namespace, &name), &secret_type, data.unwrap_or_default());
-        match usable::listed(&secret) {
+        let Item { metadata: Named { name }, secret_type, data } = item;
+        self.secret.metadata.name = name;
+        self.secret.secret_type = secret_type;
+        self.secret.data = data.unwrap_or_default();
+        match usable::listed(&self.secret) {
             Ok(_) if self.lacking.is_some() => {}
             Ok(settings) => match self.printed(&settings, format, now) {
                 Ok(text) => self.tokens.push(text),
                 Err(field) => self.lacking = Some(lacking(&settings, &field)),
             },
-            Err(reason) => self.problems.push(format!("Secret {name} is no usable token: {reason}")),
+            Err(reason) => {
+                self.problems.push(format!("Secret {} is no usable token: {reason}", self.secret.metadata.name));
+            }
         }
     }
 
@@ -125,7 +133,7 @@ mod tests {
 
     fn list(format: &Format) -> Found {
         let list: serde_json::Value = serde_json::from_str(SECRETS).unwrap();
-        let mut found = Found::default();
+        let mut found = Found::new();
         for item in list["items"].as_array().unwrap() {
             found.take(Item::deserialize(item).unwrap(), format, NOW.parse().unwrap());
         }
@@ -151,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_secret_that_is_no_token_is_named_with_the_reason_and_without_its_content() {
-        let mut found = Found::default();
+        let mut found = Found::new();
         let item = serde_json::json!({
             "metadata": {"name": "bootstrap-token-abcdef", "namespace": "kube-system"},
             "type": "bootstrap.kubernetes.io/token",

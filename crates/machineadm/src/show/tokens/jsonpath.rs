@@ -45,7 +45,7 @@ impl Template {
     }
 
     /// What it comes to for one token, or the field that it lacks.
-    pub(crate) fn fill(&self, token: &Listed) -> Result<String, String> {
+    pub(crate) fn fill(&self, token: &Listed<'_>) -> Result<String, String> {
         let value = serde_json::to_value(token).unwrap_or_default();
         let is_lacking = |name: &&String| self.is_strict && value[name.as_str()].is_null();
         let mut fields = self.parts.iter().filter_map(|part| match part {
@@ -110,11 +110,12 @@ fn filled(part: &Part, token: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use discovery::TokenSettings;
 
-    fn token() -> Listed {
-        let mut token = Listed::new("abcdef.0123456789abcdef".into());
-        token.usages = vec!["authentication".into(), "signing".into()];
-        token
+    fn filled(template: &Template) -> Result<String, String> {
+        let mut token = TokenSettings::new("abcdef.0123456789abcdef".parse().unwrap());
+        token.usages = ["authentication", "signing"].map(str::to_owned).into();
+        template.fill(&Listed::from(&token))
     }
 
     #[test]
@@ -125,14 +126,14 @@ mod tests {
             ("{.usages}", r#"["authentication","signing"]"#),
             ("{.description}{'}'}", "}"),
         ] {
-            let filled = Template::read(template).and_then(|template| template.fill(&token()));
+            let filled = Template::read(template).and_then(|template| filled(&template));
             assert_eq!(filled.as_deref(), Ok(wanted));
         }
     }
 
     #[test]
     fn a_strict_template_names_what_a_token_lacks() {
-        let strict = |template| Template::read(template).unwrap().strict().fill(&token());
+        let strict = |template| filled(&Template::read(template).unwrap().strict());
         assert_eq!(strict("{.token}{.expires}"), Err("expires".to_owned()));
         assert_eq!(strict("{.usages[0]}").as_deref(), Ok("authentication"));
     }

@@ -7,7 +7,7 @@ use super::Listed;
 use serde_json::Value;
 
 /// The document, without a marker.
-pub(crate) fn document(token: &Listed) -> String {
+pub(crate) fn document(token: &Listed<'_>) -> String {
     let Ok(Value::Object(members)) = serde_json::to_value(token) else { return String::new() };
     let mut members: Vec<_> = members.into_iter().collect();
     members.sort_by(|(one, _), (other, _)| one.cmp(other));
