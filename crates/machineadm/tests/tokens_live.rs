@@ -109,6 +109,7 @@ fn tokens_that_we_make_are_signed_listed_and_deleted_by_the_real_programs_and_th
     taken(&plane)?;
     for_programs(&plane)?;
     configured(&plane, scratch.path())?;
+    described(&plane, scratch.path())?;
     plane.down()
 }
 
@@ -274,6 +275,34 @@ fn configured(plane: &ControlPlane, scratch: &Path) -> Result<()> {
     let ours = said(&token(plane, &with_key));
     said(&token(plane, &["delete", "ffffff"]));
     assert_eq!(ours, said(&kubeadm(plane, &[&["token"][..], &with_key].concat())?));
+    Ok(())
+}
+
+/// Whatever a description holds, ours and kubeadm's are the same; what was recorded of it is what it is still.
+fn described(plane: &ControlPlane, scratch: &Path) -> Result<()> {
+    let recorded: Vec<Value> =
+        serde_json::from_str(include_str!("vectors/token-list/descriptions.json")).expect("JSON");
+    // kubeadm doesn't keep these.
+    let texts = recorded.iter().filter_map(|case| case["text"].as_str());
+    let texts = texts.filter(|text| !text.contains(['\u{85}', '\u{feff}']));
+    let secret = |(number, text): (usize, &str)| {
+        let id = format!("d{number:05}");
+        let data = serde_json::json!({"token-id": id, "token-secret": "0123456789abcdef", "description": text});
+        serde_json::json!({
+            "apiVersion": "v1", "kind": "Secret", "type": "bootstrap.kubernetes.io/token", "stringData": data,
+            "metadata": {"name": format!("bootstrap-token-{id}"), "namespace": "kube-system"},
+        })
+    };
+    let items: Vec<_> = texts.enumerate().map(secret).collect();
+    let file = scratch.join("described.json");
+    let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": items});
+    std::fs::write(&file, list.to_string()).expect("a file");
+    plane.kubectl(&["create", "--filename", &file.display().to_string()])?;
+    for format in ["json", "yaml"] {
+        let theirs = said(&kubeadm(plane, &["token", "list", "-o", format])?);
+        assert!(theirs.matches("BootstrapToken").count() > items.len());
+        assert_eq!(said(&token(plane, &["list", "-o", format])), theirs, "{format}");
+    }
     Ok(())
 }
 

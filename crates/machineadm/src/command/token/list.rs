@@ -127,7 +127,7 @@ fn lacking(settings: &TokenSettings, field: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What `kubeadm token list` printed for these Secrets at that time; see the vectors' README.
+    /// What `kubeadm token list` printed for these Secrets at that time.
     const SECRETS: &str = include_str!("../../../tests/vectors/token-list/token-list.secrets.json");
     const NOW: &str = "2026-11-15T18:49:14Z";
 
