@@ -1261,12 +1261,16 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token)
-            opts="-h --root --mode --help create list delete generate help"
+            opts="-h --kubeconfig --dry-run --root --mode --help create list delete generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1283,7 +1287,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__create)
-            opts="-h --usages --ttl --description --groups --print-join-command --certificate-key --config --dry-run --kubeconfig --root --mode --help"
+            opts="-o -h --usages --ttl --description --groups --print-join-command --certificate-key --config --output --kubeconfig --dry-run --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1313,6 +1317,14 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --output)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
                 --kubeconfig)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1333,12 +1345,20 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__delete)
-            opts="-h --dry-run --kubeconfig --root --mode --help"
+            opts="-o -h --output --kubeconfig --dry-run --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
                 --kubeconfig)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1359,12 +1379,24 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__generate)
-            opts="-h --root --mode --help"
+            opts="-o -h --output --kubeconfig --dry-run --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1465,7 +1497,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__list)
-            opts="-o -h --output --kubeconfig --root --mode --help"
+            opts="-o -h --output --allow-missing-template-keys --show-managed-fields --kubeconfig --dry-run --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1477,6 +1509,14 @@ _machineadm() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-missing-template-keys)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --show-managed-fields)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --kubeconfig)

@@ -110,14 +110,11 @@ Examples:
     )]
     Config(Config),
     /// Make, list and delete the bootstrap tokens of a cluster
-    #[command(
-        subcommand,
-        after_help = "\
+    #[command(after_help = "\
 Examples:
   machineadm token create --print-join-command
   machineadm token list
-  machineadm token delete abcdef"
-    )]
+  machineadm token delete abcdef")]
     Token(Token),
     /// Find a cluster, prove that it is the right one, and say how
     #[command(after_help = "\
