@@ -188,8 +188,7 @@ fn taken(plane: &ControlPlane) -> Result<()> {
     plane.kubectl(&["create", "--filename", &file.path().display().to_string()])?;
     plane.kubectl(&["--namespace=kube-system", "delete", "secret", "bootstrap-token-hhhhh1", "--wait=false"])?;
     for (words, what) in [
-        (&["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "0"][..], "it never ends"),
-        (&["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "1h"], "it never ends"),
+        (&["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "1h"][..], "it never ends"),
         (&["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--dry-run"], "it never ends"),
         (&["create", "hhhhh1.0123456789abcdef"], "it is being deleted"),
     ] {
@@ -200,6 +199,10 @@ fn taken(plane: &ControlPlane) -> Result<()> {
         assert!(complaint.contains(&format!("already exists: {what}\nremedy: ")), "{words:?}: {complaint}");
         assert!(!complaint.contains("0123456789abcdef") && !complaint.contains("warning"), "{words:?}: {complaint}");
     }
+    // A run that was cut short can be run again.
+    let same = token(plane, &["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "0"]);
+    assert_eq!(said(&same), "aaaaaa.0123456789abcdef\n");
+    assert!(text(&same.stderr).contains("the token aaaaaa was there already"), "{same:?}");
     // The real cleaner may have been at it.
     let ended = text(&token(plane, &["create", "hhhhh0.0123456789abcdef"]).stderr);
     let known = ["it has ended at 2001-01-01 00:00 UTC", "it is being deleted"];
@@ -253,7 +256,8 @@ fn configured(plane: &ControlPlane, scratch: &Path) -> Result<()> {
     assert!(line.contains("2099-01-01T00:00:00Z") && line.contains("from a file"), "{line}");
 
     // One id is known: none of the others is made.
-    std::fs::write(&file, document.replace("123456.", "jjjjjj.")).expect("a file");
+    let other = document.replace("123456.", "jjjjjj.").replace("eeeeee.0123456789abcdef", "eeeeee.ffffffffffffffff");
+    std::fs::write(&file, other).expect("a file");
     let refused = token(plane, &["create", "--config", &file.display().to_string()]);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
     assert!(text(&refused.stderr).starts_with("error: a token with id \"eeeeee\" already exists"), "{refused:?}");

@@ -27,7 +27,7 @@ Examples:
   machineadm token create -o json | jq -r .expires
 
 A token for authentication lets its holder claim to be a node of the cluster until it expires. An id that is there
-already is refused, whatever its token is; with --config, before any token is made.")]
+already is refused, with --config before any token is made, unless the same command made it a few minutes ago.")]
     Create(Box<Create>),
     /// List the tokens of the cluster
     #[command(after_help = "\

@@ -60,7 +60,8 @@ impl Maker {
     fn all_ids_are_free(&self, tokens: &[TokenSettings]) -> Result<(), Exit> {
         let mut exit = None;
         for settings in tokens.iter().filter(|_| tokens.len() > 1) {
-            if let Some(live) = self.live(settings).map_err(|problem| fail(&problem))? {
+            let live = self.live(settings).map_err(|problem| fail(&problem))?;
+            if let Some(live) = live.filter(|live| !settings.was_made_as(live, self.now)) {
                 exit = Some(fail(&taken::message(&settings.token.id, &live, self.now)));
             }
         }
@@ -68,26 +69,26 @@ impl Maker {
     }
 
     /// Makes one token, and returns what the cluster has now.
-    fn make(&self, wanted: &TokenSettings) -> Result<TokenSettings, String> {
+    fn make(&self, wanted: &TokenSettings) -> Result<Live, String> {
         let object = Object::from(wanted.secret());
         let body = api::body(&object)?;
         let created = self.server.create(&object.collection(), &body, effect(self.dry_run));
         match created.map_err(|error| api::said(&error))? {
-            Created::Created(made) => settings(&api::read(made)?),
+            Created::Created(made) => Ok(Live { settings: settings(&api::read(made)?)?, was_there: false }),
             Created::Exists { maybe_ours } => self.existing(wanted, maybe_ours),
         }
     }
 
-    /// The answer to an earlier try of ours may have been lost: then it is there exactly as we sent it.
-    fn existing(&self, wanted: &TokenSettings, maybe_ours: bool) -> Result<TokenSettings, String> {
+    /// The answer to an earlier try of ours may have been lost, or a run that was cut short made it.
+    fn existing(&self, wanted: &TokenSettings, maybe_ours: bool) -> Result<Live, String> {
         let Some(live) = self.live(wanted)? else {
             let id = &wanted.token.id;
             return Err(format!("a token with id \"{id}\" was there, and was deleted at the same time: try again"));
         };
-        if maybe_ours && live.metadata.deletion_timestamp.is_none() && live.data == wanted.secret().data {
-            return settings(&live);
+        if !wanted.was_made_as(&live, self.now) {
+            return Err(taken::message(&wanted.token.id, &live, self.now));
         }
-        Err(taken::message(&wanted.token.id, &live, self.now))
+        Ok(Live { settings: settings(&live)?, was_there: !maybe_ours })
     }
 
     fn live(&self, wanted: &TokenSettings) -> Result<Option<Secret>, String> {
@@ -95,6 +96,13 @@ impl Maker {
         let live = self.server.get(&path).map_err(|error| api::said(&error))?;
         live.map(api::read).transpose()
     }
+}
+
+/// A token as the cluster has it.
+struct Live {
+    settings: TokenSettings,
+    /// Whether it was there before this run.
+    was_there: bool,
 }
 
 fn settings(live: &Secret) -> Result<TokenSettings, String> {
@@ -111,12 +119,14 @@ struct Telling {
 }
 
 impl Telling {
-    fn tell(&mut self, live: &TokenSettings) {
+    fn tell(&mut self, Live { settings: live, was_there }: &Live) {
         let join_command =
             self.invitation.as_ref().map(|invitation| invitation.command(&live.token, self.key.as_ref()));
         let line = join_command.clone().unwrap_or_else(|| format!("{}\n", live.token.expose().as_str()));
         self.stream.put(&line, &Made::of(live, join_command.as_deref(), self.dry_run));
-        if self.dry_run {
+        if *was_there {
+            eprintln!("the token {} was there already, made just so", live.token.id);
+        } else if self.dry_run {
             let name = token_secret::name(&live.token.id);
             eprintln!("Secret {}/{name} would be created{}", token_secret::NAMESPACE, tried(true));
             return;
