@@ -14,6 +14,8 @@ mod support {
 use serde_json::Value;
 use std::{
     fs,
+    io::Write,
+    os::{fd::OwnedFd, unix::net::UnixStream},
     process::{Command, Stdio},
 };
 use support::{
@@ -260,11 +262,7 @@ fn validate_stays_offline_unless_it_is_told_to_expand() {
 fn a_passphrase_comes_through_a_descriptor_once_for_all() {
     let keeper = Keeper::new();
     keeper.write("plain.yaml", &file("/etc/a", SECRET));
-    let run = |script: &str| {
-        let mut command = Command::new("sh");
-        command.args(["-ec", script, "sh", env!("CARGO_BIN_EXE_machineadm"), &keeper.path("")]).stdin(Stdio::null());
-        Ran::of(command.output().expect("sh runs"))
-    };
+    let run = |script: &str| scripted(&keeper, Stdio::null(), script);
     let seal = r#""$1" encrypt --provider descriptor --passphrase-uri fd:3 -f "$2/plain.yaml""#;
     done(&run(&format!(r#"{seal} 3< "$2/passphrase" > "$2/one"; {seal} 3< "$2/passphrase" > "$2/two""#)));
     let opened = run(r#"cat "$2/passphrase" | "$1" decrypt -f "$2/one" -f "$2/two" 3<&0 < /dev/null"#);
@@ -273,4 +271,40 @@ fn a_passphrase_comes_through_a_descriptor_once_for_all() {
     let none = run(r#""$1" decrypt -f "$2/one""#);
     assert_eq!(none.code, Some(2));
     assert!(none.stderr.contains("did not inherit descriptor 3"), "{}", none.stderr);
+}
+
+/// Runs a script in which `$1` is machineadm and `$2` the keeper's directory.
+fn scripted(keeper: &Keeper, stdin: Stdio, script: &str) -> Ran {
+    let mut command = Command::new("sh");
+    command.args(["-ec", script, "sh", env!("CARGO_BIN_EXE_machineadm"), &keeper.path("")]).stdin(stdin);
+    Ran::of(command.output().expect("sh runs"))
+}
+
+#[test]
+fn a_descriptor_is_read_itself_whatever_it_is() {
+    let keeper = Keeper::new();
+    keeper.write("plain.yaml", &file("/etc/a", SECRET));
+    let seal = r#""$1" encrypt --provider descriptor --passphrase-uri fd:3 -f "$2/plain.yaml""#;
+    done(&scripted(&keeper, Stdio::null(), &format!(r#"{seal} 3< "$2/passphrase" > "$2/sealed""#)));
+    let open = r#"timeout 60 "$1" decrypt -f "$2/sealed" 3<&0 < /dev/null"#;
+    for given in [
+        r#"exec < "$2/passphrase""#,
+        // A named pipe whose writer has gone: opening it anew would wait for another one.
+        r#"mkfifo "$2/pipe"; exec 4<> "$2/pipe"; exec < "$2/pipe"; cat "$2/passphrase" >&4; exec 4>&-"#,
+        // What stands before the passphrase has been read by somebody else.
+        r#"(echo first; cat "$2/passphrase") > "$2/both"; exec < "$2/both"; read line"#,
+        // Whoever handed it over has taken its name away.
+        r#"cp "$2/passphrase" "$2/gone"; exec < "$2/gone"; rm "$2/gone""#,
+    ] {
+        let opened = scripted(&keeper, Stdio::null(), &format!("{given}; {open}"));
+        done(&opened);
+        assert!(opened.stdout.contains(SECRET), "{given}");
+    }
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    theirs.set_nonblocking(true).unwrap();
+    ours.write_all(&fs::read(keeper.path("passphrase")).unwrap()).unwrap();
+    ours.shutdown(std::net::Shutdown::Write).unwrap();
+    let opened = scripted(&keeper, OwnedFd::from(theirs).into(), open);
+    done(&opened);
+    assert!(opened.stdout.contains(SECRET));
 }
