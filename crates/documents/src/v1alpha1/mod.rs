@@ -1,5 +1,6 @@
 //! `machineadm.cluster.x-k8s.io/v1alpha1`: one file per kind.
 mod absolute_path;
+mod authority;
 mod commands;
 mod contents;
 mod duration;
