@@ -10,7 +10,7 @@ mod support {
 
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{PermissionsExt, chown},
     path::{Path, PathBuf},
 };
 use support::{
@@ -132,6 +132,11 @@ fn what_is_no_plan_is_wrong_input() {
     reviewed.refused(&reviewed.dir.path().join("missing"), 2, "missing");
     fs::set_permissions(&reviewed.plan, fs::Permissions::from_mode(0o666)).unwrap();
     reviewed.refused(&reviewed.plan, 2, "can be written by everybody");
+    fs::set_permissions(&reviewed.plan, fs::Permissions::from_mode(0o620)).unwrap();
+    chown(&reviewed.plan, None, Some(1)).unwrap();
+    reviewed.refused(&reviewed.plan, 2, "can be written by its group");
+    chown(&reviewed.plan, None, Some(0)).unwrap();
+    assert_eq!(reviewed.apply(&reviewed.plan).code, Some(0), "root's group is root");
 }
 
 #[test]
