@@ -89,11 +89,34 @@ fn encrypt_refuses_what_would_not_open_to_anything() {
         (&["-f", "@good.yaml", "--iterations", "12"], "1000..=1000000"),
         (&["-f", "@scope.yaml", "--for-hostname", "a"], "a ScopeConfig of their own"),
         (&["-f", "@good.yaml", "--valid-for", "1d"], "must be a duration"),
+        (&["-f", "@good.yaml", "--valid-for", "99999999h"], "is too long"),
+        (&["-f", "@good.yaml", "--max-age", "99999999h"], "is too long"),
+        (&["-f", "@good.yaml", "--max-age", "87841h"], "is too long: at most 87840h"),
+        (
+            &["-f", "@good.yaml", "--not-after", "tomorrow"],
+            "must be a time as in RFC 3339, such as `2027-01-01T00:00:00Z`",
+        ),
+        (&["-f", "@good.yaml", "--certificate-authority", "@missing.pem"], "missing.pem"),
+        (&["-f", "@good.yaml", "--certificate-authority", "@good.yaml"], "holds no certificate"),
     ] {
         let ran = keeper.run(&[&["encrypt", "--passphrase-uri", &uri], words].concat());
         assert_eq!(ran.code, Some(2), "{words:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(why) && ran.stdout.is_empty(), "{words:?}: {}{}", ran.stdout, ran.stderr);
     }
+}
+
+#[test]
+fn encrypt_warns_of_a_time_that_is_over() {
+    let keeper = Keeper::new();
+    keeper.write("plain.yaml", &file("/etc/a", SECRET));
+    let uri = keeper.uri("passphrase");
+    let until = |time| {
+        let ran = keeper.run(&["encrypt", "--passphrase-uri", &uri, "-f", "@plain.yaml", "--not-after", time]);
+        done(&ran);
+        ran.stderr.contains("warning: --not-after lies in the past")
+    };
+    assert!(until("2020-01-01T00:00:00Z"));
+    assert!(!until("9999-12-31T23:59:59Z"));
 }
 
 #[test]
@@ -235,17 +258,22 @@ fn what_was_damaged_is_refused_each_in_its_own_way() {
         let letter = if &old[at..=at] == "A" { "B" } else { "A" };
         sealed.replace(old, &format!("{}{letter}{}", &old[..at], &old[at + 1..]))
     };
+    // By its nature the cipher can't tell these apart.
+    let unopened = "can't be opened: the passphrase is another one, or what was sealed has been damaged or altered";
     for name in ["salt", "iv", "ciphertext"] {
-        refused(&keeper, &flipped(name), "has been damaged or altered");
+        refused(&keeper, &flipped(name), unopened);
     }
-    refused(&keeper, &changed("ciphertext", "AAAA"), "it was cut off");
+    refused(&keeper, &changed("ciphertext", "\"QUFBQUFBQUFBQUFBQUFBQQ==\""), unopened);
+    refused(&keeper, &changed("ciphertext", "AAAA"), "is shorter than its tag of 16 bytes: it was cut off");
+    refused(&keeper, &changed("salt", "AAAA"), "has 3 bytes: at least 16, at most 1024");
+    refused(&keeper, &changed("iv", "AAAA"), "has 3 bytes: aes-256-gcm takes 12");
     refused(&keeper, &changed("cipherAlgorithm", "rot13"), "`rot13` is not known here; `aes-256-gcm` is");
     refused(&keeper, &changed("digestAlgorithm", "md5"), "`md5` is not known here; `sha-512` is");
     refused(&keeper, &changed("keyDerivationAlgorithm", "scrypt"), "`scrypt` is not known here; `pbkdf2` is");
     refused(&keeper, &changed("iterations", "12"), "12 rounds are too few: at least 1000, 50000 by default");
     refused(&keeper, &changed("iterations", "4000000000"), "so many rounds would take too long");
     keeper.write("passphrase", "another passphrase");
-    refused(&keeper, &sealed, "the passphrase is another one");
+    refused(&keeper, &sealed, unopened);
 }
 
 #[test]
