@@ -761,7 +761,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__encrypt)
-            opts="-f -h --filename --provider --passphrase-uri --iterations --for-hostname --for-machine-id --for-product-uuid --not-after --valid-for --max-age --name --root --mode --help"
+            opts="-f -h --filename --provider --passphrase-uri --certificate-authority --iterations --for-hostname --for-machine-id --for-product-uuid --not-after --valid-for --max-age --name --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -780,6 +780,10 @@ _machineadm() {
                     return 0
                     ;;
                 --passphrase-uri)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --certificate-authority)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

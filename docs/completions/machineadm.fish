@@ -84,6 +84,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s h -l 
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s f -l filename -d 'The documents to seal; may be repeated; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l provider -d 'Who fetches the passphrase: file, descriptor or https' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l passphrase-uri -d 'Where the passphrase is: file:///PATH, fd:N or https://HOST/PATH' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l certificate-authority -d 'Certificates in PEM that alone may vouch for the server of the passphrase; the EncryptedConfig names them too' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l iterations -d 'Rounds of the key\'s derivation' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-hostname -d 'Only for the machine of this host name; may be repeated, and any of the --for options is enough' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-machine-id -d 'Only for the machine with this /etc/machine-id; may be repeated' -r
@@ -97,7 +98,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l mode -
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s f -l filename -d 'A file with an EncryptedConfig; may be repeated; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s f -l filename -d 'A file with an EncryptedConfig; may be repeated; `-` is standard input; a TrustBundleConfig or ProxyConfig before it counts for its passphrase' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'

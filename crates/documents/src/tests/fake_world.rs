@@ -110,7 +110,10 @@ pub(super) fn sealed_with(text: impl AsRef<[u8]>, provider: &str, uri: &str, rou
     let fresh = Fresh { salt: [1; 16], iv: [2; 12] };
     let sealed = seal(text.as_ref(), &Secret::new(PASSPHRASE.into()), rounds, fresh).unwrap();
     let uri = Secret::new(uri.to_owned());
-    format!("---\n{}", sealed_document(&sealed, &Heading { name: None, provider, passphrase_uri: &uri }))
+    format!(
+        "---\n{}",
+        sealed_document(&sealed, &Heading { name: None, provider, passphrase_uri: &uri, certificate_authority: None })
+    )
 }
 
 /// The certificate of the examples, as a YAML string.

@@ -140,7 +140,7 @@ spec:
         }
         let timeout = match timeout.as_deref().map(duration::parse) {
             None => Some(DEFAULT_TIMEOUT),
-            Some(given) => given.filter(|timeout| (SHORTEST..=LONGEST).contains(timeout)),
+            Some(given) => given.ok().filter(|timeout| (SHORTEST..=LONGEST).contains(timeout)),
         };
         if timeout.is_none() {
             findings.error("spec.timeout", "must be a duration from 1s to 1h, such as `90s` or `10m`");
