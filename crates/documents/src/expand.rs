@@ -32,13 +32,14 @@ impl Given {
     pub fn expand(self, surroundings: &Surroundings<'_>) -> Read {
         let Self { mut reader } = self;
         let given = reader.take();
-        let mut expansion = Expansion { reader, surroundings, bundles: Vec::new(), proxy: None };
+        let mut expansion = Expansion { reader, surroundings, bundles: Vec::new(), proxy: None, fetched: Vec::new() };
         expansion.place_all(given, &Within::local());
-        let mut reader = expansion.reader;
+        let Expansion { mut reader, fetched, .. } = expansion;
         if !reader.has_errors() {
             reader.compare();
         }
         let mut read = reader.finish();
+        read.fetched = fetched;
         let is_replaced = |body: &AnyDocument| {
             matches!(body, AnyDocument::Remote(_) | AnyDocument::Encrypted(_) | AnyDocument::Scope(_))
         };
@@ -60,6 +61,8 @@ struct Expansion<'a> {
     bundles: Vec<Certificate>,
     /// The last ProxyConfig so far.
     proxy: Option<Proxy>,
+    /// The digest of each part that was fetched.
+    fetched: Vec<String>,
 }
 
 /// What is to stand in a document's place.
@@ -149,6 +152,7 @@ impl Expansion<'_> {
         let asked = Asked { uri, here: "spec.uri", authorities, keep_as, limit, redirect_rights, end };
         let bytes = self.ask(&asked, kept, within, |request| provider.fetch(request))?;
         let digest = sha256(&bytes);
+        self.fetched.push(hex(&digest));
         if bytes.len() > limit {
             self.refuse(kept, "spec.uri", "holds more than a configuration may");
         } else if remote.sha256.is_some_and(|wanted| wanted != digest) {

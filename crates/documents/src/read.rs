@@ -15,6 +15,8 @@ pub struct Read {
     pub documents: Vec<Decoded>,
     /// The documents in whose place others stand now, and what was said about those; empty unless expanded.
     pub replaced: Vec<Decoded>,
+    /// The SHA-256 of each part that was fetched, as it came and in that order.
+    pub fetched: Vec<String>,
     /// Everything that is wrong, in the order of the files.
     pub report: Report,
 }

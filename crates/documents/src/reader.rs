@@ -216,7 +216,7 @@ impl Reader {
             notes.push(Note { severity: Severity::Error, path: String::new(), message, hint: None, ..last });
         }
         let documents = self.kept.into_iter().map(|kept| kept.decoded).collect();
-        Read { documents, replaced: Vec::new(), report: Report { notes } }
+        Read { documents, replaced: Vec::new(), fetched: Vec::new(), report: Report { notes } }
     }
 }
 

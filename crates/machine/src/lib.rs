@@ -17,6 +17,6 @@ pub use outcome::Outcome;
 pub use phases::phases;
 pub use plan::{Known, Phase, PlanError, Planned, Preview, Remark, Step, preview, steps_for};
 pub use redact::{LineRedactor, Redactor};
-pub use saved::{SavedPlan, Unreadable};
+pub use saved::{Reviewed, SavedPlan, Unreadable};
 pub use view::{Line, PhaseView, PlanView};
 pub use wanted::{Machine, Provenance};

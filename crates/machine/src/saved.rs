@@ -19,7 +19,27 @@ pub struct SavedPlan {
     /// The mode that it was made for.
     pub mode: Mode,
     configuration: String,
+    /// Digests of what it points to, as it came then: what no phase could show yet must not become another thing.
+    #[serde(default)]
+    fetched: Vec<String>,
     phases: Vec<SavedPhase>,
+}
+
+/// What was shown for review, and of what.
+#[derive(Debug)]
+pub struct Reviewed<'a> {
+    /// The mode.
+    pub mode: Mode,
+    /// The machine's identity.
+    pub machine_id: &'a str,
+    /// The machine's name.
+    pub machine: &'a str,
+    /// The configuration as it came.
+    pub configuration: &'a [u8],
+    /// The digest of each part that it fetched.
+    pub fetched: &'a [String],
+    /// What was shown.
+    pub preview: &'a Preview,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -46,7 +66,8 @@ pub struct Unreadable;
 
 impl SavedPlan {
     /// Keeps a preview together with the configuration that it came from.
-    pub fn new(mode: Mode, machine_id: &str, machine: &str, configuration: &[u8], preview: &Preview) -> Self {
+    pub fn new(reviewed: &Reviewed<'_>) -> Self {
+        let Reviewed { mode, machine_id, machine, configuration, fetched, preview } = *reviewed;
         let step =
             |step: &crate::Step| SavedStep { what: crate::Line::of(step).to_string(), fingerprint: step.fingerprint() };
         let phase = |(name, planned): &(&'static str, Planned)| SavedPhase {
@@ -61,6 +82,7 @@ impl SavedPlan {
             machine: machine.to_owned(),
             mode,
             configuration: BASE64_STANDARD.encode(configuration),
+            fetched: fetched.to_vec(),
             phases: preview.0.iter().map(phase).collect(),
         }
     }
@@ -82,6 +104,14 @@ impl SavedPlan {
     /// The configuration.
     pub fn configuration(&self) -> Result<Secret<Vec<u8>>, Unreadable> {
         BASE64_STANDARD.decode(&self.configuration).map(Secret::new).map_err(|_| Unreadable)
+    }
+
+    /// Whether what the configuration points to is what it was.
+    pub fn allows_parts(&self, fetched: &[String]) -> Result<(), PlanError> {
+        match self.fetched == fetched {
+            true => Ok(()),
+            false => Err(PlanError::Drifted("what the configuration points to is not what it was".to_owned())),
+        }
     }
 
     /// Whether a phase's steps are those that were reviewed.

@@ -1,7 +1,8 @@
 //! The engine on a machine in memory: what it plans, that it can be cut anywhere, and what it refuses.
 use host::{Act, Effect, FileState, Host, Inspect, Memory, Progress};
 use machineadm_machine::{
-    Failure, Machine, Mode, PlanError, Planned, Remark, SavedPlan, Step, bootstrap, phases, preview, steps_for,
+    Failure, Machine, Mode, PlanError, Planned, Remark, Reviewed, SavedPlan, Step, bootstrap, phases, preview,
+    steps_for,
 };
 
 use documents::{
@@ -251,7 +252,10 @@ fn a_reviewed_plan_is_refused_after_any_drift() {
     let machine = everything();
     let saved = |host: &Memory| {
         let preview = preview(Mode::Provision, &machine, host).unwrap();
-        SavedPlan::read(SavedPlan::new(Mode::Provision, "id", "name", b"", &preview).bytes().expose()).unwrap()
+        let (mode, preview) = (Mode::Provision, &preview);
+        let reviewed =
+            Reviewed { mode, machine_id: "id", machine: "name", configuration: b"", fetched: &["a".into()], preview };
+        SavedPlan::read(SavedPlan::new(&reviewed).bytes().expose()).unwrap()
     };
     type Drift = fn(&mut Memory);
     let drifts: [(&str, Drift); 5] = [
@@ -272,6 +276,9 @@ fn a_reviewed_plan_is_refused_after_any_drift() {
     let mut host = fresh();
     let plan = saved(&host);
     bootstrap(Mode::Provision, &machine, Some(&plan), &mut host, &mut |_| ()).unwrap();
+    assert!(plan.allows_parts(&["a".into()]).is_ok());
+    assert!(matches!(plan.allows_parts(&["b".into()]), Err(PlanError::Drifted(_))));
+    assert!(plan.allows_parts(&[]).is_err());
 }
 
 #[test]

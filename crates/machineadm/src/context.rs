@@ -21,8 +21,10 @@ pub(crate) struct Configuration {
     pub(crate) machine: Machine,
     /// Knows its secrets.
     pub(crate) redactor: Redactor,
-    /// What it fetched.
+    /// What it fetched and may keep.
     pub(crate) fetched: Fetched,
+    /// The digest of each part that it fetched.
+    pub(crate) parts: Vec<String>,
 }
 
 /// A configuration that can't be used.
@@ -74,7 +76,7 @@ pub(crate) fn expanded(given: Given, text: Zeroizing<Vec<u8>>, linux: &Linux) ->
         return Err(Unusable::Wrong);
     }
     let redactor = redactor(&read);
-    Ok(Configuration { text, machine: Machine::of(read.documents), redactor, fetched })
+    Ok(Configuration { text, machine: Machine::of(read.documents), redactor, fetched, parts: read.fetched })
 }
 
 /// A configuration with all that it points to or seals, for somebody who only looks.

@@ -57,7 +57,8 @@ fn allowed(plan: &SavedPlan, configuration: &crate::context::Configuration, linu
     for (phase, planned) in &now.0 {
         plan.allows(phase, planned).map_err(|error| refuse(&chain(&error)))?;
     }
-    Ok(())
+    // Of phases that could not tell yet there was nothing to compare.
+    plan.allows_parts(&configuration.parts).map_err(|error| refuse(&chain(&error)))
 }
 
 fn refuse(why: &str) -> Exit {

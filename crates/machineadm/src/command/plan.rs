@@ -9,7 +9,7 @@ use host::{
     contract::Exit,
     linux::input::{self, Care},
 };
-use machine::{Mode, PlanView, Preview, SavedPlan, outcome::chain, preview};
+use machine::{Mode, PlanView, Preview, Reviewed, SavedPlan, outcome::chain, preview};
 use std::path::Path;
 
 pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Exit {
@@ -30,7 +30,14 @@ fn plan(asked: &Plan, mode: Mode, root: &Path) -> Result<Exit, Exit> {
         }
     }
     if let Some(out) = &asked.out {
-        let saved = SavedPlan::new(mode, linux.machine_id(), &linux.name(), &configuration.text, &preview);
+        let saved = SavedPlan::new(&Reviewed {
+            mode,
+            machine_id: linux.machine_id(),
+            machine: &linux.name(),
+            configuration: &configuration.text,
+            fetched: &configuration.parts,
+            preview: &preview,
+        });
         input::write_private(out, saved.bytes().expose()).map_err(failed)?;
     }
     let open = view.changes > 0 || view.phases.iter().any(|phase| phase.known_after.is_some());
