@@ -6,7 +6,7 @@ const SIGNS: &[u8] = b",:?&*!\"'[]{}";
 
 /// How many signs stand inside of brackets. This is a quick look, not a parser: it skips block texts, quoted texts and
 /// comments, and where it is mistaken, a text of an unusual kind counts too.
-pub(crate) fn signs_in_brackets(text: &str) -> usize {
+pub fn signs_in_brackets(text: &str) -> usize {
     let mut look = Look::default();
     for line in text.lines() {
         look.line(line.as_bytes());
