@@ -288,6 +288,30 @@ fn a_machine_that_boots_before_its_control_plane_finds_it() -> Result<()> {
     plane.down()
 }
 
+/// Machines would then trust every authority of their systems.
+#[test]
+fn that_no_roots_are_published_is_said() {
+    let server = FakeServer::start(|_, tls| answer(tls, "403 Forbidden", "", "{}"));
+    let scratch = tempfile::tempdir().expect("a folder");
+    let (file, authority) = (scratch.path().join("admin.conf"), scratch.path().join("ca.pem"));
+    let kubeconfig = format!(
+        "current-context: c\ncontexts: [{{name: c, context: {{cluster: k, user: u}}}}]\n\
+         clusters: [{{name: k, cluster: {{server: '{}'}}}}]\nusers: [{{name: u, user: {{token: t}}}}]\n",
+        server.url("")
+    );
+    std::fs::write(&file, kubeconfig).expect("a file");
+    std::fs::write(&authority, server.authority().pem()).expect("a file");
+    let run = |words: &[&str]| {
+        let mut command = machineadm(&["discovery-objects", "-o", "json", "--kubeconfig"]);
+        command.arg(&file).args(words).env("SSL_CERT_FILE", &authority).output().expect("it runs")
+    };
+    let without = run(&[]);
+    assert_eq!((without.status.code(), text(&without.stdout).trim()), (Some(1), "[]"), "{without:?}");
+    assert!(text(&without.stderr).contains("warning: no roots are published"), "{without:?}");
+    let with = run(&["--ca-file", &authority.display().to_string()]);
+    assert!(!text(&with.stderr).contains("no roots are published"), "{with:?}");
+}
+
 #[test]
 fn methods_that_exclude_each_other_are_refused_before_anything_is_sent() {
     let server = FakeServer::start(|_, tls| answer(tls, "200 OK", "", "{}"));

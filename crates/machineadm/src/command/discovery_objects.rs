@@ -113,3 +113,24 @@ fn from_kubeconfig(kubeconfig: &Kubeconfig) -> Result<Vec<u8>, Exit> {
         name the roots with --ca-file FILE";
     read.collect::<Option<String>>().map(String::into_bytes).ok_or_else(|| wrong_input(&[problem.to_owned()]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fetch::CertificateDer;
+    use std::path::Path;
+
+    fn kubeconfig(authorities: Option<Vec<CertificateDer<'static>>>) -> Kubeconfig {
+        let text = "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n\
+            clusters: [{name: k, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: {token: t}}]\n";
+        let read = Kubeconfig::read(text.as_bytes(), Path::new("")).unwrap_or_else(|error| panic!("{error}"));
+        Kubeconfig { authorities, ..read }
+    }
+
+    #[test]
+    fn a_root_that_cannot_be_read_is_not_left_out() {
+        let strange = kubeconfig(Some(vec![CertificateDer::from(b"no certificate".to_vec())]));
+        assert_eq!(from_kubeconfig(&strange), Err(Exit::Input));
+        assert_eq!(from_kubeconfig(&kubeconfig(None)), Ok(Vec::new()));
+    }
+}
