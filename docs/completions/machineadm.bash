@@ -769,7 +769,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__encrypt)
-            opts="-f -h --filename --provider --passphrase-uri --iterations --for-hostname --for-machine-id --for-product-uuid --not-after --valid-for --max-age --name --root --mode --help"
+            opts="-f -h --filename --provider --passphrase-uri --certificate-authority --iterations --for-hostname --for-machine-id --for-product-uuid --not-after --valid-for --max-age --name --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -788,6 +788,10 @@ _machineadm() {
                     return 0
                     ;;
                 --passphrase-uri)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --certificate-authority)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1269,12 +1273,16 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token)
-            opts="-h --root --mode --help create list delete generate help"
+            opts="-h --kubeconfig --dry-run --root --mode --help create list delete generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1291,7 +1299,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__create)
-            opts="-h --usages --ttl --description --groups --print-join-command --certificate-key --config --dry-run --kubeconfig --root --mode --help"
+            opts="-o -h --usages --ttl --description --groups --print-join-command --certificate-key --config --output --kubeconfig --dry-run --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1321,6 +1329,14 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --output)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
                 --kubeconfig)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1341,12 +1357,20 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__delete)
-            opts="-h --dry-run --kubeconfig --root --mode --help"
+            opts="-o -h --output --kubeconfig --dry-run --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
                 --kubeconfig)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1367,12 +1391,24 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__generate)
-            opts="-h --root --mode --help"
+            opts="-o -h --output --kubeconfig --dry-run --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1473,7 +1509,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__list)
-            opts="-o -h --output --kubeconfig --root --mode --help"
+            opts="-o -h --output --allow-missing-template-keys --show-managed-fields --kubeconfig --dry-run --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1485,6 +1521,14 @@ _machineadm() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-missing-template-keys)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --show-managed-fields)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --kubeconfig)

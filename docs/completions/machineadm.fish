@@ -84,6 +84,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s h -l 
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s f -l filename -d 'The documents to seal; may be repeated; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l provider -d 'Who fetches the passphrase: file, descriptor or https' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l passphrase-uri -d 'Where the passphrase is: file:///PATH, fd:N or https://HOST/PATH' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l certificate-authority -d 'Certificates in PEM that alone may vouch for the server of the passphrase; the EncryptedConfig names them too' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l iterations -d 'Rounds of the key\'s derivation' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-hostname -d 'Only for the machine of this host name; may be repeated, and any of the --for options is enough' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-machine-id -d 'Only for the machine with this /etc/machine-id; may be repeated' -r
@@ -97,7 +98,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l mode -
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s f -l filename -d 'A file with an EncryptedConfig; may be repeated; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s f -l filename -d 'A file with an EncryptedConfig; may be repeated; `-` is standard input; a TrustBundleConfig or ProxyConfig before it counts for its passphrase' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
@@ -185,10 +186,12 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l dry-run -d 'Check everything with the cluster, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "create" -d 'Make a token on the cluster and print it'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "list" -d 'List the tokens of the cluster'
@@ -200,33 +203,46 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l description -d 'What it is for, for people' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l groups -d 'Groups of who authenticates with it; without it, that of kubeadm\'s nodes' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l certificate-key -d 'The certificate key for the join command of a control plane node' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l config -d 'Make the tokens of an InitConfiguration instead' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l kubeconfig -d 'How to reach the cluster; without it $KUBECONFIG, else /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l config -d 'Make the tokens of an InitConfiguration instead; a random one if it names none' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s o -l output -d 'How to print each token, with all that is known of it' -r -f -a "json\t'JSON'
+yaml\t'YAML'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l print-join-command -d 'Print the command that joins a machine with it instead of the token alone'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l dry-run -d 'Check everything with the cluster, and make nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l dry-run -d 'Check everything with the cluster, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s o -l output -d 'text, json, yaml, or jsonpath=TEMPLATE' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l kubeconfig -d 'How to reach the cluster; without it $KUBECONFIG, else /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l allow-missing-template-keys -d 'Take what a token lacks for empty in a template; with =false it is an error' -r -f -a "true\t''
+false\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l show-managed-fields -d 'Changes nothing, since what is printed has no managed fields; kubeadm has it' -r -f -a "true\t''
+false\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l dry-run -d 'Check everything with the cluster, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l kubeconfig -d 'How to reach the cluster; without it $KUBECONFIG, else /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s o -l output -d 'How to print what came of each' -r -f -a "json\t'JSON'
+yaml\t'YAML'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l dry-run -d 'Check everything with the cluster, and delete nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l dry-run -d 'Check everything with the cluster, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
+yaml\t'YAML'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l dry-run -d 'Check everything with the cluster, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "create" -d 'Make a token on the cluster and print it'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the tokens of the cluster'
@@ -255,7 +271,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l ca-file -d 'The roots that machines shall trust, as PEM; without it, those of the kubeconfig' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s o -l output -d 'How to print what was done' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l kubeconfig -d 'How to reach the cluster; without it $KUBECONFIG, else /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'

@@ -187,8 +187,12 @@ impl io::Write for Size {
 }
 
 fn explained(gave_up: GaveUp<Error>) -> Error {
+    let in_vain = gave_up.in_vain();
     match gave_up.last {
         Error::Unreachable { server, source, .. } => Error::Unreachable { server, attempts: gave_up.attempts, source },
+        Error::Status { code, reason, message, retry_after } => {
+            Error::Status { code, reason, message: message + &in_vain, retry_after }
+        }
         other => other,
     }
 }

@@ -125,6 +125,10 @@ impl Transient for Error {
             _ => None,
         }
     }
+
+    fn is_timeout(&self) -> bool {
+        matches!(self, Self::Unreachable { source, .. } if source.is_timeout())
+    }
 }
 
 fn listed(problems: &[Problem]) -> String {

@@ -5,7 +5,8 @@ use crate::{
     token::{BootstrapToken, TokenId},
     usage::{USAGE_PREFIX, Usage, UsageError, check_groups},
 };
-use objects::{Bytes, ObjectMeta, Secret};
+use jiff::Timestamp;
+use objects::{Bytes, Duration, ObjectMeta, Secret};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The namespace of tokens.
@@ -13,6 +14,8 @@ pub const NAMESPACE: &str = "kube-system";
 /// The type of their Secrets.
 pub const TYPE: &str = "bootstrap.kubernetes.io/token";
 /// What their names begin with.
+/// How long after a run that was cut short the same command is run again.
+const BETWEEN_RUNS: Duration = Duration::minutes(10);
 const NAME_PREFIX: &str = "bootstrap-token-";
 const ID: &str = "token-id";
 const SECRET: &str = "token-secret";
@@ -114,6 +117,18 @@ impl TokenSettings {
         Secret::new(ObjectMeta::named_in(NAMESPACE, &name(&token.id)), TYPE, data)
     }
 
+    /// Whether an earlier run of the same wish made this Secret: all of it fits, and it ends as late as is wished now
+    /// but for the time between the two runs.
+    pub fn was_made_as(&self, live: &Secret, now: Timestamp) -> bool {
+        let Ok(found) = Self::read(live) else { return false };
+        let ends_so = match (self.expires, found.expires) {
+            (None, None) => true,
+            (Some(wished), Some(end)) => end > now.into() && end <= wished && wished <= end.after(BETWEEN_RUNS),
+            _ => false,
+        };
+        ends_so && live.metadata.deletion_timestamp.is_none() && Self { expires: self.expires, ..found } == *self
+    }
+
     /// Reads a Secret back. Usages and groups are taken as they stand there: a list shows also what is of no use.
     pub fn read(secret: &Secret) -> Result<Self, NotAToken> {
         let token = token(secret)?;
@@ -198,6 +213,45 @@ mod tests {
         assert_eq!(settings.problems(), []);
         settings.groups.push(crate::usage::NODE_GROUP.to_owned());
         assert_eq!(settings.problems(), [UsageError::GroupsWithoutAuthentication]);
+    }
+
+    #[test]
+    fn an_earlier_run_of_the_same_wish_is_known_by_all_but_the_time_between() {
+        let now: Timestamp = "2026-11-16T05:00:00Z".parse().unwrap();
+        let at = |seconds| Some(Moment::from(now).later(seconds));
+        let mut wish = TokenSettings::new("abcdef.0123456789abcdef".parse().unwrap());
+        wish.usages.insert("signing".to_owned());
+        for (wished, live, is_same) in [
+            (None, None, true),
+            (at(3600), None, false),
+            (None, at(3600), false),
+            (at(3600), at(3600), true),
+            (at(3600), at(3000), true),
+            (at(3600), at(2999), false),
+            (at(3600), at(3601), false),
+            (at(60), at(0), false),
+            (at(60), at(1), true),
+        ] {
+            let there = TokenSettings { expires: live, ..wish.clone() }.secret();
+            let wish = TokenSettings { expires: wished, ..wish.clone() };
+            assert_eq!(wish.was_made_as(&there, now), is_same, "{wished:?} {live:?}");
+        }
+        let other = |change: fn(&mut TokenSettings)| {
+            let mut other = wish.clone();
+            change(&mut other);
+            other.secret()
+        };
+        let mut going = wish.secret();
+        going.metadata.deletion_timestamp = Some("2026-11-16T05:00:00Z".into());
+        for there in [
+            going,
+            other(|other| other.description.push('x')),
+            other(|other| other.token = "abcdef.ffffffffffffffff".parse().unwrap()),
+            other(|other| other.usages.clear()),
+            other(|other| other.groups.push(crate::usage::NODE_GROUP.to_owned())),
+        ] {
+            assert!(!wish.was_made_as(&there, now), "{there:?}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::{
     v1alpha1::{Certificate, Encrypted, Proxy, Remote, without_secrets},
     within::Within,
 };
+use jiff::Timestamp;
 use std::{fmt, time::Duration};
 
 /// How long a passphrase may take, retries included.
@@ -113,9 +114,13 @@ impl Expansion<'_> {
             AnyDocument::Encrypted(_) => true,
             AnyDocument::Remote(remote) => remote.requires_encryption,
             AnyDocument::Scope(scope) => {
-                let Surroundings { identity, now, .. } = self.surroundings;
-                if let Some((path, message)) = scope.refusal(identity, *now) {
-                    self.reader.refuse(document, path, message, None);
+                let Surroundings { identity, now, elapsed, .. } = self.surroundings;
+                // A storage that answers slowly must not stretch what holds only for a while.
+                let now = now.saturating_add(elapsed()).unwrap_or(Timestamp::MAX);
+                if let Some((path, message)) = scope.refusal(identity, now) {
+                    let is_over = matches!(path, "spec.notAfter" | "spec.maxAge");
+                    let hint = is_over.then(|| "seal the documents again and give them with `-f`".to_owned());
+                    self.reader.refuse(document, path, message, hint);
                 }
                 true
             }
@@ -161,8 +166,8 @@ impl Expansion<'_> {
     fn opened<'w>(&mut self, encrypted: &Encrypted, kept: &Kept, within: &'w Within<'w>) -> Option<Contents<'w>> {
         const HERE: &str = "spec.passphraseURI";
         self.goes_deeper(kept, "spec.ciphertext", within)?;
-        if let Some(problem) = within.passphrase_refusal(encrypted) {
-            self.refuse(kept, HERE, problem);
+        if let Some((here, problem)) = within.passphrase_refusal(encrypted) {
+            self.refuse(kept, here, problem);
             return None;
         }
         if spend(&mut self.reader.budget.rounds, encrypted.sealed.rounds as usize).is_none() {
@@ -171,7 +176,8 @@ impl Expansion<'_> {
         }
         let Surroundings { passphrase: providers, .. } = self.surroundings;
         let provider = self.provider(providers, &encrypted.provider, PASSPHRASE_PLUGIN, kept)?;
-        let Encrypted { passphrase_uri: uri, authorities, sealed, .. } = encrypted;
+        let Encrypted { passphrase_uri: uri, sealed, .. } = encrypted;
+        let authorities = within.passphrase_authorities(encrypted);
         let (limit, redirect_rights, end) = (PASSPHRASE_MOST, Rights::NONE, self.end(PASSPHRASE_TIMEOUT, within));
         let asked = Asked { uri, here: HERE, authorities, keep_as: None, limit, redirect_rights, end };
         let passphrase = self.ask(&asked, kept, within, |request| provider.passphrase(request))?;
@@ -184,7 +190,7 @@ impl Expansion<'_> {
             Ok(bytes) => {
                 let digest = sha256(&bytes);
                 let source = Source { name: inside(kept, "sealed"), bytes };
-                Some(Contents { source, within: within.sealed(digest) })
+                Some(Contents { source, within: within.sealed(encrypted, digest) })
             }
             Err(error) => {
                 self.refuse(kept, "spec.ciphertext", error.to_string());

@@ -2,6 +2,7 @@
 use crate::{
     Decoded, Report, Source,
     findings::Problem,
+    joined::MARKER,
     reader::{Manner, Reader, ScopeHere},
     tree::Place,
 };
@@ -35,6 +36,9 @@ pub(crate) fn whole(sources: Vec<Source>, manner: Manner) -> Reader {
     let mut last = String::from("-");
     for (index, source) in sources.into_iter().enumerate() {
         last.clone_from(&source.name);
+        if index > 0 {
+            reader.budget.text_bytes = reader.budget.text_bytes.saturating_sub(MARKER.len());
+        }
         // Only what comes first in all can say whom the rest is for.
         let scope = if index == 0 { manner.scope } else { ScopeHere::Nowhere };
         reader.source(source, Manner { scope, ..manner });

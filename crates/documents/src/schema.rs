@@ -93,6 +93,8 @@ fn wrong_type(node: &Node, schema: &Schema, here: &str) -> Problem {
             match type_of(text) {
                 Type::Null => ("empty", None),
                 Type::Bool => ("true or false", quote),
+                // In quotes it would not be a whole number either.
+                Type::Number if allows(schema, "integer") => ("a number with a point or an exponent", None),
                 Type::Integer | Type::Number => ("a number", quote),
                 Type::Text => ("text", None),
             }

@@ -31,6 +31,8 @@ pub struct Heading<'a> {
     pub provider: &'a str,
     /// Where the passphrase is.
     pub passphrase_uri: &'a Secret<String>,
+    /// Who alone may vouch for the server of the passphrase, in PEM.
+    pub certificate_authority: Option<&'a str>,
 }
 
 /// Seals a text: PBKDF2-HMAC-SHA512 makes the key, AES-256-GCM seals, the tag stands at the end.
@@ -46,12 +48,15 @@ pub fn seal(text: &[u8], passphrase: &Secret<Vec<u8>>, rounds: u32, fresh: Fresh
 
 /// The text of an EncryptedConfig.
 pub fn sealed_document(sealed: &Sealed, heading: &Heading<'_>) -> String {
-    let Heading { name, provider, passphrase_uri } = heading;
+    let Heading { name, provider, passphrase_uri, certificate_authority } = heading;
     let mut text = format!("apiVersion: {API_VERSION}\nkind: EncryptedConfig\n");
     if let Some(name) = name {
         text.push_str(&format!("metadata:\n  name: {}\n", quoted(name)));
     }
     text.push_str("spec:\n");
+    if let Some(authority) = certificate_authority {
+        text.push_str(&format!("  certificateAuthority: {}\n", quoted(authority)));
+    }
     for (field, value) in [
         ("provider", quoted(provider)),
         ("passphraseURI", quoted(passphrase_uri.expose())),

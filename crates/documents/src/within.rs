@@ -2,7 +2,7 @@
 use crate::{
     Rights,
     findings::Quotes,
-    v1alpha1::{Encrypted, Remote},
+    v1alpha1::{Certificate, Encrypted, Remote},
 };
 use std::time::Duration;
 
@@ -25,7 +25,10 @@ pub(crate) struct Within<'a> {
 enum Came {
     Local,
     Fetched(Box<Remote>),
-    Sealed,
+    Sealed {
+        /// Whether nobody else can have sealed it.
+        by_us: bool,
+    },
 }
 
 impl<'a> Within<'a> {
@@ -41,8 +44,9 @@ impl<'a> Within<'a> {
     }
 
     /// What a document sealed: it may do what its container may.
-    pub(crate) fn sealed(&'a self, digest: [u8; 32]) -> Self {
-        Self { came: Came::Sealed, sealed: true, ..self.inner(digest) }
+    pub(crate) fn sealed(&'a self, encrypted: &Encrypted, digest: [u8; 32]) -> Self {
+        let came = Came::Sealed { by_us: self.is_sealed_by_us(encrypted) };
+        Self { came, sealed: true, ..self.inner(digest) }
     }
 
     const fn inner(&'a self, digest: [u8; 32]) -> Self {
@@ -64,12 +68,12 @@ impl<'a> Within<'a> {
 
     /// Whether this was sealed itself, so that it may begin with a ScopeConfig.
     pub(crate) const fn is_sealed(&self) -> bool {
-        matches!(self.came, Came::Sealed)
+        matches!(self.came, Came::Sealed { .. })
     }
 
-    /// Whether nobody but us can have written this: it lies here, or it was sealed.
+    /// Whether nobody but us can have written this: it lies here, or was sealed with what only we have.
     pub(crate) const fn is_ours(&self) -> bool {
-        !matches!(self.came, Came::Fetched(_))
+        matches!(self.came, Came::Local | Came::Sealed { by_us: true })
     }
 
     /// Whether words from here may be quoted.
@@ -89,25 +93,62 @@ impl<'a> Within<'a> {
         self.way().any(|within| within.digest == Some(digest))
     }
 
-    /// Why a passphrase may not come from where a document says. Whoever owns the storage could seal commands of their own
-    /// and name a passphrase of their own. What came sealed is not theirs, so that it ends the search.
-    pub(crate) fn passphrase_refusal(&self, encrypted: &Encrypted) -> Option<&'static str> {
-        let fetched = self.way().map_while(|within| match &within.came {
-            Came::Fetched(remote) => Some(remote),
-            Came::Local | Came::Sealed => None,
-        });
-        fetched.into_iter().find_map(|remote| match &remote.passphrase_uris {
-            Some(uris) if uris.contains(&encrypted.passphrase_uri) => None,
-            Some(_) => Some("is none of the `passphraseURIs` of the RemoteConfig that fetched this"),
-            None if remote.requires_encryption && !matches!(encrypted.provider.as_str(), "file" | "descriptor") => {
-                Some("is named by what was fetched, and the RemoteConfig that fetched it names no `passphraseURIs`")
+    /// Why a passphrase may not come from where a document says, or not by whom it says. Whoever owns the storage could
+    /// seal commands of their own and name a passphrase of their own.
+    pub(crate) fn passphrase_refusal(&self, encrypted: &Encrypted) -> Option<(&'static str, &'static str)> {
+        const URI: &str = "spec.passphraseURI";
+        self.fetching().find_map(|remote| match &remote.passphrase_uris {
+            Some(uris) if !uris.contains(&encrypted.passphrase_uri) => {
+                Some((URI, "is none of the `passphraseURIs` of the RemoteConfig that fetched this"))
             }
-            None => None,
+            None if remote.requires_encryption && !is_local(encrypted) => {
+                Some((URI, "is named by what was fetched, and the RemoteConfig that fetched it names no `passphraseURIs`"))
+            }
+            None if !remote.requires_encryption => None,
+            _ if encrypted.authorities.iter().any(|one| !remote.passphrase_authorities.contains(one)) => Some((
+                "spec.certificateAuthority",
+                "is named by what was fetched, and not in the `passphraseCertificateAuthority` of the RemoteConfig that \
+                 fetched it",
+            )),
+            _ => None,
         })
+    }
+
+    /// Who alone may vouch for the place of a passphrase: whom the document names, or else whom the outermost RemoteConfig
+    /// names that fetched it.
+    pub(crate) fn passphrase_authorities<'e>(&'e self, encrypted: &'e Encrypted) -> &'e [Certificate] {
+        match (encrypted.authorities.as_slice(), self.fetching().last()) {
+            ([], Some(remote)) => &remote.passphrase_authorities,
+            (named, _) => named,
+        }
+    }
+
+    /// Whether nobody but us can have sealed a document that stands here.
+    fn is_sealed_by_us(&self, encrypted: &Encrypted) -> bool {
+        is_local(encrypted)
+            || self.fetching().all(|remote| {
+                remote.passphrase_uris.as_ref().is_some_and(|uris| uris.contains(&encrypted.passphrase_uri))
+            })
+    }
+
+    /// The RemoteConfigs that fetched what stands here, up to what lies on the machine or was sealed by us.
+    fn fetching(&self) -> impl Iterator<Item = &Remote> {
+        self.way()
+            .map_while(|within| match &within.came {
+                Came::Fetched(remote) => Some(Some(remote.as_ref())),
+                Came::Sealed { by_us: false } => Some(None),
+                Came::Local | Came::Sealed { by_us: true } => None,
+            })
+            .flatten()
     }
 
     /// From here outwards.
     fn way(&self) -> impl Iterator<Item = &Within<'a>> {
         std::iter::successors(Some(self), |within| within.around)
     }
+}
+
+/// Whether a passphrase lies on the machine.
+fn is_local(encrypted: &Encrypted) -> bool {
+    matches!(encrypted.provider.as_str(), "file" | "descriptor")
 }

@@ -48,7 +48,10 @@ fn opened(document: &str, passphrase: &str) -> Vec<u8> {
 fn sealed_here(text: &[u8], passphrase: &str, rounds: u32, fresh: Fresh) -> String {
     let sealed = seal(text, &Secret::new(passphrase.into()), rounds, fresh).unwrap();
     let uri = Secret::new("file:///passphrase".to_owned());
-    sealed_document(&sealed, &Heading { name: None, provider: "file", passphrase_uri: &uri })
+    sealed_document(
+        &sealed,
+        &Heading { name: None, provider: "file", passphrase_uri: &uri, certificate_authority: None },
+    )
 }
 
 #[test]

@@ -27,6 +27,10 @@ impl Request {
 
     /// A request without headers and body.
     pub fn new(method: Method, url: &str) -> Result<Self> {
+        // The URL's reader would skip them, or take them for slashes, and see another host than a person does.
+        if url.contains(|c: char| c == '\\' || c.is_whitespace() || c.is_control()) {
+            return Err(Error::BadUrl { reason: "it holds a backslash, white space or control characters".to_owned() });
+        }
         let url = Url::parse(url).map_err(|error| Error::BadUrl { reason: error.to_string() })?;
         check(&url)?;
         Ok(Self { method, url, headers: Vec::new(), body: None })
@@ -120,6 +124,16 @@ mod tests {
         assert!(matches!(Request::get("file:///etc/passwd"), Err(Error::NotHttps { .. })));
         assert!(matches!(Request::get("https://"), Err(Error::BadUrl { .. })));
         assert!(matches!(Request::get("https://h:0/"), Err(Error::BadUrl { .. })));
+        for url in [
+            "https://127.0.0.1\\@h/",
+            "https://h/\\x",
+            "https://h/\tx",
+            " https://h/",
+            "https://h/\u{7f}",
+            "https://a\nb/",
+        ] {
+            assert!(matches!(Request::get(url), Err(Error::BadUrl { .. })), "{url:?}");
+        }
         assert!(matches!(Request::get("h:443/s3cret"), Err(Error::NotHttps { .. } | Error::BadUrl { .. })));
     }
 

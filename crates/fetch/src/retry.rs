@@ -42,11 +42,20 @@ pub trait Transient {
     fn wait(&self) -> Option<Duration> {
         None
     }
+
+    /// Whether it only says that time was up, and nothing of why.
+    fn is_timeout(&self) -> bool {
+        false
+    }
 }
 
 impl Transient for crate::Error {
     fn is_transient(&self) -> bool {
         Self::is_transient(self)
+    }
+
+    fn is_timeout(&self) -> bool {
+        matches!(self, Self::Timeout { .. })
     }
 }
 
@@ -98,9 +107,21 @@ pub struct Waiting<'a, E> {
 pub struct GaveUp<E: std::error::Error + 'static> {
     /// How often it was tried.
     pub attempts: u32,
-    /// What the last try said.
+    /// What the last try said; of one that was cut off by the deadline, what the try before it said.
     #[source]
     pub last: E,
+    /// How long the other side asked to wait, when that was longer than there was time.
+    pub wish: Option<Duration>,
+}
+
+impl<E: std::error::Error> GaveUp<E> {
+    /// What the other side asked for in vain, to stand behind the error's own text; empty if it did not.
+    pub fn in_vain(&self) -> String {
+        let told = |wish: Duration| {
+            format!("; it asks to come back in {} s, for which too little time is left", wish.as_secs())
+        };
+        self.wish.map(told).unwrap_or_default()
+    }
 }
 
 /// How to try again.
@@ -121,21 +142,28 @@ where
     E: std::error::Error + Transient + 'static,
 {
     let Retry { backoff, jitter, clock, progress } = retry;
-    let end = clock.now() + backoff.total;
-    let mut attempts = 0;
+    let end = clock.now().saturating_add(backoff.total);
+    let (mut attempts, mut before) = (0, None);
     loop {
         attempts += 1;
         let last = match op(end.saturating_sub(clock.now())) {
             Ok(done) => return Ok(done),
             Err(error) => error,
         };
-        let pause = last.wait().map_or_else(|| backoff.pause(attempts, jitter), |wait| wait.max(backoff.first));
         let left = end.saturating_sub(clock.now());
-        if !last.is_transient() || pause >= left {
-            return Err(GaveUp { attempts, last });
+        let pause = last.wait().map_or_else(|| backoff.pause(attempts, jitter), |wait| wait.max(backoff.first));
+        if !last.is_transient() {
+            return Err(GaveUp { attempts, last, wish: None });
+        }
+        // A try that gets next to no time tells nothing but that.
+        if left.saturating_sub(pause) < backoff.first {
+            let wish = last.wait().filter(|_| !left.is_zero());
+            let last = before.filter(|_| last.is_timeout() && left.is_zero()).unwrap_or(last);
+            return Err(GaveUp { attempts, last, wish });
         }
         progress(&Waiting { attempts, last: &last, pause, left });
         clock.sleep(pause);
+        before = Some(last);
     }
 }
 
@@ -163,7 +191,10 @@ mod tests {
     struct Fails {
         transient: bool,
         wait: Option<Duration>,
+        timeout: bool,
     }
+
+    const TRANSIENT: Fails = Fails { transient: true, wait: None, timeout: false };
 
     impl Transient for Fails {
         fn is_transient(&self) -> bool {
@@ -172,6 +203,10 @@ mod tests {
 
         fn wait(&self) -> Option<Duration> {
             self.wait
+        }
+
+        fn is_timeout(&self) -> bool {
+            self.timeout
         }
     }
 
@@ -208,20 +243,20 @@ mod tests {
 
     #[test]
     fn what_heals_is_tried_until_it_succeeds() {
-        let (done, pauses, _) = tried(3, || Fails { transient: true, wait: None });
+        let (done, pauses, _) = tried(3, || TRANSIENT);
         assert_eq!(done.expect("it succeeds"), 42);
         assert_eq!(pauses, [1, 2, 3].map(|attempt| BACKOFF.pause(attempt, 7)));
     }
 
     #[test]
     fn what_does_not_heal_is_tried_once() {
-        let (done, pauses, _) = tried(1, || Fails { transient: false, wait: None });
+        let (done, pauses, _) = tried(1, || Fails { transient: false, ..TRANSIENT });
         assert_eq!((done.expect_err("it fails").attempts, pauses.len()), (1, 0));
     }
 
     #[test]
     fn time_is_never_overrun() {
-        let (done, pauses, passed) = tried(1000, || Fails { transient: true, wait: None });
+        let (done, pauses, passed) = tried(1000, || TRANSIENT);
         let gave_up = done.expect_err("it fails");
         assert_eq!(gave_up.attempts as usize, pauses.len() + 1);
         assert!(passed < BACKOFF.total && gave_up.to_string().starts_with("gave up after"), "{passed:?}");
@@ -229,9 +264,53 @@ mod tests {
 
     #[test]
     fn the_server_s_own_wish_counts_and_a_wish_beyond_the_deadline_ends_it() {
-        let (_, pauses, _) = tried(2, || Fails { transient: true, wait: Some(SECOND * 9) });
+        let (_, pauses, _) = tried(2, || Fails { wait: Some(SECOND * 9), ..TRANSIENT });
         assert_eq!(pauses, [SECOND * 9; 2]);
-        let (done, pauses, _) = tried(2, || Fails { transient: true, wait: Some(SECOND * 3600) });
-        assert_eq!((done.expect_err("too long").attempts, pauses.len()), (1, 0));
+        let (done, pauses, _) = tried(2, || Fails { wait: Some(SECOND * 3600), ..TRANSIENT });
+        let gave_up = done.expect_err("too long");
+        assert_eq!((gave_up.attempts, pauses.len()), (1, 0));
+        assert_eq!(gave_up.in_vain(), "; it asks to come back in 3600 s, for which too little time is left");
+    }
+
+    /// Tries, each try with its own failure after its own time, and says what each was given.
+    fn timed(tries: Vec<(Duration, Fails)>, total: Duration) -> (GaveUp<Fails>, Vec<Duration>) {
+        let (clock, mut given, mut tries) = (FakeClock::default(), Vec::new(), tries.into_iter());
+        let backoff = Backoff { total, ..BACKOFF };
+        let retry = Retry { backoff, jitter: 7, clock: &clock, progress: &mut |_| {} };
+        let tried = retrying(retry, |left| {
+            given.push(left);
+            let (takes, fails) = tries.next().expect("no more tries than foreseen");
+            clock.sleep(takes.min(left));
+            Err::<(), _>(fails)
+        });
+        (tried.expect_err("it fails"), given)
+    }
+
+    #[test]
+    fn no_try_gets_next_to_no_time() {
+        for tenths in 0..40 {
+            let fails = || (Duration::from_millis(100), TRANSIENT);
+            let (gave_up, given) = timed((0..9).map(|_| fails()).collect(), SECOND * tenths / 10);
+            assert!(given[1..].iter().all(|left| *left >= BACKOFF.first), "{tenths}: {given:?}");
+            assert_eq!((gave_up.attempts as usize, gave_up.in_vain().as_str()), (given.len(), ""));
+        }
+    }
+
+    #[test]
+    fn a_last_try_that_time_cuts_off_does_not_hide_the_cause() {
+        let timeout = || Fails { timeout: true, ..TRANSIENT };
+        let (gave_up, _) = timed(vec![(SECOND, TRANSIENT), (SECOND * 99, timeout())], SECOND * 4);
+        assert_eq!((gave_up.attempts, gave_up.last.timeout), (2, false));
+        let (gave_up, _) = timed(vec![(SECOND * 99, timeout())], SECOND * 4);
+        assert_eq!((gave_up.attempts, gave_up.last.timeout), (1, true), "there is no other cause");
+    }
+
+    #[test]
+    fn a_total_without_end_does_not_overflow() {
+        let clock = FakeClock::default();
+        clock.sleep(SECOND);
+        let backoff = Backoff { total: Duration::MAX, ..BACKOFF };
+        let retry = Retry::<Fails> { backoff, jitter: 7, clock: &clock, progress: &mut |_| {} };
+        assert_eq!(retrying(retry, Ok).expect("it succeeds"), Duration::MAX - SECOND);
     }
 }

@@ -1,6 +1,7 @@
 //! What a step is, in 32 bytes: what it does and what it met, so that a reviewed plan can be told from another.
 use crate::Step;
-use host::{Act, Change, Condition, FileState, hex};
+use documents::v1alpha1::{Command, Program, Repeat, When};
+use host::{Act, Change, Condition, FileState, Init, hex};
 use sha2::{Digest, Sha256};
 
 impl Step {
@@ -13,7 +14,7 @@ impl Step {
             Self::Redo(act) => parts.act("redo", act),
             Self::Close(act) => parts.act("close", act),
             Self::Wait(Condition::ServiceActive(service), within) => {
-                parts.text("wait").text(service).text(&within.as_secs().to_string());
+                parts.text("wait").text(service).text(&within.as_nanos().to_string());
             }
         }
         hex(&parts.0.finalize())
@@ -38,6 +39,11 @@ impl Parts {
         self.text(if part.is_some() { "some" } else { "none" }).text(part.unwrap_or_default())
     }
 
+    fn list(&mut self, parts: &[String]) -> &mut Self {
+        self.text(&parts.len().to_string());
+        parts.iter().fold(self, |all, part| all.text(part))
+    }
+
     fn file(&mut self, file: Option<&FileState>) -> &mut Self {
         match file {
             None => self.text("none"),
@@ -56,17 +62,148 @@ impl Parts {
                 self.text("sysctl").text(path).maybe(was.as_deref()).text(value)
             }
             Change::LoadModule { name } => self.text("module").text(name),
-            Change::RefreshTrust { store, missing } => self.text("trust").text(store.bundle).text(&missing.join(" ")),
+            Change::RefreshTrust { store, missing } => self.text("trust").text(store.bundle).list(missing),
             Change::Restart { service, reads, running } => {
-                self.text("restart").text(service).text(&reads.join("\0")).text(&running.to_string())
+                self.text("restart").text(service).list(reads).text(&running.to_string())
             }
         };
     }
 
     fn act(&mut self, verb: &str, act: &Act) {
-        self.text(verb).text(&act.id());
-        if let Act::Init(init) = act {
-            self.text(init.file.expose()).text(&init.flags.join(" "));
+        self.text(verb);
+        match act {
+            Act::Command(command) => self.command(command),
+            Act::Init(init) => self.init(init),
         }
+    }
+
+    /// All of it, unlike its name in the journal: a variable such as `LD_PRELOAD` makes another command of it.
+    fn command(&mut self, command: &Command) {
+        let Command { name, program, when, repeat, creates, unless, environment, timeout } = command;
+        self.text("command").text(name);
+        match program {
+            Program::Argv(argv) => self.text("argv").list(argv),
+            Program::Shell(script) => self.text("shell").text(script.expose()),
+        };
+        self.text(match when {
+            When::Before => "before",
+            When::After => "after",
+        });
+        self.text(match repeat {
+            Repeat::Once => "once",
+            Repeat::Always => "always",
+        });
+        self.maybe(creates.as_deref()).maybe(unless.as_ref().map(|test| test.expose().as_str()));
+        self.text(&environment.len().to_string());
+        for (variable, value) in environment {
+            self.text(variable).text(value.expose());
+        }
+        self.text(&timeout.as_nanos().to_string());
+    }
+
+    fn init(&mut self, init: &Init) {
+        let Init { file, flags, api_version, version, runtime_socket } = init;
+        self.text("init").text(file.expose()).list(flags).text(api_version).text(version).text(runtime_socket);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use documents::Secret;
+    use std::{collections::BTreeSet, time::Duration};
+
+    fn secret(text: &str) -> Secret<String> {
+        Secret::new(text.to_owned())
+    }
+
+    fn command() -> Command {
+        Command {
+            name: "a".into(),
+            program: Program::Argv(vec!["true".into()]),
+            when: When::Before,
+            repeat: Repeat::Once,
+            creates: None,
+            unless: None,
+            environment: [("X".to_owned(), secret("a"))].into(),
+            timeout: Duration::from_secs(1),
+        }
+    }
+
+    fn init() -> Init {
+        Init {
+            file: secret("a"),
+            flags: Vec::new(),
+            api_version: "v1".into(),
+            version: "v1.36.4".into(),
+            runtime_socket: "/a".into(),
+        }
+    }
+
+    /// No two of these steps do the same, so no two may pass for each other.
+    fn assert_distinct(steps: &[Step]) {
+        let mut prints = BTreeSet::new();
+        for step in steps {
+            assert!(prints.insert(step.fingerprint()), "{step:?} has the fingerprint of another");
+            assert_eq!(step.fingerprint(), step.clone().fingerprint());
+        }
+    }
+
+    #[test]
+    fn a_command_with_any_other_member_is_another_step() {
+        let argv = |words: &[&str]| Program::Argv(words.iter().map(|word| (*word).to_owned()).collect());
+        let environment = |pairs: &[(&str, &str)]| {
+            let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), secret(value));
+            Command { environment: pairs.iter().map(pair).collect(), ..command() }
+        };
+        // Whoever adds a member has to name it here, and to change it below.
+        let Command { name: _, program: _, when: _, repeat: _, creates: _, unless: _, environment: _, timeout: _ } =
+            command();
+        let changed = [
+            command(),
+            Command { name: "b".into(), ..command() },
+            Command { program: argv(&["true", ""]), ..command() },
+            Command { program: argv(&["tr", "ue"]), ..command() },
+            Command { program: argv(&["shell", "true"]), ..command() },
+            Command { program: Program::Shell(secret("true")), ..command() },
+            Command { when: When::After, ..command() },
+            Command { repeat: Repeat::Always, ..command() },
+            Command { creates: Some("/x".into()), ..command() },
+            Command { creates: Some(String::new()), ..command() },
+            Command { unless: Some(secret("/x")), ..command() },
+            environment(&[]),
+            environment(&[("X", "b")]),
+            environment(&[("X", "a"), ("LD_PRELOAD", "/x.so")]),
+            environment(&[("XL", "a")]),
+            Command { timeout: Duration::from_millis(1001), ..command() },
+        ];
+        let run = changed.map(|command| Step::Run(Act::Command(command)));
+        let others = [Step::Redo, Step::Close].map(|step| step(Act::Command(command())));
+        assert_distinct(&[&run[..], &others].concat());
+    }
+
+    #[test]
+    fn a_beginning_with_any_other_member_is_another_step() {
+        let flags = |flags: &[&str]| Init { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..init() };
+        let Init { file: _, flags: _, api_version: _, version: _, runtime_socket: _ } = init();
+        let changed = [
+            init(),
+            Init { file: secret("b"), ..init() },
+            flags(&["--a --b"]),
+            flags(&["--a", "--b"]),
+            Init { api_version: "v2".into(), ..init() },
+            Init { version: "v1.36.5".into(), ..init() },
+            Init { runtime_socket: "/b".into(), ..init() },
+        ];
+        assert_distinct(&changed.map(|init| Step::Run(Act::Init(init))));
+    }
+
+    #[test]
+    fn lists_are_no_other_lists() {
+        let restart = |reads: &[&str]| {
+            let reads = reads.iter().map(|read| (*read).to_owned()).collect();
+            Step::Ensure(Change::Restart { service: "a".into(), reads, running: true })
+        };
+        assert_distinct(&[restart(&[]), restart(&[""]), restart(&["a", "b"]), restart(&["a\0b"])]);
     }
 }

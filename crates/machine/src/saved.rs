@@ -102,6 +102,9 @@ impl SavedPlan {
         if let Some(step) = saved.steps.iter().find(is_gone) {
             return Err(PlanError::Drifted(format!("{phase} no longer needs: {}", step.what)));
         }
+        if !now.iter().map(|(_, print)| print).eq(saved.steps.iter().map(|step| &step.fingerprint)) {
+            return Err(PlanError::Drifted(format!("{phase} would do the same in another order")));
+        }
         Ok(())
     }
 }

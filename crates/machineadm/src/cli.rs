@@ -6,7 +6,10 @@ pub(crate) use crate::command::{
     config::arguments::Config, discover::arguments::Discover, discovery_objects::DiscoveryObjects,
     token::arguments::Token,
 };
-use documents::{limits, v1alpha1::parse_duration};
+use documents::{
+    limits,
+    v1alpha1::{parse_duration, parse_time},
+};
 use jiff::Timestamp;
 use std::{path::PathBuf, time::Duration};
 
@@ -110,14 +113,11 @@ Examples:
     )]
     Config(Config),
     /// Make, list and delete the bootstrap tokens of a cluster
-    #[command(
-        subcommand,
-        after_help = "\
+    #[command(after_help = "\
 Examples:
   machineadm token create --print-join-command
   machineadm token list
-  machineadm token delete abcdef"
-    )]
+  machineadm token delete abcdef")]
     Token(Token),
     /// Find a cluster, prove that it is the right one, and say how
     #[command(after_help = "\
@@ -211,6 +211,9 @@ pub(crate) struct Encrypt {
     /// Where the passphrase is: file:///PATH, fd:N or https://HOST/PATH
     #[arg(long, value_name = "URI")]
     pub(crate) passphrase_uri: String,
+    /// Certificates in PEM that alone may vouch for the server of the passphrase; the EncryptedConfig names them too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) certificate_authority: Option<String>,
     /// Rounds of the key's derivation
     #[arg(long, value_name = "N", default_value_t = limits::ROUNDS_DEFAULT,
         value_parser = clap::value_parser!(u32).range(i64::from(limits::ROUNDS_FEWEST)..=i64::from(limits::ROUNDS_MOST)))]
@@ -225,13 +228,13 @@ pub(crate) struct Encrypt {
     #[arg(long, value_name = "UUID")]
     pub(crate) for_product_uuid: Vec<String>,
     /// Until when the documents hold, such as 2026-11-17T08:00:00Z
-    #[arg(long, value_name = "TIME", conflicts_with = "valid_for")]
+    #[arg(long, value_name = "TIME", conflicts_with = "valid_for", value_parser = parse_time)]
     pub(crate) not_after: Option<Timestamp>,
     /// For how long from now on the documents hold, such as 24h
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(crate) valid_for: Option<Duration>,
     /// How old the documents may be when they are opened, such as 24h
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(crate) max_age: Option<Duration>,
     /// The name of the EncryptedConfig
     #[arg(long, value_name = "NAME")]
@@ -240,13 +243,10 @@ pub(crate) struct Encrypt {
 
 #[derive(Debug, Args)]
 pub(crate) struct Decrypt {
-    /// A file with an EncryptedConfig; may be repeated; `-` is standard input
+    /// A file with an EncryptedConfig; may be repeated; `-` is standard input; a TrustBundleConfig or ProxyConfig before
+    /// it counts for its passphrase
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    parse_duration(text).ok_or_else(|| "must be a duration, such as `90s`, `30m` or `24h`".to_owned())
 }
 
 #[derive(Debug, Args)]

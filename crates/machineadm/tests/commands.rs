@@ -257,3 +257,15 @@ fn a_command_neither_dumps_core_nor_inherits_the_passphrase() {
     let core = limits.lines().find(|line| line.starts_with("Max core")).unwrap();
     assert_eq!(core.split_whitespace().collect::<Vec<_>>()[4..6], ["1", "1"], "{limits}");
 }
+
+#[test]
+fn a_command_inherits_nothing_that_machineadm_was_given() {
+    let sandbox = Sandbox::new();
+    let look = "
+  - {name: look, shell: 'for number in 3 4 9; do if cat <&$number; then exit 1; fi; done; ls /proc/self/fd > /srv/open'}";
+    fs::write(sandbox.at("/srv/plain.yaml"), commands(look)).unwrap();
+    sandbox.sh("echo correct horse battery staple > /srv/passphrase
+         cat /srv/passphrase | (machineadm bootstrap -f /dev/fd/4 3<&0 4< /srv/plain.yaml 9< /srv/passphrase) 2>&1");
+    // The fourth is the directory that is listed.
+    assert_eq!(sandbox.text("/srv/open").unwrap().split_whitespace().collect::<Vec<_>>(), ["0", "1", "2", "3"]);
+}

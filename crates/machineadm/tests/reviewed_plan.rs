@@ -10,7 +10,7 @@ mod support {
 
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{PermissionsExt, chown},
     path::{Path, PathBuf},
 };
 use support::{
@@ -31,14 +31,19 @@ struct Reviewed {
 impl Reviewed {
     /// A tree, and a plan for it.
     fn new() -> Self {
+        let files = "{files: [{path: /etc/motd, content: new}, {path: /etc/issue, content: new}]}";
+        let documents = [document("FilesConfig", files), document("KernelModulesConfig", "{modules: [overlay]}")];
+        Self::of(&documents.concat())
+    }
+
+    /// A tree, and a plan that makes these documents of it.
+    fn of(documents: &str) -> Self {
         let dir = Scratch::new("reviewed");
         let [root, plan, configuration] = ["root", "plan", "configuration.yaml"].map(|name| dir.path().join(name));
         fs::create_dir_all(root.join("etc")).expect("a directory can be made");
         fs::write(root.join("etc/machine-id"), "0123456789abcdef0123456789abcdef\n").expect("a file can be written");
         fs::write(root.join("etc/motd"), "old\n").expect("a file can be written");
-        let files = "{files: [{path: /etc/motd, content: new}, {path: /etc/issue, content: new}]}";
-        let documents = [document("FilesConfig", files), document("KernelModulesConfig", "{modules: [overlay]}")];
-        fs::write(&configuration, documents.concat()).expect("a file can be written");
+        fs::write(&configuration, documents).expect("a file can be written");
         let [from, into]: [&Path; 2] = [&configuration, &plan];
         let planned =
             run(["--root".as_ref(), root.as_path(), "plan".as_ref(), "-f".as_ref(), from, "--out".as_ref(), into]);
@@ -127,10 +132,35 @@ fn what_is_no_plan_is_wrong_input() {
     reviewed.refused(&reviewed.dir.path().join("missing"), 2, "missing");
     fs::set_permissions(&reviewed.plan, fs::Permissions::from_mode(0o666)).unwrap();
     reviewed.refused(&reviewed.plan, 2, "can be written by everybody");
+    fs::set_permissions(&reviewed.plan, fs::Permissions::from_mode(0o620)).unwrap();
+    chown(&reviewed.plan, None, Some(1)).unwrap();
+    reviewed.refused(&reviewed.plan, 2, "can be written by its group");
+    chown(&reviewed.plan, None, Some(0)).unwrap();
+    assert_eq!(reviewed.apply(&reviewed.plan).code, Some(0), "root's group is root");
 }
 
 #[test]
 fn a_saved_plan_is_for_its_owner_only() {
     let reviewed = Reviewed::new();
     assert_eq!(fs::metadata(&reviewed.plan).unwrap().permissions().mode() & 0o7777, 0o600);
+}
+
+#[test]
+fn commands_that_were_altered_where_they_lie_are_not_run() {
+    let commands = |list: &str| document("CommandsConfig", &format!("{{commands: [{list}]}}"));
+    let reviewed = "{name: a, argv: ['true'], environment: {X: a}}, {name: b, argv: ['true']}";
+    for (altered, why) in [
+        ("{name: a, argv: ['true'], environment: {X: a, LD_PRELOAD: /x.so}}, {name: b, argv: ['true']}", "now needs"),
+        ("{name: a, argv: ['true'], environment: {X: b}}, {name: b, argv: ['true']}", "now needs"),
+        ("{name: a, argv: ['true'], environment: {X: a}, run: always}, {name: b, argv: ['true']}", "now needs"),
+        ("{name: b, argv: ['true']}, {name: a, argv: ['true'], environment: {X: a}}", "in another order"),
+    ] {
+        let dir = Scratch::new("altered");
+        let part = dir.path().join("part.yaml");
+        fs::write(&part, commands(reviewed)).unwrap();
+        let here = document("RemoteConfig", &format!("{{provider: file, uri: 'file://{}'}}", part.display()));
+        let reviewed = Reviewed::of(&here);
+        fs::write(&part, commands(altered)).unwrap();
+        reviewed.refused(&reviewed.plan, 6, why);
+    }
 }

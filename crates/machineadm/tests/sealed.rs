@@ -14,6 +14,8 @@ mod support {
 use serde_json::Value;
 use std::{
     fs,
+    io::Write,
+    os::{fd::OwnedFd, unix::net::UnixStream},
     process::{Command, Stdio},
 };
 use support::{
@@ -87,11 +89,34 @@ fn encrypt_refuses_what_would_not_open_to_anything() {
         (&["-f", "@good.yaml", "--iterations", "12"], "1000..=1000000"),
         (&["-f", "@scope.yaml", "--for-hostname", "a"], "a ScopeConfig of their own"),
         (&["-f", "@good.yaml", "--valid-for", "1d"], "must be a duration"),
+        (&["-f", "@good.yaml", "--valid-for", "99999999h"], "is too long"),
+        (&["-f", "@good.yaml", "--max-age", "99999999h"], "is too long"),
+        (&["-f", "@good.yaml", "--max-age", "87841h"], "is too long: at most 87840h"),
+        (
+            &["-f", "@good.yaml", "--not-after", "tomorrow"],
+            "must be a time as in RFC 3339, such as `2027-01-01T00:00:00Z`",
+        ),
+        (&["-f", "@good.yaml", "--certificate-authority", "@missing.pem"], "missing.pem"),
+        (&["-f", "@good.yaml", "--certificate-authority", "@good.yaml"], "holds no certificate"),
     ] {
         let ran = keeper.run(&[&["encrypt", "--passphrase-uri", &uri], words].concat());
         assert_eq!(ran.code, Some(2), "{words:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(why) && ran.stdout.is_empty(), "{words:?}: {}{}", ran.stdout, ran.stderr);
     }
+}
+
+#[test]
+fn encrypt_warns_of_a_time_that_is_over() {
+    let keeper = Keeper::new();
+    keeper.write("plain.yaml", &file("/etc/a", SECRET));
+    let uri = keeper.uri("passphrase");
+    let until = |time| {
+        let ran = keeper.run(&["encrypt", "--passphrase-uri", &uri, "-f", "@plain.yaml", "--not-after", time]);
+        done(&ran);
+        ran.stderr.contains("warning: --not-after lies in the past")
+    };
+    assert!(until("2020-01-01T00:00:00Z"));
+    assert!(!until("9999-12-31T23:59:59Z"));
 }
 
 #[test]
@@ -233,17 +258,22 @@ fn what_was_damaged_is_refused_each_in_its_own_way() {
         let letter = if &old[at..=at] == "A" { "B" } else { "A" };
         sealed.replace(old, &format!("{}{letter}{}", &old[..at], &old[at + 1..]))
     };
+    // By its nature the cipher can't tell these apart.
+    let unopened = "can't be opened: the passphrase is another one, or what was sealed has been damaged or altered";
     for name in ["salt", "iv", "ciphertext"] {
-        refused(&keeper, &flipped(name), "has been damaged or altered");
+        refused(&keeper, &flipped(name), unopened);
     }
-    refused(&keeper, &changed("ciphertext", "AAAA"), "it was cut off");
+    refused(&keeper, &changed("ciphertext", "\"QUFBQUFBQUFBQUFBQUFBQQ==\""), unopened);
+    refused(&keeper, &changed("ciphertext", "AAAA"), "is shorter than its tag of 16 bytes: it was cut off");
+    refused(&keeper, &changed("salt", "AAAA"), "has 3 bytes: at least 16, at most 1024");
+    refused(&keeper, &changed("iv", "AAAA"), "has 3 bytes: aes-256-gcm takes 12");
     refused(&keeper, &changed("cipherAlgorithm", "rot13"), "`rot13` is not known here; `aes-256-gcm` is");
     refused(&keeper, &changed("digestAlgorithm", "md5"), "`md5` is not known here; `sha-512` is");
     refused(&keeper, &changed("keyDerivationAlgorithm", "scrypt"), "`scrypt` is not known here; `pbkdf2` is");
     refused(&keeper, &changed("iterations", "12"), "12 rounds are too few: at least 1000, 50000 by default");
     refused(&keeper, &changed("iterations", "4000000000"), "so many rounds would take too long");
     keeper.write("passphrase", "another passphrase");
-    refused(&keeper, &sealed, "the passphrase is another one");
+    refused(&keeper, &sealed, unopened);
 }
 
 #[test]
@@ -260,11 +290,7 @@ fn validate_stays_offline_unless_it_is_told_to_expand() {
 fn a_passphrase_comes_through_a_descriptor_once_for_all() {
     let keeper = Keeper::new();
     keeper.write("plain.yaml", &file("/etc/a", SECRET));
-    let run = |script: &str| {
-        let mut command = Command::new("sh");
-        command.args(["-ec", script, "sh", env!("CARGO_BIN_EXE_machineadm"), &keeper.path("")]).stdin(Stdio::null());
-        Ran::of(command.output().expect("sh runs"))
-    };
+    let run = |script: &str| scripted(&keeper, Stdio::null(), script);
     let seal = r#""$1" encrypt --provider descriptor --passphrase-uri fd:3 -f "$2/plain.yaml""#;
     done(&run(&format!(r#"{seal} 3< "$2/passphrase" > "$2/one"; {seal} 3< "$2/passphrase" > "$2/two""#)));
     let opened = run(r#"cat "$2/passphrase" | "$1" decrypt -f "$2/one" -f "$2/two" 3<&0 < /dev/null"#);
@@ -273,4 +299,40 @@ fn a_passphrase_comes_through_a_descriptor_once_for_all() {
     let none = run(r#""$1" decrypt -f "$2/one""#);
     assert_eq!(none.code, Some(2));
     assert!(none.stderr.contains("did not inherit descriptor 3"), "{}", none.stderr);
+}
+
+/// Runs a script in which `$1` is machineadm and `$2` the keeper's directory.
+fn scripted(keeper: &Keeper, stdin: Stdio, script: &str) -> Ran {
+    let mut command = Command::new("sh");
+    command.args(["-ec", script, "sh", env!("CARGO_BIN_EXE_machineadm"), &keeper.path("")]).stdin(stdin);
+    Ran::of(command.output().expect("sh runs"))
+}
+
+#[test]
+fn a_descriptor_is_read_itself_whatever_it_is() {
+    let keeper = Keeper::new();
+    keeper.write("plain.yaml", &file("/etc/a", SECRET));
+    let seal = r#""$1" encrypt --provider descriptor --passphrase-uri fd:3 -f "$2/plain.yaml""#;
+    done(&scripted(&keeper, Stdio::null(), &format!(r#"{seal} 3< "$2/passphrase" > "$2/sealed""#)));
+    let open = r#"timeout 60 "$1" decrypt -f "$2/sealed" 3<&0 < /dev/null"#;
+    for given in [
+        r#"exec < "$2/passphrase""#,
+        // A named pipe whose writer has gone: opening it anew would wait for another one.
+        r#"mkfifo "$2/pipe"; exec 4<> "$2/pipe"; exec < "$2/pipe"; cat "$2/passphrase" >&4; exec 4>&-"#,
+        // What stands before the passphrase has been read by somebody else.
+        r#"(echo first; cat "$2/passphrase") > "$2/both"; exec < "$2/both"; read line"#,
+        // Whoever handed it over has taken its name away.
+        r#"cp "$2/passphrase" "$2/gone"; exec < "$2/gone"; rm "$2/gone""#,
+    ] {
+        let opened = scripted(&keeper, Stdio::null(), &format!("{given}; {open}"));
+        done(&opened);
+        assert!(opened.stdout.contains(SECRET), "{given}");
+    }
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    theirs.set_nonblocking(true).unwrap();
+    ours.write_all(&fs::read(keeper.path("passphrase")).unwrap()).unwrap();
+    ours.shutdown(std::net::Shutdown::Write).unwrap();
+    let opened = scripted(&keeper, OwnedFd::from(theirs).into(), open);
+    done(&opened);
+    assert!(opened.stdout.contains(SECRET));
 }

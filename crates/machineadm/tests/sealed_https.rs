@@ -8,13 +8,18 @@ mod support {
     pub(crate) mod scratch;
 }
 
-use std::fs;
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    net::{SocketAddr, TcpListener},
+};
 use support::{
     documents::document,
     fake_storage::FakeStorage,
     keeper::{Keeper, PASSPHRASE},
     ran::Ran,
 };
+use testbed::fake::{FakeServer, answer};
 
 fn motd(text: &str) -> String {
     document("FilesConfig", &format!("{{files: [{{path: /etc/motd, content: {text}}}]}}"))
@@ -58,7 +63,11 @@ fn documents_and_their_passphrase_are_fetched() {
     let (keeper, storage) = (Keeper::new(), FakeStorage::new());
     storage.put("/p", &[(200, &format!("{PASSPHRASE}\n"))]);
     storage.put("/a", &[(200, &sealed(&keeper, &storage, &motd("fetched")))]);
-    let more = format!(", require: encrypted, allow: [loopback], passphraseURIs: ['{}']", storage.uri("/p?q=1"));
+    let more = format!(
+        ", require: encrypted, allow: [loopback], passphraseURIs: ['{}'], passphraseCertificateAuthority: {}",
+        storage.uri("/p?q=1"),
+        storage.authority()
+    );
     let ran = keeper.bootstrap(&remote(&storage, "/a", &more));
     done(&ran);
     assert_eq!(fs::read_to_string(keeper.root().join("etc/motd")).unwrap(), "fetched");
@@ -90,6 +99,59 @@ fn only_the_named_authority_counts() {
 }
 
 #[test]
+fn encrypt_and_decrypt_reach_a_passphrase_behind_a_private_authority() {
+    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    storage.put("/p", &[(200, PASSPHRASE)]);
+    keeper.write("plain.yaml", &motd("sealed"));
+    keeper.write("authority.pem", &storage.server.authority().pem());
+    let uri = storage.uri("/p");
+    let encrypt = ["encrypt", "-f", "@plain.yaml", "--provider", "https", "--passphrase-uri", &uri];
+    let distrusted = "signed by nobody whom this request trusts";
+    ended(&keeper.run(&encrypt), 1, distrusted);
+    let ran = keeper.run(&[&encrypt[..], &["--certificate-authority", "@authority.pem"]].concat());
+    done(&ran);
+    let open = |text: &str| {
+        keeper.write("sealed.yaml", text);
+        keeper.run(&["decrypt", "-f", "@sealed.yaml"])
+    };
+    assert_eq!(open(&ran.stdout).stdout, motd("sealed"));
+    let named = ran.stdout.lines().find(|line| line.starts_with("  certificateAuthority:")).expect("it is named");
+    let unnamed = ran.stdout.replace(&format!("{named}\n"), "");
+    ended(&open(&unnamed), 1, distrusted);
+    let bundle = document("TrustBundleConfig", &format!("{{certificates: {}}}", storage.authority()));
+    assert_eq!(open(&[bundle.as_str(), &unnamed].concat()).stdout, motd("sealed"));
+    ended(&open(&[unnamed.as_str(), &bundle].concat()), 1, distrusted);
+    let proxy = format!("{{httpsProxy: 'http://{}', services: [containerd]}}", refusing_proxy());
+    // Loopback goes past every proxy.
+    let elsewhere = ran.stdout.replace(&uri, "https://192.0.2.1/p");
+    ended(&open(&[document("ProxyConfig", &proxy), elsewhere].concat()), 1, "the proxy");
+}
+
+/// A proxy that lets nobody through.
+fn refusing_proxy() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let reader = BufReader::new(stream.try_clone().expect("a socket can be copied"));
+            let _head = reader.lines().map_while(Result::ok).take_while(|line| !line.is_empty()).count();
+            drop(stream.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"));
+        }
+    });
+    address
+}
+
+#[test]
+fn a_wish_beyond_the_deadline_is_told() {
+    let keeper = Keeper::new();
+    let busy = FakeServer::start(|_, tls| answer(tls, "503 X", "Retry-After: 3600\r\n", ""));
+    let authority = busy.authority().pem().replace('\n', "\\n");
+    let spec = format!("{{provider: https, uri: '{}', certificateAuthority: \"{authority}\"}}", busy.url("/a"));
+    let why = "the server is not well; it asks to come back in 3600 s, for which too little time is left";
+    given_up(&keeper.bootstrap(&document("RemoteConfig", &spec)), why);
+}
+
+#[test]
 fn a_server_that_is_not_well_is_asked_again_and_one_that_says_no_is_not() {
     let (keeper, storage) = (Keeper::new(), FakeStorage::new());
     storage.put("/a", &[(503, ""), (200, &motd("fetched"))]);
@@ -100,7 +162,7 @@ fn a_server_that_is_not_well_is_asked_again_and_one_that_says_no_is_not() {
     given_up(&ran, "answered with status 404: nothing is there");
     assert!(!ran.stderr.contains("trying again") && !ran.stderr.contains("hunter2"), "{}", ran.stderr);
     storage.put("/down", &[(500, "")]);
-    given_up(&keeper.bootstrap(&remote(&storage, "/down", ", timeout: 2s")), "status 500");
+    given_up(&keeper.bootstrap(&remote(&storage, "/down", ", timeout: 5s")), "status 500");
 }
 
 #[test]

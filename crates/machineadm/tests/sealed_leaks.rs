@@ -65,6 +65,7 @@ impl Watched {
         fs::remove_file(watched.keeper.path("passphrase")).expect("a file can be removed");
         let more = ", require: encrypted, allow: [loopback]";
         let more = format!("{more}, passphraseURIs: ['https://127.0.0.1:{}/passphrase']", watched.wire.port);
+        let more = format!("{more}, passphraseCertificateAuthority: {}", watched.authority());
         watched.keeper.write("node.yaml", &watched.remote("", "/sealed", &more));
         watched
     }

@@ -94,19 +94,35 @@ fn tokens_that_we_make_are_signed_listed_and_deleted_by_the_real_programs_and_th
         let theirs = said(&kubeadm(&plane, &["token", "list", "-o", format])?);
         assert_eq!(said(&token(&plane, &["list", "-o", format])), theirs, "{format}");
     }
-    // The time to live may change between the two.
+    tables(&plane, 5)?;
+    // It is the first row that the heading goes by.
+    for (ttl, description) in
+        [("0", ""), ("1h", "für alle"), ("1h", "a text that is longer than its column has room for it")]
+    {
+        said(&token(&plane, &["create", "000000.0123456789abcdef", "--ttl", ttl, "--description", description]));
+        tables(&plane, 6)?;
+        said(&token(&plane, &["delete", "000000"]));
+    }
+
+    deleting(&plane)?;
+    refusals(&plane)?;
+    taken(&plane)?;
+    for_programs(&plane)?;
+    configured(&plane, scratch.path())?;
+    described(&plane, scratch.path())?;
+    plane.down()
+}
+
+/// Ours and kubeadm's are the same, but for the time to live, which may change between the two.
+fn tables(plane: &ControlPlane, lines: usize) -> Result<()> {
     let without_ttl = |table: String| {
         let cut = |line: &str| format!("{}{}", line.get(..26).unwrap_or(line), line.get(38..).unwrap_or_default());
         table.lines().map(cut).collect::<Vec<_>>()
     };
-    let theirs = without_ttl(said(&kubeadm(&plane, &["token", "list"])?));
-    assert_eq!(theirs.len(), 5, "{theirs:?}");
-    assert_eq!(without_ttl(said(&token(&plane, &["list"]))), theirs);
-
-    deleting(&plane)?;
-    refusals(&plane)?;
-    configured(&plane, scratch.path())?;
-    plane.down()
+    let theirs = without_ttl(said(&kubeadm(plane, &["token", "list"])?));
+    assert_eq!(theirs.len(), lines, "{theirs:?}");
+    assert_eq!(without_ttl(said(&token(plane, &["list"]))), theirs);
+    Ok(())
 }
 
 fn deleting(plane: &ControlPlane) -> Result<()> {
@@ -148,12 +164,81 @@ fn refusals(plane: &ControlPlane) -> Result<()> {
     }
     let again = token(plane, &["create", "aaaaaa.ffffffffffffffff"]);
     assert_eq!(again.status.code(), Some(1));
-    assert_eq!(text(&again.stderr), "error: a token with id \"aaaaaa\" already exists\n");
-    // The very same once more is what a command that was cut off does.
-    said(&token(plane, &["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "0"]));
-    let dry = token(plane, &["create", "dddddd.0123456789abcdef", "--dry-run"]);
-    assert!(said(&dry).is_empty() && text(&dry.stderr).contains("bootstrap-token-dddddd would be created"), "{dry:?}");
+    assert!(text(&again.stderr).starts_with("error: a token with id \"aaaaaa\" already exists: it never ends\n"));
+    let dry = token(plane, &["--dry-run", "create", "dddddd.0123456789abcdef"]);
+    assert_eq!(said(&dry), "dddddd.0123456789abcdef\n");
+    assert!(text(&dry.stderr).contains("bootstrap-token-dddddd would be created"), "{dry:?}");
     assert_eq!(secrets(plane)?, before);
+    Ok(())
+}
+
+/// An id that is there is refused with what is there, even for the very same token: its end is another than was asked.
+fn taken(plane: &ControlPlane) -> Result<()> {
+    let secret = |id: &str, expiration: &str| {
+        let data = serde_json::json!({"token-id": id, "token-secret": "0123456789abcdef", "expiration": expiration});
+        serde_json::json!({
+            "apiVersion": "v1", "kind": "Secret", "type": "bootstrap.kubernetes.io/token", "stringData": data,
+            "metadata": {"name": format!("bootstrap-token-{id}"), "namespace": "kube-system", "finalizers": ["a.b/c"]},
+        })
+    };
+    let items = [secret("hhhhh0", "2001-01-01T00:00:00Z"), secret("hhhhh1", "2099-01-01T00:00:00Z")];
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": items});
+    std::fs::write(file.path(), list.to_string()).expect("a file");
+    plane.kubectl(&["create", "--filename", &file.path().display().to_string()])?;
+    plane.kubectl(&["--namespace=kube-system", "delete", "secret", "bootstrap-token-hhhhh1", "--wait=false"])?;
+    for (words, what) in [
+        (&["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "1h"][..], "it never ends"),
+        (&["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--dry-run"], "it never ends"),
+        (&["create", "hhhhh1.0123456789abcdef"], "it is being deleted"),
+    ] {
+        let refused = token(plane, words);
+        assert_eq!(refused.status.code(), Some(1), "{words:?}: {refused:?}");
+        assert!(refused.stdout.is_empty(), "{words:?}: {refused:?}");
+        let complaint = text(&refused.stderr);
+        assert!(complaint.contains(&format!("already exists: {what}\nremedy: ")), "{words:?}: {complaint}");
+        assert!(!complaint.contains("0123456789abcdef") && !complaint.contains("warning"), "{words:?}: {complaint}");
+    }
+    // A run that was cut short can be run again.
+    let same = token(plane, &["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "0"]);
+    assert_eq!(said(&same), "aaaaaa.0123456789abcdef\n");
+    assert!(text(&same.stderr).contains("the token aaaaaa was there already"), "{same:?}");
+    // The real cleaner may have been at it.
+    let ended = text(&token(plane, &["create", "hhhhh0.0123456789abcdef"]).stderr);
+    let known = ["it has ended at 2001-01-01 00:00 UTC", "it is being deleted"];
+    assert!(known.iter().any(|what| ended.contains(&format!("already exists: {what}\n"))), "{ended}");
+    let free = "--patch={\"metadata\":{\"finalizers\":null}}";
+    for id in ["hhhhh0", "hhhhh1"] {
+        let name = format!("bootstrap-token-{id}");
+        plane.kubectl(&["--namespace=kube-system", "patch", "secret", &name, "--type=merge", free])?;
+        said(&token(plane, &["delete", id]));
+    }
+    Ok(())
+}
+
+/// What programs read: every result on standard output, and nothing else.
+fn for_programs(plane: &ControlPlane) -> Result<()> {
+    let words = ["create", "gggggg.0123456789abcdef", "--ttl", "1h", "--description", "x", "--print-join-command"];
+    let made = said(&token(plane, &[&words[..], &["-o", "json"]].concat()));
+    let made: Value = serde_json::from_str(&made).expect("JSON");
+    assert_eq!(made["token"], "gggggg.0123456789abcdef");
+    assert_eq!((&made["description"], made["usages"].as_array().expect("usages").len()), (&"x".into(), 2));
+    assert_eq!(made["groups"][0], "system:bootstrappers:kubeadm:default-node-token");
+    assert!(made["joinCommand"].as_str().is_some_and(|line| line.starts_with("kubeadm join 127.0.0.1:")), "{made}");
+    let listed = said(&token(plane, &["list", "-o", "JSON"]));
+    let expires = format!("\"expires\": {}", made["expires"]);
+    assert!(listed.contains(&expires), "{listed}");
+
+    let deleted = token(plane, &["delete", "-o", "yaml", "gggggg", "gggggg", "aaaaaa.ffffffffffffffff"]);
+    assert_eq!(deleted.status.code(), Some(1), "{deleted:?}");
+    let reason = "bootstrap token \\\"aaaaaa\\\" has another secret half: it was left alone";
+    assert_eq!(
+        text(&deleted.stdout),
+        format!(
+            "id: \"gggggg\"\nresult: \"deleted\"\n---\nid: \"gggggg\"\nresult: \"absent\"\n---\n\
+             id: \"aaaaaa\"\nreason: \"{reason}\"\nresult: \"failed\"\n"
+        )
+    );
     Ok(())
 }
 
@@ -170,31 +255,101 @@ fn configured(plane: &ControlPlane, scratch: &Path) -> Result<()> {
     let line = listed.lines().find(|line| line.starts_with("123456.")).expect("it is listed");
     assert!(line.contains("2099-01-01T00:00:00Z") && line.contains("from a file"), "{line}");
 
-    let words = ["create", "ffffff.0123456789abcdef", "--print-join-command"];
+    // One id is known: none of the others is made.
+    let other = document.replace("123456.", "jjjjjj.").replace("eeeeee.0123456789abcdef", "eeeeee.ffffffffffffffff");
+    std::fs::write(&file, other).expect("a file");
+    let refused = token(plane, &["create", "--config", &file.display().to_string()]);
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    assert!(text(&refused.stderr).starts_with("error: a token with id \"eeeeee\" already exists"), "{refused:?}");
+    assert!(!said(&kubeadm(plane, &["token", "list"])?).contains("jjjjjj."));
+    for document in ["kind: InitConfiguration\nbootstrapTokens: []\n", "kind: ClusterConfiguration\n"] {
+        std::fs::write(&file, format!("apiVersion: kubeadm.k8s.io/v1beta4\n{document}")).expect("a file");
+        let made = said(&token(plane, &["create", "--config", &file.display().to_string()]));
+        assert_eq!((made.len(), made.lines().count()), (24, 1), "{document}: {made}");
+    }
+
+    let words = ["create", "ffffff.0123456789abcdef", "--print-join-command", "--certificate-key", ""];
     let ours = said(&token(plane, &words));
     said(&token(plane, &["delete", "ffffff"]));
     let theirs = said(&kubeadm(plane, &[&["token"][..], &words].concat())?);
     assert_eq!(ours, theirs);
     said(&token(plane, &["delete", "ffffff"]));
     let key = "0123456789abcdef".repeat(4);
-    let with_key = [&words[..], &["--certificate-key", &key]].concat();
+    let with_key = [&words[..3], &["--certificate-key", &key]].concat();
     let ours = said(&token(plane, &with_key));
     said(&token(plane, &["delete", "ffffff"]));
     assert_eq!(ours, said(&kubeadm(plane, &[&["token"][..], &with_key].concat())?));
     Ok(())
 }
 
+/// Whatever a description holds, ours and kubeadm's are the same; what was recorded of it is what it is still.
+fn described(plane: &ControlPlane, scratch: &Path) -> Result<()> {
+    let recorded: Vec<Value> =
+        serde_json::from_str(include_str!("vectors/token-list/descriptions.json")).expect("JSON");
+    // kubeadm doesn't keep these.
+    let texts = recorded.iter().filter_map(|case| case["text"].as_str());
+    let texts = texts.filter(|text| !text.contains(['\u{85}', '\u{feff}']));
+    let secret = |(number, text): (usize, &str)| {
+        let id = format!("d{number:05}");
+        let data = serde_json::json!({"token-id": id, "token-secret": "0123456789abcdef", "description": text});
+        serde_json::json!({
+            "apiVersion": "v1", "kind": "Secret", "type": "bootstrap.kubernetes.io/token", "stringData": data,
+            "metadata": {"name": format!("bootstrap-token-{id}"), "namespace": "kube-system"},
+        })
+    };
+    let items: Vec<_> = texts.enumerate().map(secret).collect();
+    let file = scratch.join("described.json");
+    let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": items});
+    std::fs::write(&file, list.to_string()).expect("a file");
+    plane.kubectl(&["create", "--filename", &file.display().to_string()])?;
+    for format in ["json", "yaml"] {
+        let theirs = said(&kubeadm(plane, &["token", "list", "-o", format])?);
+        assert!(theirs.matches("BootstrapToken").count() > items.len());
+        assert_eq!(said(&token(plane, &["list", "-o", format])), theirs, "{format}");
+    }
+    Ok(())
+}
+
 #[test]
 fn without_a_usable_kubeconfig_the_command_says_what_to_do() {
-    let run = |words: &[&str], path: &str| {
+    let run = |words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
-        command.arg("token").args(words).env("KUBECONFIG", path).output().expect("it runs")
+        command.arg("token").args(words).output().expect("it runs")
     };
-    let none = run(&["list"], "/nonexistent/kubeconfig");
+    let none = run(&["--kubeconfig", "/nonexistent/kubeconfig", "list"]);
     assert_eq!(none.status.code(), Some(2));
     assert!(text(&none.stderr).contains("cannot read the kubeconfig /nonexistent/kubeconfig"), "{none:?}");
-    let generated = run(&["generate"], "/nonexistent/kubeconfig");
-    let token = said(&generated);
+    let endless = run(&["list", "--kubeconfig", "/dev/zero"]);
+    assert_eq!(endless.status.code(), Some(2));
+    assert!(text(&endless.stderr).contains("neither a file nor a pipe"), "{endless:?}");
+    let generate = ["generate", "--dry-run", "--kubeconfig", "/nonexistent/kubeconfig"];
+    let token = said(&run(&generate));
     assert_eq!(token.len(), 24, "{token}");
-    assert_ne!(token, said(&run(&["generate"], "/nonexistent/kubeconfig")));
+    assert_ne!(token, said(&run(&generate)));
+}
+
+#[test]
+fn everything_that_is_wrong_with_tokens_of_a_file_is_listed_at_once_with_its_place() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let file = scratch.path().join("init.yaml");
+    let document = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\nbootstrapTokens:\n\
+                    - {token: abcdef.fedcba9876543210}\n- {token: nonsense, usages: [sining]}\n\
+                    - {token: abcdef.fedcba9876543210, ttl: 1h0m0s, expires: '2099-01-01T00:00:00Z'}\n\
+                    - {usages: [signing], groups: ['system:bootstrappers:x'], expires: '2001-01-01T00:00:00Z'}\n";
+    std::fs::write(&file, document).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    let refused = command.args(["token", "create", "--config"]).arg(&file).output().expect("it runs");
+    assert_eq!(refused.status.code(), Some(2));
+    let complaint = text(&refused.stderr);
+    for problem in [
+        "bootstrapTokens[1].token is no bootstrap token",
+        "bootstrapTokens[1]: `sining` is no usage",
+        "bootstrapTokens[2].ttl and expires are both set",
+        "bootstrapTokens[3].expires lies in the past",
+        "bootstrapTokens[3]: groups need the usage authentication",
+        "two tokens have the id \"abcdef\"",
+    ] {
+        assert!(complaint.contains(&format!("error: {problem}")), "{problem}: {complaint}");
+    }
+    assert!(!complaint.contains("fedcba9876543210"), "{complaint}");
 }

@@ -52,7 +52,7 @@ fn passphrase() -> Secret<Vec<u8>> {
 
 fn seeds() -> Vec<Vec<u8>> {
     let uri = Secret::new("file:///passphrase".to_owned());
-    let heading = Heading { name: Some("sealed"), provider: "file", passphrase_uri: &uri };
+    let heading = Heading { name: Some("sealed"), provider: "file", passphrase_uri: &uri, certificate_authority: None };
     let each = ORIGINALS.iter().map(|sealed| format!("---\n{}", sealed_document(sealed, &heading)));
     let all: String = each.clone().collect();
     each.chain([all]).map(String::into_bytes).collect()

@@ -126,7 +126,7 @@ fn with_seals(parts: &[Vec<u8>], index: usize, left: &mut usize) -> Vec<u8> {
 
 fn sealed(text: &[u8]) -> Vec<u8> {
     let uri = Secret::new("file:///passphrase".to_owned());
-    let heading = Heading { name: None, provider: "file", passphrase_uri: &uri };
+    let heading = Heading { name: None, provider: "file", passphrase_uri: &uri, certificate_authority: None };
     // The same salt and iv each time: nothing is secret here, and a failure must come again.
     match seal(text, &Secret::new(PASSPHRASE.into()), ROUNDS, Fresh { salt: [1; 16], iv: [2; 12] }) {
         Ok(sealed) => format!("\n---\n{}", sealed_document(&sealed, &heading)).into_bytes(),

@@ -7,6 +7,7 @@ mod file_names;
 mod file_sizes;
 mod first_lines;
 mod layers;
+mod licences;
 mod links;
 mod machine_side;
 mod manifests;
@@ -73,6 +74,7 @@ const CHECKS: &[Check] = &[
     rule("rules do no I/O", rules_do_no_io::check),
     rule("banned crates stay out", bans::check_lock),
     rule("deny.toml bans the same crates", bans::check_deny),
+    rule("licences are allowed", licences::check),
     rule("the machine's side stays small", machine_side::check),
     rule("a Rust file says first what it is", first_lines::check),
     rule("no file is too long", file_sizes::check_limit),

@@ -1,4 +1,5 @@
 //! A kubeconfig's current context: which server, whom to trust, who we are.
+mod bounded;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -8,7 +9,6 @@ use fetch::{CertificateDer, Identity, Url, shown};
 use secret::Secret;
 use std::fmt;
 use std::path::Path;
-use zeroize::Zeroizing;
 
 /// What the current context of a kubeconfig says, with its files read.
 #[derive(Clone)]
@@ -28,10 +28,9 @@ pub struct Kubeconfig {
 }
 
 impl Kubeconfig {
-    /// Reads a kubeconfig file; paths in it are relative to its folder.
+    /// Reads a kubeconfig, a file or a pipe of at most 1 MiB; paths in it are relative to its folder.
     pub fn load(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map(Zeroizing::new);
-        let bytes = bytes.map_err(|source| Error::KubeconfigFile { path: path.to_owned(), source })?;
+        let bytes = bounded::read(path).map_err(|source| Error::KubeconfigFile { path: path.to_owned(), source })?;
         Self::read(&bytes, path.parent().unwrap_or(Path::new("")))
     }
 

@@ -1,5 +1,5 @@
 //! Reads a kubeconfig to its end and lists everything that is wrong with it.
-use super::{Kubeconfig, Problem};
+use super::{Kubeconfig, Problem, bounded};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fetch::{CertificateDer, Identity, Request, Url, certificates};
@@ -180,9 +180,9 @@ impl Reader<'_> {
 
     fn file(&mut self, here: &str, path: &str) -> Option<Zeroizing<Vec<u8>>> {
         let path = self.base.join(path);
-        match std::fs::read(&path) {
-            Ok(bytes) => Some(Zeroizing::new(bytes)),
-            Err(error) => self.problem(here, &format!("cannot read {}: {}", path.display(), error.kind())),
+        match bounded::read(&path) {
+            Ok(bytes) => Some(bytes),
+            Err(error) => self.problem(here, &format!("cannot read {}: {}", path.display(), bounded::in_words(&error))),
         }
     }
 

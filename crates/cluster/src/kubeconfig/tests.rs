@@ -134,3 +134,37 @@ fn problems_and_kubeconfigs_show_no_credentials() {
     let good = read("{server: 'https://h', proxy-url: 'http://jo:s3cret@p'}", "{token: s3cret}").expect("a kubeconfig");
     assert!(!format!("{good:?}").contains("s3cret"));
 }
+
+#[test]
+fn only_files_and_pipes_are_read_and_no_endless_ones() {
+    let refused = |path: &Path| match Kubeconfig::load(path) {
+        Err(Error::KubeconfigFile { source, .. }) => source.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(Path::new("/dev/zero")), "it is neither a file nor a pipe");
+    let folder = tempfile::tempdir().expect("a folder");
+    assert_eq!(refused(folder.path()), "it is neither a file nor a pipe");
+    let large = folder.path().join("large");
+    std::fs::write(&large, " ".repeat((1 << 20) + 1)).expect("a file");
+    assert_eq!(refused(&large), "it is larger than 1 MiB");
+
+    let named = text("{server: 'https://h', certificate-authority: /dev/zero}", "{tokenFile: large}");
+    let problems = Kubeconfig::read(named.as_bytes(), folder.path()).expect_err("bad").to_string();
+    assert!(problems.contains("cannot read /dev/zero: it is neither a file nor a pipe"), "{problems}");
+    assert!(problems.contains("large: it is larger than 1 MiB"), "{problems}");
+}
+
+#[test]
+fn a_kubeconfig_may_come_through_a_pipe_and_a_link() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
+    std::fs::write(&file, text("{server: 'https://h'}", "{}")).expect("a file");
+    std::os::unix::fs::symlink(&file, &link).expect("a link");
+    assert!(Kubeconfig::load(&link).is_ok());
+
+    let (reading, mut writing) = std::io::pipe().expect("a pipe");
+    std::io::Write::write_all(&mut writing, text("{server: 'https://h'}", "{}").as_bytes()).expect("room in a pipe");
+    drop(writing);
+    let name = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reading));
+    assert!(Kubeconfig::load(Path::new(&name)).is_ok());
+}

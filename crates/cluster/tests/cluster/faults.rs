@@ -2,6 +2,7 @@
 use crate::support::{FakeApiServer, Reply};
 use cluster::{Created, Deleted, Effect, Ensured, Error, Listed, Precondition, Replaced, Value};
 use serde_json::json;
+use std::time::Duration;
 
 const MAPS: &str = "/api/v1/namespaces/n/configmaps";
 
@@ -59,16 +60,27 @@ fn a_busy_server_is_asked_again_when_it_says() {
 }
 
 #[test]
+fn a_wish_beyond_the_deadline_is_told() {
+    let headers = "Retry-After: 3600\r\n";
+    let server =
+        FakeApiServer::start(move |_, _| Reply::Answer { status: "503 Unavailable", headers, body: "busy".to_owned() });
+    let error = server.connect().get(MAPS).expect_err("busy").to_string();
+    assert!(error.contains("asks to come back in 3600 s, for which too little time is left"), "{error}");
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[test]
 fn a_server_that_stays_away_is_given_up_with_what_it_did_last() {
     let server = FakeApiServer::start(|_, _| Reply::HangUp);
     let told = std::rc::Rc::new(std::cell::Cell::new(0));
     let counter = std::rc::Rc::clone(&told);
-    let api = server.connect().telling(move |waiting| counter.set(waiting.attempts));
+    let api = server.connect_for(Duration::from_secs(3)).telling(move |waiting| counter.set(waiting.attempts));
     let error = api.get(MAPS).expect_err("no answer");
-    let Error::Unreachable { attempts, source: fetch::Error::EndedEarly { .. }, .. } = &error else {
-        panic!("{error:?}")
-    };
-    assert!(*attempts > 1 && told.get() == attempts - 1, "{error}: {}", told.get());
+    let Error::Unreachable { attempts, source, .. } = &error else { panic!("{error:?}") };
+    assert_eq!(told.get(), attempts - 1, "{error}");
+    // On a busy machine even the first try may have no time to see the server hang up.
+    let hung_up = matches!(source, fetch::Error::EndedEarly { .. });
+    assert!(hung_up || (matches!(source, fetch::Error::Timeout { .. }) && *attempts == 1), "{error:?}");
 }
 
 #[test]

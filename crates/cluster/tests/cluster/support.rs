@@ -69,8 +69,13 @@ impl FakeApiServer {
         fetch::certificates(self.certificate.as_bytes()).expect("a certificate")
     }
 
-    /// A client that loses patience after two seconds.
+    /// A client with more patience than any machine needs, however busy it is.
     pub(crate) fn connect(&self) -> ApiServer {
+        self.connect_for(Duration::from_secs(120))
+    }
+
+    /// A client that loses patience after so long.
+    pub(crate) fn connect_for(&self, total: Duration) -> ApiServer {
         let text = format!(
             "current-context: c\ncontexts: [{{name: c, context: {{cluster: k, user: u}}}}]\n\
              clusters: [{{name: k, cluster: {{server: '{}/prefix'}}}}]\nusers: [{{name: u, user: {{token: s3cret}}}}]\n",
@@ -78,7 +83,7 @@ impl FakeApiServer {
         );
         let mut kubeconfig = Kubeconfig::read(text.as_bytes(), Path::new("")).expect("a kubeconfig");
         kubeconfig.authorities = Some(self.certificate());
-        let timeouts = Timeouts { total: Duration::from_secs(3), ..Timeouts::default() };
+        let timeouts = Timeouts { total, ..Timeouts::default() };
         ApiServer::connect(kubeconfig, timeouts).expect("an API")
     }
 

@@ -1,5 +1,5 @@
 //! Expansion: in order, nested, in place, with its origin, and no further than the first problem.
-use super::fake_world::{FakeWorld, module, remote, sealed, sealed_with};
+use super::fake_world::{FakeWorld, authority, module, remote, sealed, sealed_with};
 use crate::{
     AnyDocument, Decoded, Read, Rights,
     gzip::compress,
@@ -8,6 +8,7 @@ use crate::{
     testing::{source, with_spec},
     v1alpha1::API_VERSION,
 };
+use std::time::Duration;
 
 /// The modules that a configuration asks for, with their origins.
 fn modules(read: &Read) -> Vec<(String, String)> {
@@ -125,6 +126,12 @@ fn a_scope_counts_first_inside_and_is_an_error_elsewhere() {
         assert!(problems.len() == 1 && problems[0].contains(why), "{problems:?}");
         assert!(!problems[0].contains("node-8"), "{problems:?}");
     }
+    let mut slow = FakeWorld { pace: Duration::from_secs(20), ..FakeWorld::default() };
+    let soon = sealed([scope("notAfter: '2026-11-16T12:00:10Z'"), module("a")].concat());
+    assert!(slow.problems(&soon)[0].contains("is over"), "time goes on while a passphrase is fetched");
+    slow.pace = Duration::from_secs(1);
+    slow.asked.borrow_mut().clear();
+    assert_eq!(names(&slow.open(&soon)), ["a"]);
     let fetched = FakeWorld::with(&[("file:///a", &ours)]);
     for text in [ours.clone(), sealed([module("a"), ours.clone()].concat())] {
         assert!(world.problems(&text)[0].contains("may stand only first"), "{text}");
@@ -144,8 +151,7 @@ fn a_refused_scope_stops_before_anything_inside_is_fetched() {
 fn later_fetches_know_earlier_certificates_and_proxies() {
     let example = |kind: &str| crate::KINDS.iter().find(|known| known.kind == kind).unwrap().example.to_owned();
     let bundle = example("TrustBundleConfig");
-    let authority = bundle.split_once("certificates: |\n").unwrap().1.replace('\n', "\\n").replace("    ", "");
-    let more = format!(", certificateAuthority: \"{authority}\"");
+    let more = format!(", certificateAuthority: {}", authority());
     let world = FakeWorld::with(&[("https://a/b", &module("a")), ("https://a/c", &module("b"))]);
     let text = format!(
         "{}---\n{bundle}---\n{}{}",
@@ -162,11 +168,18 @@ fn later_fetches_know_earlier_certificates_and_proxies() {
 }
 
 #[test]
-fn a_bundle_that_was_fetched_vouches_for_nothing_unless_it_was_sealed() {
+fn a_bundle_that_was_fetched_vouches_for_nothing_unless_we_sealed_it() {
     let bundle = crate::KINDS.iter().find(|known| known.kind == "TrustBundleConfig").unwrap().example;
-    for (stored, bundles) in [(bundle.to_owned(), 0), (sealed(bundle), 1)] {
+    let by_https = sealed_with(bundle, "https", "https://p/p", 1000);
+    for (stored, more, bundles) in [
+        (bundle.to_owned(), ", allow: [localFiles]", 0),
+        (sealed(bundle), ", allow: [localFiles]", 1),
+        (by_https.clone(), "", 0),
+        (sealed_with(&by_https, "https", "https://q/q", 1000), ", passphraseURIs: ['https://q/q']", 1),
+        (by_https, ", passphraseURIs: ['https://p/p']", 1),
+    ] {
         let world = FakeWorld::with(&[("https://a/b", &stored), ("https://a/c", &module("a"))]);
-        let text = format!("{}{}", remote("https://a/b", ", allow: [localFiles]"), remote("https://a/c", ""));
+        let text = format!("{}{}", remote("https://a/b", more), remote("https://a/c", ""));
         assert!(!world.open(&text).report.has_errors(), "{}", world.open(&text).report);
         let last = world.asked.borrow().last().cloned().unwrap();
         assert_eq!((last.uri.as_str(), last.bundles), ("https://a/c", bundles));

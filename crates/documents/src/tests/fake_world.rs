@@ -110,7 +110,16 @@ pub(super) fn sealed_with(text: impl AsRef<[u8]>, provider: &str, uri: &str, rou
     let fresh = Fresh { salt: [1; 16], iv: [2; 12] };
     let sealed = seal(text.as_ref(), &Secret::new(PASSPHRASE.into()), rounds, fresh).unwrap();
     let uri = Secret::new(uri.to_owned());
-    format!("---\n{}", sealed_document(&sealed, &Heading { name: None, provider, passphrase_uri: &uri }))
+    format!(
+        "---\n{}",
+        sealed_document(&sealed, &Heading { name: None, provider, passphrase_uri: &uri, certificate_authority: None })
+    )
+}
+
+/// The certificate of the examples, as a YAML string.
+pub(super) fn authority() -> String {
+    let bundle = crate::KINDS.iter().find(|known| known.kind == "TrustBundleConfig").unwrap().example;
+    format!("\"{}\"", bundle.split_once("certificates: |\n").unwrap().1.replace('\n', "\\n").replace("    ", ""))
 }
 
 /// A document that loads a module of this name.

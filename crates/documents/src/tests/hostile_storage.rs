@@ -1,5 +1,5 @@
 //! Somebody else owns the storage: what is fetched does no more than the local document allows, and comes to an end.
-use super::fake_world::{FakeWorld, PASSPHRASE, module, remote, sealed, sealed_with};
+use super::fake_world::{FakeWorld, PASSPHRASE, authority, module, remote, sealed, sealed_with};
 use crate::{
     Rights,
     gzip::compress,
@@ -50,6 +50,26 @@ fn the_storage_does_not_choose_the_passphrase() {
     let ours = sealed_with(module("a"), "https", "https://ours/passphrase", 1000);
     let world = FakeWorld::with(&[("file:///a", &ours)]);
     assert!(!world.open(&remote("file:///a", &named("https://ours/passphrase"))).report.has_errors());
+}
+
+#[test]
+fn the_storage_does_not_choose_who_vouches_for_the_passphrase() {
+    let plain = sealed_with(module("a"), "https", "https://ours/p", 1000);
+    let naming = plain.replace("\n  salt:", &format!("\n  certificateAuthority: {}\n  salt:", authority()));
+    assert_ne!(naming, plain);
+    let world = FakeWorld::with(&[("https://a/naming", &naming), ("https://a/plain", &plain)]);
+    let guarded = ", passphraseURIs: ['https://ours/p']";
+    one_problem(&world, &remote("https://a/naming", guarded), "not in the `passphraseCertificateAuthority`");
+    assert!(world.asked.borrow().iter().all(|asked| !asked.uri.contains("ours")), "it asked for it all the same");
+    let agreed = format!("{guarded}, passphraseCertificateAuthority: {}", authority());
+    for (place, more, authorities) in
+        [("naming", agreed.as_str(), 1), ("plain", &agreed, 1), ("plain", guarded, 0), ("naming", "", 1)]
+    {
+        let read = world.open(&remote(&format!("https://a/{place}"), more));
+        assert!(!read.report.has_errors(), "{}", read.report);
+        let last = world.asked.borrow().last().cloned().unwrap();
+        assert_eq!((last.uri.as_str(), last.authorities), ("https://ours/p", authorities), "{place}{more}");
+    }
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn command(entry: Entry, document: Option<&str>, here: &str, findings: &mut Find
     }
     let timeout = match timeout.as_deref().map(duration::parse) {
         None => Some(DEFAULT_TIMEOUT),
-        Some(given) => given.filter(|timeout| (SHORTEST..=LONGEST).contains(timeout)),
+        Some(given) => given.ok().filter(|timeout| (SHORTEST..=LONGEST).contains(timeout)),
     };
     if timeout.is_none() {
         findings.error(&field("timeout"), "must be a duration from 1s to 24h, such as `90s`, `10m` or `1h30m`");

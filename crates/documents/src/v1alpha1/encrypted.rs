@@ -103,7 +103,7 @@ impl JsonSchema for Rounds {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": ["integer", "string"], "minimum": ROUNDS_FEWEST, "maximum": ROUNDS_MOST,
-            "pattern": "^[0-9]+$", "default": ROUNDS_DEFAULT,
+            "pattern": "^[1-9][0-9]*$", "default": ROUNDS_DEFAULT,
         })
     }
 }
@@ -125,7 +125,7 @@ impl Document for EncryptedConfig {
         ] {
             check_algorithm(field, named.as_deref(), known, findings);
         }
-        let authorities = authorities(certificate_authority.as_deref(), findings);
+        let authorities = authorities("spec.certificateAuthority", certificate_authority.as_deref(), findings);
         let sealed = self.sealed(findings);
         let Self { provider, passphrase_uri, .. } = self;
         Some(Encrypted { provider, passphrase_uri, authorities, sealed: sealed? })
@@ -173,9 +173,12 @@ fn check_algorithm(field: &str, named: Option<&str>, known: &str, findings: &mut
 
 fn rounds(written: Option<&Rounds>, findings: &mut Findings<'_>) -> Option<u32> {
     let Some(Rounds(text)) = written else { return Some(ROUNDS_DEFAULT) };
-    let digits = !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let message = match text.parse::<u64>() {
         _ if !digits => "must be a whole number, such as 50000".to_owned(),
+        _ if text.len() > 1 && text.starts_with('0') => {
+            "must be written without leading zeros: others read such a number as octal".to_owned()
+        }
         Ok(rounds) if rounds < ROUNDS_FEWEST.into() => {
             format!("{rounds} rounds are too few: at least {ROUNDS_FEWEST}, {ROUNDS_DEFAULT} by default")
         }
@@ -222,12 +225,20 @@ mod tests {
         let few = "spec.iterations: 12 rounds are too few: at least 1000, 50000 by default";
         assert_eq!(found(&with("iterations", "12")), [few]);
         let many = "spec.iterations: so many rounds would take too long: at most 1000000, 50000 by default";
-        for written in ["1000001", "\"99999999999999999999\"", "18446744073709551616"] {
+        for written in ["1000001", "\"99999999999999999999\"", "18446744073709551616", "12345678901234567890123456"] {
             assert_eq!(found(&with("iterations", written)), [many], "{written}");
         }
         let none = "spec.iterations: must be a whole number, such as 50000";
         for written in ["\"\"", "-1", "\"5e4\"", "0x10000"] {
             assert_eq!(found(&with("iterations", written)), [none], "{written}");
+        }
+        let octal = "spec.iterations: must be written without leading zeros: others read such a number as octal";
+        for written in ["050000", "\"050000\"", "00"] {
+            assert_eq!(found(&with("iterations", written)), [octal], "{written}");
+        }
+        let fraction = "spec.iterations: must be a whole number or text, not a number with a point or an exponent";
+        for written in ["5e4", "50000.0"] {
+            assert_eq!(found(&with("iterations", written)), [fraction], "{written}");
         }
     }
 

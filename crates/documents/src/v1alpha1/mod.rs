@@ -1,5 +1,6 @@
 //! `machineadm.cluster.x-k8s.io/v1alpha1`: one file per kind.
 mod absolute_path;
+mod authority;
 mod commands;
 mod contents;
 mod duration;
@@ -13,12 +14,13 @@ mod proxy_url;
 mod remote;
 mod scope;
 mod sysctl;
+mod time;
 mod trust_bundle;
 mod uri;
 
 pub(crate) use commands::CommandsConfig;
 pub use commands::{Command, Program, Repeat, When};
-pub use duration::parse as parse_duration;
+pub use duration::{NoDuration, parse as parse_duration};
 pub(crate) use encrypted::{CIPHER, DERIVATION, DIGEST, EncryptedConfig, TAG};
 pub use encrypted::{Encrypted, Sealed};
 pub(crate) use files::FilesConfig;
@@ -34,6 +36,7 @@ pub(crate) use scope::ScopeConfig;
 pub use scope::{Identity, Machines, Scope};
 pub use sysctl::Parameter;
 pub(crate) use sysctl::SysctlConfig;
+pub use time::{NoTime, parse as parse_time};
 pub(crate) use trust_bundle::TrustBundleConfig;
 pub use trust_bundle::{Certificate, TrustBundle};
 pub(crate) use uri::uri_secrets;

@@ -1,4 +1,5 @@
 //! The URL of a proxy, checked without ever being quoted: it may hold a password.
+use super::authority::authority_problem;
 
 /// Why a URL can't be a proxy's; `None` when it can.
 pub(crate) fn url_problem(url: &str) -> Option<&'static str> {
@@ -15,25 +16,7 @@ pub(crate) fn url_problem(url: &str) -> Option<&'static str> {
     if !matches!(after, "" | "/") {
         return Some("must end after the host and port; in a password write `/`, `?` and `#` as %2F, %3F and %23");
     }
-    let host_and_port = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let (host, port) = match host_and_port.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, Some(port)),
-        _ => (host_and_port, None),
-    };
-    if !is_host(host) {
-        return Some("must name a host");
-    }
-    match port.map(str::parse::<u16>) {
-        None | Some(Ok(1..)) => None,
-        Some(Ok(0) | Err(_)) => Some("must have a port between 1 and 65535"),
-    }
-}
-
-fn is_host(host: &str) -> bool {
-    match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
-        Some(address) => address.parse::<core::net::Ipv6Addr>().is_ok(),
-        None => !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)),
-    }
+    authority_problem(authority)
 }
 
 #[cfg(test)]
@@ -56,7 +39,9 @@ mod tests {
         {
             assert!(url_problem(url).is_some(), "{url}");
         }
-        for url in ["http://user@", "http://a/b", "http://a\n", "http://[::1", "http://ä", "http://a:1:2"] {
+        for url in
+            ["http://user@", "http://a/b", "http://a\n", "http://[::1", "http://ä", "http://a:1:2", "http://a\\@b"]
+        {
             assert!(url_problem(url).is_some(), "{url}");
         }
     }

@@ -22,6 +22,8 @@ pub struct Remote {
     pub requires_encryption: bool,
     /// The only places from which the passphrases of fetched documents may come, if they are named.
     pub passphrase_uris: Option<Vec<Secret<String>>>,
+    /// Who may vouch for those places; empty if nothing particular.
+    pub passphrase_authorities: Vec<Certificate>,
     /// What they may name.
     pub rights: Rights,
     /// Who may vouch for their server; empty if nothing particular.
@@ -51,6 +53,9 @@ pub(crate) struct RemoteConfig {
     #[serde(rename = "passphraseURIs")]
     #[schemars(length(min = 1))]
     passphrase_uris: Option<Vec<Secret<String>>>,
+    /// Who may vouch for an `https` place of those passphrases, as certificates in PEM; they then count alone. With
+    /// `passphraseURIs` or `require: encrypted` the fetched documents name nobody else.
+    passphrase_certificate_authority: Option<String>,
     /// What the fetched documents may name: local files, inherited descriptors, loopback addresses, link-local addresses.
     /// Without it none of them, and never more than this document itself may.
     #[serde(default)]
@@ -106,7 +111,17 @@ spec:
     type Checked = Remote;
 
     fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Remote> {
-        let Self { provider, uri, sha256, require, passphrase_uris, allow, certificate_authority, timeout } = self;
+        let Self {
+            provider,
+            uri,
+            sha256,
+            require,
+            passphrase_uris,
+            passphrase_certificate_authority,
+            allow,
+            certificate_authority,
+            timeout,
+        } = self;
         uri::check(&provider, uri.expose(), "spec.uri", findings);
         let sha256 = sha256.map(|text| {
             let digest = digest(&text);
@@ -125,13 +140,18 @@ spec:
         }
         let timeout = match timeout.as_deref().map(duration::parse) {
             None => Some(DEFAULT_TIMEOUT),
-            Some(given) => given.filter(|timeout| (SHORTEST..=LONGEST).contains(timeout)),
+            Some(given) => given.ok().filter(|timeout| (SHORTEST..=LONGEST).contains(timeout)),
         };
         if timeout.is_none() {
             findings.error("spec.timeout", "must be a duration from 1s to 1h, such as `90s` or `10m`");
         }
         Some(Remote {
-            authorities: authorities(certificate_authority.as_deref(), findings),
+            authorities: authorities("spec.certificateAuthority", certificate_authority.as_deref(), findings),
+            passphrase_authorities: authorities(
+                "spec.passphraseCertificateAuthority",
+                passphrase_certificate_authority.as_deref(),
+                findings,
+            ),
             provider,
             uri,
             sha256: sha256.flatten(),

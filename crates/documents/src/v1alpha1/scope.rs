@@ -1,5 +1,5 @@
 //! ScopeConfig: for which machines sealed documents are, and until when.
-use super::{API_VERSION, duration};
+use super::{API_VERSION, duration, duration::NoDuration, time};
 use crate::{findings::Findings, path, registry::Document};
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
@@ -86,7 +86,7 @@ spec:
     fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Scope> {
         let Self { machines, issued_at, not_after, max_age } = self;
         if machines.is_none() && issued_at.is_none() && not_after.is_none() && max_age.is_none() {
-            findings.error("spec", "needs `machines`, `notAfter` or `maxAge`");
+            findings.error("spec", "needs `machines`, `issuedAt`, `notAfter` or `maxAge`");
         }
         if let Some(machines) = &machines {
             check_machines(machines, findings);
@@ -94,15 +94,11 @@ spec:
         if max_age.is_some() && issued_at.is_none() {
             findings.error("spec.maxAge", "needs `issuedAt`: an age is counted from there");
         }
-        let age = max_age.map(|text| duration::parse(&text).filter(|age| *age <= LONGEST_AGE));
-        if let Some(None) = age {
-            findings.error("spec.maxAge", "must be a duration, such as `30m` or `24h`");
-        }
         Some(Scope {
             machines,
-            issued_at: time("spec.issuedAt", issued_at, findings),
-            not_after: time("spec.notAfter", not_after, findings),
-            max_age: age.flatten(),
+            issued_at: moment("spec.issuedAt", issued_at, findings),
+            not_after: moment("spec.notAfter", not_after, findings),
+            max_age: max_age.and_then(|text| age(&text, findings)),
         })
     }
 }
@@ -129,12 +125,24 @@ fn check_list(here: &str, list: &[String], message: &str, findings: &mut Finding
     }
 }
 
-fn time(here: &str, text: Option<String>, findings: &mut Findings<'_>) -> Option<Timestamp> {
-    let time = text.map(|text| text.parse::<Timestamp>().ok());
-    if let Some(None) = time {
-        findings.error(here, "must be a time as in RFC 3339, such as `2026-11-16T08:00:00Z`");
+fn moment(here: &str, text: Option<String>, findings: &mut Findings<'_>) -> Option<Timestamp> {
+    match time::parse(&text?) {
+        Ok(time) => Some(time),
+        Err(error) => {
+            findings.error(here, error.to_string());
+            None
+        }
     }
-    time.flatten()
+}
+
+fn age(text: &str, findings: &mut Findings<'_>) -> Option<Duration> {
+    let message = match duration::parse(text) {
+        Ok(age) if age <= LONGEST_AGE => return Some(age),
+        Ok(_) | Err(NoDuration::TooLong) => format!("is too long: at most {}h", LONGEST_AGE.as_secs() / 3600),
+        Err(error @ NoDuration::Malformed) => error.to_string(),
+    };
+    findings.error("spec.maxAge", message);
+    None
 }
 
 impl Scope {
@@ -244,5 +252,22 @@ mod tests {
         ];
         assert_eq!(problems("ScopeConfig", yaml)[1..], expected);
         assert!(found(&with_spec("ScopeConfig", "machines: {}"))[1].contains("at least one machine"));
+        for age in ["87841h", "99999999h"] {
+            let yaml = format!("{{issuedAt: '{NOW}', maxAge: {age}}}");
+            assert_eq!(found(&with_spec("ScopeConfig", &yaml))[1], "spec.maxAge: is too long: at most 87840h");
+        }
+    }
+
+    #[test]
+    fn a_scope_has_at_least_one_of_its_members() {
+        assert_eq!(
+            found(&with_spec("ScopeConfig", "{}"))[1..],
+            ["spec: needs `machines`, `issuedAt`, `notAfter` or `maxAge`"]
+        );
+        for member in
+            ["machines: {hostnames: [node-7]}", "issuedAt: 2026-11-16T08:00:00Z", "notAfter: 9999-12-31T23:59:59Z"]
+        {
+            assert_eq!(refusal(&format!("{{{member}}}")), None, "{member}");
+        }
     }
 }

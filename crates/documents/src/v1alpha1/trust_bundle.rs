@@ -74,16 +74,15 @@ spec:
     }
 }
 
-/// The certificates of a `certificateAuthority`; none where there is none.
-pub(crate) fn authorities(text: Option<&str>, findings: &mut Findings<'_>) -> Vec<Certificate> {
-    const HERE: &str = "spec.certificateAuthority";
+/// The certificates of a member that says who may vouch; none where there is none.
+pub(crate) fn authorities(here: &str, text: Option<&str>, findings: &mut Findings<'_>) -> Vec<Certificate> {
     let Some(text) = text else { return Vec::new() };
     let (found, problems) = pem::certificates(text);
     if found.is_empty() && problems.is_empty() {
-        findings.error(HERE, "holds no certificate").hint("begin each with the line `-----BEGIN CERTIFICATE-----`");
+        findings.error(here, "holds no certificate").hint("begin each with the line `-----BEGIN CERTIFICATE-----`");
     }
     for problem in problems {
-        findings.error(HERE, problem.to_string());
+        findings.error(here, problem.to_string());
     }
     found.into_iter().map(|der| Certificate { der }).collect()
 }

@@ -1,6 +1,9 @@
 //! Where something lies that a document names: a URI for a provider. It may hold credentials, so it is never quoted
 //! whole.
-use super::absolute_path::{is_virtual, path_problem};
+use super::{
+    absolute_path::{is_virtual, path_problem},
+    authority::authority_problem,
+};
 use crate::{findings::Findings, limits::URI_BYTES};
 
 /// Longer ones are cut when they are shown.
@@ -52,9 +55,10 @@ fn file_problem(uri: &str) -> Option<&'static str> {
 
 fn https_problem(uri: &str) -> Option<&'static str> {
     let Some(rest) = uri.strip_prefix("https://") else { return Some("must begin with `https://`") };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    (host.is_empty() || host.starts_with(':')).then_some("must name a host")
+    if rest.contains('\\') {
+        return Some("must be written without `\\`: write it as %5C");
+    }
+    authority_problem(rest.split(['/', '?', '#']).next().unwrap_or_default())
 }
 
 /// The path of a `file://` URI that was checked.
@@ -116,6 +120,26 @@ fn is_provider(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use url::Url;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn the_host_that_is_shown_is_the_host_that_is_asked(
+            rest in r"([a-z]{1,3}|[0-9]{1,3}|0x|[.:@\\/?#%&=_\[\]-]){1,12}",
+        ) {
+            let uri = format!("https://{rest}");
+            if uri_problem(&uri).or_else(|| https_problem(&uri)).is_none() && let Ok(asked) = Url::parse(&uri) {
+                let shown = without_secrets(&uri);
+                let (shown, asked) = (Url::parse(&shown).expect("a part of a URL is one"), asked);
+                prop_assert_eq!((shown.host(), shown.port(), shown.path()), (asked.host(), asked.port(), asked.path()));
+                let host = asked.host_str().unwrap_or_default();
+                prop_assert!(without_secrets(&uri).starts_with(&format!("https://{host}")) || host.starts_with('['), "{}", uri);
+                prop_assert_eq!((shown.username(), shown.query()), ("", None));
+            }
+        }
+    }
 
     #[test]
     fn each_provider_of_ours_knows_its_uris() {
@@ -137,6 +161,10 @@ mod tests {
             ("https", "http://storage.example.com/a"),
             ("https", "https:///a"),
             ("https", "https://user@:443/a"),
+            ("https", "https://127.0.0.1:18443\\@shown.example.com/x"),
+            ("https", "https://a.example/x?y=\\"),
+            ("https", "https://0x7f000001/x"),
+            ("https", "https://a.example:/x"),
             ("descriptor", "fd:2"),
             ("descriptor", "fd:+3"),
             ("descriptor", "3"),

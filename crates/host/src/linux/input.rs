@@ -7,7 +7,7 @@ use super::{
 use crate::{Error, FileState, Result};
 use documents::Secret;
 use rustix::{
-    fs::{FileType, Mode, OFlags, fstat, openat},
+    fs::{FileType, Mode, OFlags, Stat, fstat, openat},
     io::Errno,
 };
 use std::{
@@ -73,22 +73,30 @@ fn open(name: &str, care: Care) -> Result<File> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(refuse("is not a regular file"));
     }
-    if care != Care::Reading {
-        if !root.trusts(stat.st_uid) {
-            return Err(refuse(
-                "belongs to somebody else, who could have written anything into it; make it root's, or look at it and hand it over as `-f -`",
-            ));
-        }
-        if stat.st_mode & 0o002 != 0 {
-            return Err(refuse("can be written by everybody; chmod o-w it, after a look at what it says"));
-        }
+    match distrust(care, &stat, &root) {
+        Some(why) => Err(refuse(why)),
+        None => Ok(file.into()),
     }
-    if care == Care::Private && stat.st_mode & 0o077 != 0 {
-        return Err(refuse(
-            "can be read by others than its owner; chmod 0600 it, and make a new secret if others have seen it",
-        ));
+}
+
+/// Why a file is not fit for what it is read for.
+const fn distrust(care: Care, stat: &Stat, root: &Root) -> Option<&'static str> {
+    match care {
+        Care::Reading => None,
+        Care::Applying | Care::Private if !root.trusts(stat.st_uid) => Some(
+            "belongs to somebody else, who could have written anything into it; make it root's, or look at it and hand it over as `-f -`",
+        ),
+        Care::Applying | Care::Private if stat.st_mode & 0o002 != 0 => {
+            Some("can be written by everybody; chmod o-w it, after a look at what it says")
+        }
+        Care::Applying | Care::Private if root.others_write(stat) => {
+            Some("can be written by its group; chmod g-w it, after a look at what it says")
+        }
+        Care::Private if stat.st_mode & 0o077 != 0 => {
+            Some("can be read by others than its owner; chmod 0600 it, and make a new secret if others have seen it")
+        }
+        Care::Applying | Care::Private => None,
     }
-    Ok(file.into())
 }
 
 /// What a shell's `<(…)` or a parent hands over is no name that somebody else could have put there.

@@ -4,6 +4,7 @@ pub mod child;
 mod command;
 mod entropy;
 mod files;
+mod inherited;
 pub mod input;
 mod kernel;
 mod kubeadm;
@@ -16,6 +17,7 @@ mod tail;
 mod trust;
 
 pub use entropy::{entropy, fresh_bytes};
+pub use inherited::Inherited;
 pub use lock::{Holder, Lock};
 pub use state::State;
 
@@ -33,8 +35,10 @@ use std::{
     time::Duration,
 };
 
-/// What every machineadm process does first: no core dumps, since they would hold secrets, and the usual mode for directories.
+/// What every machineadm process does first, while it has one thread: it keeps what it inherited from its children,
+/// dumps no core, since that would hold secrets, and gives directories the usual mode.
 pub fn prepare_process() -> std::io::Result<()> {
+    inherited::keep();
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     child::no_core_dumps()
 }

@@ -52,9 +52,9 @@ impl Root {
         uid == 0 || uid == self.euid
     }
 
-    /// Whether others could have put or exchanged a name in this directory.
-    pub(crate) const fn others_write(&self, dir: &Stat) -> bool {
-        !self.trusts(dir.st_uid) || dir.st_mode & 0o002 != 0 || (dir.st_mode & 0o020 != 0 && dir.st_gid != 0)
+    /// Whether others could have written this file, or put or exchanged a name in this directory.
+    pub(crate) const fn others_write(&self, found: &Stat) -> bool {
+        !self.trusts(found.st_uid) || found.st_mode & 0o002 != 0 || (found.st_mode & 0o020 != 0 && found.st_gid != 0)
     }
 
     /// Makes everything on the root's file system durable.

@@ -29,11 +29,13 @@ impl Reader {
         };
         let name = |name| tree.value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (api, kind) = (name("apiVersion"), name("kind"));
-        let Some((group, version)) = api.split_once('/').filter(|_| !kind.is_empty()) else {
+        if api.is_empty() || kind.is_empty() {
             let problem = self.error(place, "", "apiVersion and kind are missing, in a document of its own".to_owned());
             problem.remedy = Some("remove the empty document, or its `---`".to_owned());
             return;
-        };
+        }
+        // The oldest group has no name: `v1`.
+        let (group, version) = api.split_once('/').unwrap_or(("", &api));
         if self.seen.contains(&kind) {
             self.error(place, "", format!("{kind} is there twice; kubeadm takes each kind once, whatever its version"));
             return;
@@ -139,4 +141,26 @@ fn take<H, S: Spoke<H> + DeserializeOwned>(tree: &Value, into: &mut Option<H>) -
     let Decoded { value, unknown } = decode::<S>(tree, TYPE_META)?;
     *into = Some(value.to_hub());
     Ok(unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Rules, Source, Strictness, read};
+
+    #[test]
+    fn a_document_of_another_group_is_told_from_an_empty_one() {
+        let problem = |text: &str| {
+            let rules = Rules { strictness: Strictness::Strict, minor: None };
+            read(&[Source { name: "a", text }], rules).problems.remove(0).message
+        };
+        for (text, api) in [
+            ("apiVersion: v1\nkind: Config\n", "v1 Config"),
+            ("apiVersion: apps/v1\nkind: Deployment\n", "apps/v1 Deployment"),
+        ] {
+            assert_eq!(problem(text), format!("{api} is no document for kubeadm, which ignores it"));
+        }
+        for text in ["a: 1\n", "apiVersion: v1\n", "kind: Config\n"] {
+            assert!(problem(text).starts_with("apiVersion and kind are missing"), "{text}");
+        }
+    }
 }

@@ -6,20 +6,46 @@ use host::contract::Exit;
 use machine::outcome::chain;
 use objects::Object;
 use serde::de::DeserializeOwned;
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 /// Where kubeadm puts the administrator's.
 const ADMIN: &str = "/etc/kubernetes/admin.conf";
 
-/// The kubeconfig that was named, else `$KUBECONFIG`, else the administrator's.
+/// The kubeconfig that was named, else the one that kubeadm would take.
 pub(super) fn kubeconfig(named: &Option<PathBuf>) -> Result<Kubeconfig, Exit> {
-    let environment = std::env::var_os("KUBECONFIG").filter(|value| !value.is_empty()).map(PathBuf::from);
-    let path = named.clone().or(environment).unwrap_or_else(|| ADMIN.into());
+    let places = match named {
+        Some(path) => vec![path.clone()],
+        None => places(std::env::var_os("KUBECONFIG"), std::env::var_os("HOME")),
+    };
+    let path = places.iter().find(|path| path.exists()).or(places.first());
+    let path = path.cloned().unwrap_or_else(|| ADMIN.into());
     Kubeconfig::load(&path).map_err(|error| {
-        let hint = if path == Path::new(ADMIN) { "\nremedy: name a kubeconfig with --kubeconfig FILE" } else { "" };
-        eprintln!("error: {}{hint}", chain(&error));
+        eprintln!("error: {}{}", chain(&error), remedy(named, &places));
         Exit::Input
     })
+}
+
+/// Where kubeadm looks, in its order: the first that is there counts.
+fn places(listed: Option<OsString>, home: Option<OsString>) -> Vec<PathBuf> {
+    let is_said = |value: &OsString| !value.is_empty();
+    let listed = listed.filter(is_said).map(|list| std::env::split_paths(&list).collect::<Vec<_>>());
+    let at_home = || home.filter(is_said).map(|home| Path::new(&home).join(".kube/config")).into_iter().collect();
+    let mut places: Vec<_> = listed.unwrap_or_else(at_home);
+    places.retain(|path| !path.as_os_str().is_empty());
+    places.push(ADMIN.into());
+    places
+}
+
+/// What helps when nothing is where it was looked for.
+fn remedy(named: &Option<PathBuf>, places: &[PathBuf]) -> String {
+    if named.is_some() || places.iter().any(|path| path.exists()) {
+        return String::new();
+    }
+    let places: Vec<_> = places.iter().map(|path| path.display().to_string()).collect();
+    format!("\nremedy: name a kubeconfig with --kubeconfig FILE; looked for {}", places.join(", "))
 }
 
 /// A connection that says on standard error when it has to wait.
@@ -32,7 +58,12 @@ pub(super) fn connect(kubeconfig: Kubeconfig) -> Result<ApiServer, Exit> {
 
 /// Prints what the cluster said.
 pub(super) fn failed(error: &Error) -> Exit {
-    fail(&chain(error))
+    fail(&said(error))
+}
+
+/// What the cluster said, with its causes.
+pub(super) fn said(error: &Error) -> String {
+    chain(error)
 }
 
 /// JSON whose texts are overwritten when it goes.
@@ -53,12 +84,29 @@ impl std::ops::Deref for Wiped {
 }
 
 /// An object as the API server reads it.
-pub(super) fn body(object: &Object) -> Result<Wiped, Exit> {
-    serde_json::to_value(object).map(Wiped).map_err(|_| fail("an object of ours can't be written as JSON"))
+pub(super) fn body(object: &Object) -> Result<Wiped, String> {
+    serde_json::to_value(object).map(Wiped).map_err(|_| "an object of ours can't be written as JSON".to_owned())
 }
 
 /// An object as we read it. What the parser says could quote a value.
-pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Exit> {
+pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     let value = Wiped(value);
-    T::deserialize(&value.0).map_err(|_| fail("the API server answered an object that is not of its kind"))
+    T::deserialize(&value.0).map_err(|_| "the API server answered an object that is not of its kind".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kubeconfig_is_looked_for_where_kubeadm_looks() {
+        let places = |listed: &str, home: &str| {
+            let said = |text: &str| (!text.is_empty()).then(|| text.into());
+            let found = places(said(listed), said(home));
+            found.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(places("", "/h"), "/h/.kube/config /etc/kubernetes/admin.conf");
+        assert_eq!(places("/a::/b", "/h"), "/a /b /etc/kubernetes/admin.conf");
+        assert_eq!(places(":", ""), "/etc/kubernetes/admin.conf");
+    }
 }

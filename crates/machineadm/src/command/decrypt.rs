@@ -5,7 +5,7 @@ use crate::{
     provider::Passphrases,
     show,
 };
-use documents::{AnyDocument, Decoded, Source, v1alpha1::Encrypted};
+use documents::{AnyDocument, Source};
 use host::{contract::Exit, linux::input::Care};
 use std::io::IsTerminal;
 
@@ -19,9 +19,13 @@ fn decrypt(asked: &Decrypt) -> Result<(), Exit> {
         eprint!("{}", read.report);
     }
     usable(&read.report)?;
-    let passphrases = Passphrases::default();
+    let mut passphrases = Passphrases::default();
     let mut opened = Vec::new();
-    for (document, encrypted) in read.documents.iter().filter_map(encrypted) {
+    for document in &read.documents {
+        let AnyDocument::Encrypted(encrypted) = &document.body else {
+            passphrases.remember(&document.body);
+            continue;
+        };
         let name = format!("{} document {}", document.origin.source, document.origin.number);
         let bytes = documents::decrypt(&encrypted.sealed, &passphrases.of(encrypted)?).map_err(|error| {
             fail(&format!("{name} {error}"));
@@ -36,11 +40,4 @@ fn decrypt(asked: &Decrypt) -> Result<(), Exit> {
         eprintln!("warning: what follows is secret; a terminal keeps it in its history");
     }
     show::hand_over(&documents::joined(&opened))
-}
-
-fn encrypted(document: &Decoded) -> Option<(&Decoded, &Encrypted)> {
-    match &document.body {
-        AnyDocument::Encrypted(encrypted) => Some((document, encrypted)),
-        _ => None,
-    }
 }

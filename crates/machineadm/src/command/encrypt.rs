@@ -1,7 +1,7 @@
 //! `machineadm encrypt`: seals documents with a passphrase.
 use crate::{
     cli::Encrypt,
-    context::{failed, sources, usable},
+    context::{complain, failed, sources, usable},
     provider::Passphrases,
     show,
 };
@@ -11,7 +11,10 @@ use documents::{
 };
 use host::{
     contract::Exit,
-    linux::{fresh_bytes, input::Care},
+    linux::{
+        fresh_bytes,
+        input::{self, Care},
+    },
 };
 use jiff::Timestamp;
 use zeroize::Zeroizing;
@@ -26,7 +29,13 @@ pub(crate) fn run(asked: &Encrypt) -> Exit {
 fn encrypt(asked: &Encrypt) -> Result<(), Exit> {
     let text = text(asked)?;
     let uri = Secret::new(asked.passphrase_uri.clone());
-    let heading = Heading { name: asked.name.as_deref(), provider: &asked.provider, passphrase_uri: &uri };
+    let authority = authority(asked)?;
+    let heading = Heading {
+        name: asked.name.as_deref(),
+        provider: &asked.provider,
+        passphrase_uri: &uri,
+        certificate_authority: authority.as_deref(),
+    };
     let passphrase = passphrase(&heading)?;
     let fresh = Fresh { salt: fresh_bytes().map_err(failed)?, iv: fresh_bytes().map_err(failed)? };
     let sealed = documents::seal(&text, &passphrase, asked.iterations, fresh);
@@ -56,6 +65,17 @@ fn text(asked: &Encrypt) -> Result<Zeroizing<Vec<u8>>, Exit> {
     Ok(documents::joined(&parts))
 }
 
+/// The text of the certificates that the server of the passphrase is checked with.
+fn authority(asked: &Encrypt) -> Result<Option<String>, Exit> {
+    let Some(name) = &asked.certificate_authority else { return Ok(None) };
+    let bytes = input::read(name, Care::Reading, limits::TEXT_BYTES as u64).map_err(|error| {
+        complain(&error);
+        Exit::Input
+    })?;
+    let text = String::from_utf8(bytes.to_vec());
+    text.map(Some).map_err(|_| super::wrong_use(&format!("{name} holds no certificates in PEM: it is not even text")))
+}
+
 fn checked(read: Read) -> Result<Read, Exit> {
     if !read.report.is_empty() {
         eprint!("{}", read.report);
@@ -73,6 +93,9 @@ fn scope(asked: &Encrypt) -> Result<Option<Scope>, &'static str> {
     let now = Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default();
     let end = valid_for.map(|length| now.checked_add(length)).transpose();
     let not_after = end.map_err(|_| "--valid-for is longer than time lasts")?.or(*not_after);
+    if not_after.is_some_and(|end| end <= now) {
+        eprintln!("warning: --not-after lies in the past: no machine whose clock is right opens what is sealed here");
+    }
     // A machine whose clock is behind would otherwise take what is over.
     let issued_at = (not_after.is_some() || max_age.is_some()).then_some(now);
     let machines = (machines != Machines::default()).then_some(machines);

@@ -53,6 +53,10 @@ impl Transient for NoAnswer {
             Self::Status { wait, .. } => *wait,
         }
     }
+
+    fn is_timeout(&self) -> bool {
+        matches!(self, Self::Fetch(error) if error.is_timeout())
+    }
 }
 
 const fn meaning(status: u16) -> &'static str {
@@ -86,12 +90,12 @@ fn get(request: &Request<'_>, limit: usize) -> Result<Zeroizing<Vec<u8>>, Provid
         }
     });
     drop(patience);
-    answered.map_err(|GaveUp { attempts, last }| match (attempts, told(&last)) {
-        (1, told) => told,
-        (_, told) => {
-            let message = format!("{}; gave up after {attempts} attempts", told.message);
-            ProviderError { message, ..told }
-        }
+    answered.map_err(|gave_up| {
+        let in_vain = gave_up.in_vain();
+        let GaveUp { attempts, last, .. } = gave_up;
+        let tries = if attempts > 1 { format!("; gave up after {attempts} attempts") } else { String::new() };
+        let told = told(&last);
+        ProviderError { message: format!("{}{in_vain}{tries}", told.message), ..told }
     })
 }
 

@@ -8,9 +8,9 @@ mod patience;
 use crate::context::fail;
 use descriptor::Descriptor;
 use documents::{
-    Fault, Given, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret, Surroundings,
-    limits,
-    v1alpha1::{Encrypted, Identity, without_secrets},
+    AnyDocument, Fault, Given, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret,
+    Surroundings, limits,
+    v1alpha1::{Certificate, Encrypted, Identity, Proxy, without_secrets},
 };
 pub(crate) use fetched::Fetched;
 use fetched::Keeping;
@@ -49,9 +49,22 @@ pub(crate) fn expand(given: Given, identity: Identity, fetched: &Fetched) -> Rea
 #[derive(Default)]
 pub(crate) struct Passphrases {
     descriptor: Descriptor,
+    /// Certificates of every TrustBundleConfig so far.
+    bundles: Vec<Certificate>,
+    /// The last ProxyConfig so far.
+    proxy: Option<Proxy>,
 }
 
 impl Passphrases {
+    /// Goes by a document that stands before others, as expansion does.
+    pub(crate) fn remember(&mut self, body: &AnyDocument) {
+        match body {
+            AnyDocument::TrustBundle(bundle) => self.bundles.extend(bundle.certificates.iter().cloned()),
+            AnyDocument::Proxy(proxy) => self.proxy = Some(proxy.clone()),
+            _ => {}
+        }
+    }
+
     /// Fetches the passphrase of an EncryptedConfig; what went wrong goes to standard error.
     pub(crate) fn of(&self, encrypted: &Encrypted) -> Result<Secret<Vec<u8>>, Exit> {
         let Encrypted { provider, passphrase_uri: uri, authorities, .. } = encrypted;
@@ -72,15 +85,14 @@ impl Passphrases {
             return Err(wrong(ProviderError::new(format!("the provider is none of the built-in ones: {known}"))));
         };
         let (rights, limit) = (Rights::ALL, limits::PASSPHRASE_MOST);
-        let bundles = &[];
         let request = Request {
             uri,
             shown: &shown,
             rights,
             redirect_rights: Rights::NONE,
             authorities,
-            bundles,
-            proxy: None,
+            bundles: &self.bundles,
+            proxy: self.proxy.as_ref(),
             keep_as: None,
             limit,
             timeout: TIMEOUT,

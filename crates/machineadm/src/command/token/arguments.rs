@@ -1,9 +1,22 @@
 //! What people type after `machineadm token`.
-use clap::{Args, Subcommand};
+use crate::cli::Output;
+use clap::{ArgAction, Args, Subcommand};
 use std::path::PathBuf;
 
+/// kubeadm takes the first two before and after the word that says what to do.
+#[derive(Debug, Args)]
+pub(crate) struct Token {
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+    /// Check everything with the cluster, and change nothing
+    #[arg(long, global = true)]
+    pub(crate) dry_run: bool,
+    #[command(subcommand)]
+    pub(crate) action: Action,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum Token {
+pub(crate) enum Action {
     /// Make a token on the cluster and print it
     #[command(after_help = "\
 Examples:
@@ -11,8 +24,10 @@ Examples:
   machineadm token create --print-join-command
   machineadm token create --usages signing --ttl 2h --description 'discovery only'
   TOKEN=$(machineadm token create)          # standard output holds the token alone
+  machineadm token create -o json | jq -r .expires
 
-A token for authentication lets its holder claim to be a node of the cluster until it expires.")]
+A token for authentication lets its holder claim to be a node of the cluster until it expires. An id that is there
+already is refused, with --config before any token is made, unless the same command made it a few minutes ago.")]
     Create(Box<Create>),
     /// List the tokens of the cluster
     #[command(after_help = "\
@@ -35,13 +50,14 @@ A whole token is deleted only if its secret half is right. One that is not there
     #[command(after_help = "\
 Example:
   machineadm token generate")]
-    Generate,
+    Generate(Generate),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Connection {
-    /// How to reach the cluster; without it $KUBECONFIG, else /etc/kubernetes/admin.conf
-    #[arg(long, value_name = "FILE")]
+    /// How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else
+    /// ~/.kube/config, and then /etc/kubernetes/admin.conf
+    #[arg(long, value_name = "FILE", global = true)]
     pub(crate) kubeconfig: Option<PathBuf>,
 }
 
@@ -66,16 +82,14 @@ pub(crate) struct Create {
     #[arg(long)]
     pub(crate) print_join_command: bool,
     /// The certificate key for the join command of a control plane node
-    #[arg(long, value_name = "KEY", requires = "print_join_command")]
-    pub(crate) certificate_key: Option<String>,
-    /// Make the tokens of an InitConfiguration instead
+    #[arg(long, value_name = "KEY", default_value = "", hide_default_value = true)]
+    pub(crate) certificate_key: String,
+    /// Make the tokens of an InitConfiguration instead; a random one if it names none
     #[arg(long, value_name = "FILE", conflicts_with_all = ["usages", "ttl", "description", "groups"])]
     pub(crate) config: Option<String>,
-    /// Check everything with the cluster, and make nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    #[command(flatten)]
-    pub(crate) connection: Connection,
+    /// How to print each token, with all that is known of it
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
 }
 
 #[derive(Debug, Args)]
@@ -83,8 +97,12 @@ pub(crate) struct List {
     /// text, json, yaml, or jsonpath=TEMPLATE
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output: String,
-    #[command(flatten)]
-    pub(crate) connection: Connection,
+    /// Take what a token lacks for empty in a template; with =false it is an error
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = ArgAction::Set)]
+    pub(crate) allow_missing_template_keys: bool,
+    /// Changes nothing, since what is printed has no managed fields; kubeadm has it
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", action = ArgAction::Set)]
+    pub(crate) show_managed_fields: bool,
 }
 
 #[derive(Debug, Args)]
@@ -92,9 +110,14 @@ pub(crate) struct Delete {
     /// Ids or whole tokens
     #[arg(value_name = "ID|TOKEN", required = true)]
     pub(crate) tokens: Vec<String>,
-    /// Check everything with the cluster, and delete nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    #[command(flatten)]
-    pub(crate) connection: Connection,
+    /// How to print what came of each
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Generate {
+    /// How to print it
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
 }

@@ -1,86 +1,148 @@
 //! `machineadm token create`: everything is checked before the first Secret is made.
 use super::{
-    arguments::Create,
+    arguments::{Create, Token},
     effect,
     join_command::{CertificateKey, Invitation},
-    tried, wanted,
+    taken, tried, wanted,
 };
-use crate::{command::api, context::fail, show};
+use crate::{
+    command::{api, wrong_input},
+    context::fail,
+    show::tokens::{Made, Stream},
+};
 use cluster::{ApiServer, Created};
 use discovery::{TokenSettings, Usage, token_secret};
 use host::contract::Exit;
 use jiff::Timestamp;
 use objects::{Object, Secret};
 
-pub(super) fn run(asked: &Create) -> Result<Exit, Exit> {
-    let tokens = wanted::tokens(asked, Timestamp::now())?;
-    let key = asked.certificate_key.as_deref().map(CertificateKey::read).transpose()?;
-    let kubeconfig = api::kubeconfig(&asked.connection.kubeconfig)?;
-    let invitation = match asked.print_join_command {
-        true => Some(Invitation::of(&kubeconfig)?),
-        false => None,
+pub(super) fn run(asked: &Create, Token { connection, dry_run, .. }: &Token) -> Result<Exit, Exit> {
+    let now = Timestamp::now();
+    let tokens = wanted::tokens(asked, now)?;
+    let kubeconfig = api::kubeconfig(&connection.kubeconfig)?;
+    let mut telling = Telling {
+        key: certificate_key(asked)?,
+        invitation: asked.print_join_command.then(|| Invitation::of(&kubeconfig)).transpose()?,
+        dry_run: *dry_run,
+        stream: Stream::of(asked.output),
     };
-    let server = api::connect(kubeconfig)?;
+    let maker = Maker { server: api::connect(kubeconfig)?, dry_run: *dry_run, now };
+    maker.all_ids_are_free(&tokens)?;
     let mut exit = Exit::Done;
     for settings in &tokens {
-        match create(&server, settings, asked.dry_run) {
-            Ok(()) => told(settings, asked.dry_run, invitation.as_ref(), key.as_ref()),
-            Err(failed) => exit = failed,
+        match maker.make(settings) {
+            Ok(live) => telling.tell(&live),
+            Err(problem) => exit = fail(&problem),
         }
     }
     Ok(exit)
 }
 
-/// Makes one token. One with the same id is an error, unless it is the very same.
-fn create(server: &ApiServer, settings: &TokenSettings, dry_run: bool) -> Result<(), Exit> {
-    let object = Object::from(settings.secret());
-    let body = api::body(&object)?;
-    let created = server.create(&object.collection(), &body, effect(dry_run)).map_err(|error| api::failed(&error))?;
-    match created {
-        Created::Created(made) => {
-            drop(api::Wiped(made));
-            Ok(())
+/// An empty one is none, as kubeadm has it.
+fn certificate_key(asked: &Create) -> Result<Option<CertificateKey>, Exit> {
+    match asked.certificate_key.as_str() {
+        "" => Ok(None),
+        _ if !asked.print_join_command => {
+            Err(wrong_input(&["--certificate-key needs --print-join-command, which prints it".to_owned()]))
         }
-        Created::Exists { .. } => existing(server, &object.path(), settings),
+        key => CertificateKey::read(key).map(Some),
     }
 }
 
-/// The answer to an earlier try may have been lost, or the same command ran before.
-fn existing(server: &ApiServer, path: &str, wanted: &TokenSettings) -> Result<(), Exit> {
-    let live = server.get(path).map_err(|error| api::failed(&error))?;
-    let live = live.map(api::read::<Secret>).transpose()?;
-    let same = live
-        .as_ref()
-        .and_then(|secret| TokenSettings::read(secret).ok())
-        .is_some_and(|live| TokenSettings { expires: wanted.expires, ..live } == *wanted);
-    if same { Ok(()) } else { Err(fail(&format!("a token with id \"{}\" already exists", wanted.token.id))) }
+struct Maker {
+    server: ApiServer,
+    dry_run: bool,
+    now: Timestamp,
 }
 
-/// The token alone on standard output; what it risks on standard error.
-fn told(settings: &TokenSettings, dry_run: bool, invitation: Option<&Invitation>, key: Option<&CertificateKey>) {
-    if dry_run {
-        let name = token_secret::name(&settings.token.id);
-        eprintln!("Secret {}/{name} would be created{}", token_secret::NAMESPACE, tried(true));
-        return;
+impl Maker {
+    /// Of several tokens none is made if one can't be. A single one is refused by the server itself.
+    fn all_ids_are_free(&self, tokens: &[TokenSettings]) -> Result<(), Exit> {
+        let mut exit = None;
+        for settings in tokens.iter().filter(|_| tokens.len() > 1) {
+            let live = self.live(settings).map_err(|problem| fail(&problem))?;
+            if let Some(live) = live.filter(|live| !settings.was_made_as(live, self.now)) {
+                exit = Some(fail(&taken::message(&settings.token.id, &live, self.now)));
+            }
+        }
+        exit.map_or(Ok(()), Err)
     }
-    match invitation {
-        Some(invitation) => show::print(&invitation.command(&settings.token, key)),
-        None => show::print(&format!("{}\n", settings.token.expose().as_str())),
+
+    /// Makes one token, and returns what the cluster has now.
+    fn make(&self, wanted: &TokenSettings) -> Result<Live, String> {
+        let object = Object::from(wanted.secret());
+        let body = api::body(&object)?;
+        let created = self.server.create(&object.collection(), &body, effect(self.dry_run));
+        match created.map_err(|error| api::said(&error))? {
+            Created::Created(made) => Ok(Live { settings: settings(&api::read(made)?)?, was_there: false }),
+            Created::Exists { maybe_ours } => self.existing(wanted, maybe_ours),
+        }
     }
-    if settings.usages.contains(Usage::Authentication.name()) {
-        eprintln!("warning: {} whoever holds this token can claim to be a node of this cluster", until(settings));
+
+    /// The answer to an earlier try of ours may have been lost, or a run that was cut short made it.
+    fn existing(&self, wanted: &TokenSettings, maybe_ours: bool) -> Result<Live, String> {
+        let Some(live) = self.live(wanted)? else {
+            let id = &wanted.token.id;
+            return Err(format!("a token with id \"{id}\" was there, and was deleted at the same time: try again"));
+        };
+        if !wanted.was_made_as(&live, self.now) {
+            return Err(taken::message(&wanted.token.id, &live, self.now));
+        }
+        Ok(Live { settings: settings(&live)?, was_there: !maybe_ours })
     }
-    if invitation.is_some() && !settings.usages.contains(Usage::Signing.name()) {
-        eprintln!("warning: this token may not sign, so that a machine can't discover the cluster with it");
+
+    fn live(&self, wanted: &TokenSettings) -> Result<Option<Secret>, String> {
+        let path = Object::from(wanted.secret()).path();
+        let live = self.server.get(&path).map_err(|error| api::said(&error))?;
+        live.map(api::read).transpose()
+    }
+}
+
+/// A token as the cluster has it.
+struct Live {
+    settings: TokenSettings,
+    /// Whether it was there before this run.
+    was_there: bool,
+}
+
+fn settings(live: &Secret) -> Result<TokenSettings, String> {
+    TokenSettings::read(live)
+        .map_err(|reason| format!("the cluster has made another Secret than was asked for: {reason}"))
+}
+
+/// The result on standard output; what it risks on standard error.
+struct Telling {
+    invitation: Option<Invitation>,
+    key: Option<CertificateKey>,
+    dry_run: bool,
+    stream: Stream,
+}
+
+impl Telling {
+    fn tell(&mut self, Live { settings: live, was_there }: &Live) {
+        let join_command =
+            self.invitation.as_ref().map(|invitation| invitation.command(&live.token, self.key.as_ref()));
+        let line = join_command.clone().unwrap_or_else(|| format!("{}\n", live.token.expose().as_str()));
+        self.stream.put(&line, &Made::of(live, join_command.as_deref(), self.dry_run));
+        if *was_there {
+            eprintln!("the token {} was there already, made just so", live.token.id);
+        } else if self.dry_run {
+            let name = token_secret::name(&live.token.id);
+            eprintln!("Secret {}/{name} would be created{}", token_secret::NAMESPACE, tried(true));
+            return;
+        }
+        if live.usages.contains(Usage::Authentication.name()) {
+            eprintln!("warning: {} whoever holds this token can claim to be a node of this cluster", until(live));
+        }
+        if self.invitation.is_some() && !live.usages.contains(Usage::Signing.name()) {
+            eprintln!("warning: this token may not sign, so that a machine can't discover the cluster with it");
+        }
     }
 }
 
 fn until(settings: &TokenSettings) -> String {
     match settings.expires {
         None => "for ever, or until it is deleted,".to_owned(),
-        Some(moment) => {
-            let text = moment.to_string();
-            format!("until {} UTC", text.get(..16).unwrap_or(&text).replace('T', " "))
-        }
+        Some(moment) => format!("until {}", taken::in_words(moment)),
     }
 }

@@ -1,9 +1,12 @@
 //! `machineadm token delete`: by id, or by a whole token if its secret half is right.
-use super::{arguments::Delete, effect, tried};
+use super::{
+    arguments::{Delete, Token},
+    effect, tried,
+};
 use crate::{
     command::{api, wrong_input},
     context::fail,
-    show,
+    show::tokens::{Deletion, DeletionResult, Stream},
 };
 use cluster::{ApiServer, Deleted, Precondition};
 use discovery::{BootstrapToken, TokenId, TokenSecret, token_secret};
@@ -19,17 +22,20 @@ struct Meant {
     secret: Option<TokenSecret>,
 }
 
-pub(super) fn run(asked: &Delete) -> Result<Exit, Exit> {
+pub(super) fn run(asked: &Delete, Token { connection, dry_run, .. }: &Token) -> Result<Exit, Exit> {
     let meant = asked.tokens.iter().enumerate().map(|(index, text)| meant(index, text));
     let (meant, problems): (Vec<_>, Vec<_>) = meant.partition(Result::is_ok);
     if !problems.is_empty() {
         return Err(wrong_input(&problems.into_iter().filter_map(Result::err).collect::<Vec<_>>()));
     }
-    let server = api::connect(api::kubeconfig(&asked.connection.kubeconfig)?)?;
+    let server = api::connect(api::kubeconfig(&connection.kubeconfig)?)?;
+    let mut stream = Stream::of(asked.output);
     let mut exit = Exit::Done;
     for meant in meant.into_iter().flatten() {
-        if let Err(failed) = delete(&server, &meant, asked.dry_run) {
-            exit = failed;
+        let ended = delete(&server, &meant, *dry_run);
+        told(&mut stream, &meant.id, &ended, *dry_run);
+        if let Err(problem) = ended {
+            exit = fail(&problem);
         }
     }
     Ok(exit)
@@ -44,45 +50,52 @@ fn meant(index: usize, text: &str) -> Result<Meant, String> {
     Ok(Meant { id, secret: None })
 }
 
-fn delete(server: &ApiServer, meant: &Meant, dry_run: bool) -> Result<(), Exit> {
+/// People read on standard error what did not come about.
+fn told(stream: &mut Stream, id: &TokenId, ended: &Result<DeletionResult, String>, dry_run: bool) {
+    let (result, reason) = match ended {
+        Ok(result) => (*result, None),
+        Err(problem) => (DeletionResult::Failed, problem.lines().next()),
+    };
+    let line = match result {
+        DeletionResult::Deleted => format!("bootstrap token \"{id}\" deleted{}\n", tried(dry_run)),
+        DeletionResult::Absent | DeletionResult::Failed => String::new(),
+    };
+    if result == DeletionResult::Absent {
+        eprintln!("bootstrap token \"{id}\" is not there");
+    }
+    stream.put(&line, &Deletion { id: id.as_str(), result, reason, dry_run });
+}
+
+fn delete(server: &ApiServer, meant: &Meant, dry_run: bool) -> Result<DeletionResult, String> {
     let id = &meant.id;
     let path = format!("/api/v1/namespaces/{}/secrets/{}", token_secret::NAMESPACE, token_secret::name(id));
+    let named = |error| format!("failed to delete bootstrap token \"{id}\": {}", api::said(&error));
     for _ in 0..TIMES {
-        let Some(live) = server.get(&path).map_err(|error| named(id, &error))? else {
-            eprintln!("bootstrap token \"{id}\" is not there");
-            return Ok(());
-        };
+        let Some(live) = server.get(&path).map_err(named)? else { return Ok(DeletionResult::Absent) };
         let live: Secret = api::read(live)?;
         allowed(&live, meant)?;
         let only_if =
             Precondition { uid: live.metadata.uid.clone(), resource_version: live.metadata.resource_version.clone() };
-        match server.delete(&path, &only_if, effect(dry_run)).map_err(|error| named(id, &error))? {
-            Deleted::Deleted | Deleted::Absent => {
-                show::print(&format!("bootstrap token \"{id}\" deleted{}\n", tried(dry_run)));
-                return Ok(());
-            }
+        match server.delete(&path, &only_if, effect(dry_run)).map_err(named)? {
+            Deleted::Deleted | Deleted::Absent => return Ok(DeletionResult::Deleted),
             Deleted::Changed => {}
         }
     }
-    Err(fail(&format!("bootstrap token \"{id}\": others change it all the time; try again")))
+    Err(format!("bootstrap token \"{id}\": others change it all the time; try again"))
 }
 
 /// Whether this Secret is what was meant.
-fn allowed(live: &Secret, meant: &Meant) -> Result<(), Exit> {
+fn allowed(live: &Secret, meant: &Meant) -> Result<(), String> {
     let id = &meant.id;
     if live.secret_type != token_secret::TYPE {
-        return Err(fail(&format!("the Secret {} is no bootstrap token: it was left alone", live.metadata.name)));
+        return Err(format!("the Secret {} is no bootstrap token: it was left alone", live.metadata.name));
     }
     let right =
         meant.secret.as_ref().is_none_or(|secret| token_secret::token(live).is_ok_and(|token| token.secret == *secret));
     match right {
         true => Ok(()),
-        false => Err(fail(&format!(
+        false => Err(format!(
             "bootstrap token \"{id}\" has another secret half: it was left alone\nremedy: to delete it all the same, give its id alone"
-        ))),
+        )),
     }
-}
-
-fn named(id: &TokenId, error: &cluster::Error) -> Exit {
-    fail(&format!("failed to delete bootstrap token \"{id}\": {}", machine::outcome::chain(error)))
 }

@@ -2,6 +2,7 @@
 use crate::command::wrong_input;
 use cluster::Kubeconfig;
 use discovery::{BootstrapToken, Pin, certificate::Certificate};
+use fetch::Url;
 use host::contract::Exit;
 
 /// Where to join and whom to trust.
@@ -34,9 +35,7 @@ impl Invitation {
         if pins.is_empty() {
             return Err(wrong("the kubeconfig names no certificate authority that a machine could be told to trust"));
         }
-        let server = &kubeconfig.server;
-        let host = server.host_str().unwrap_or_default();
-        Ok(Self { endpoint: format!("{host}:{}", server.port_or_known_default().unwrap_or(443)), pins })
+        Ok(Self { endpoint: endpoint(&kubeconfig.server), pins })
     }
 
     /// One line; for a worker it ends in a blank, as kubeadm's does.
@@ -49,5 +48,29 @@ impl Invitation {
             line.push_str(&format!("--control-plane --certificate-key {key}"));
         }
         line + "\n"
+    }
+}
+
+/// What kubeadm joins: host, port, and the path below which the API is. kubeadm prints no port where the URL names
+/// none, and then refuses to join what it printed.
+fn endpoint(server: &Url) -> String {
+    let host = server.host_str().unwrap_or_default();
+    format!("{host}:{}{}", server.port_or_known_default().unwrap_or(443), server.path().trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_all_of_the_servers_address() {
+        for (server, wanted) in [
+            ("https://10.0.0.1:6443", "10.0.0.1:6443"),
+            ("https://10.0.0.1:6443/", "10.0.0.1:6443"),
+            ("https://h/clusters/a", "h:443/clusters/a"),
+            ("https://[::1]:6443/prefix/", "[::1]:6443/prefix"),
+        ] {
+            assert_eq!(endpoint(&server.parse().unwrap()), wanted);
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! `machineadm token list`: what kubeadm's users know, in kubeadm's bytes.
-use super::arguments::List;
+use super::arguments::{List, Token};
 use crate::{
     command::{api, wrong_input},
+    context::fail,
     show::{
         self,
-        tokens::{self, HEAD, Listed, Template},
+        tokens::{self, Listed, Row, Template},
     },
 };
 use discovery::{TokenSettings, token_secret, usable};
@@ -21,15 +22,15 @@ enum Format {
     Template(Template),
 }
 
-pub(super) fn run(asked: &List) -> Result<Exit, Exit> {
-    let format = format(&asked.output)?;
-    let server = api::connect(api::kubeconfig(&asked.connection.kubeconfig)?)?;
+pub(super) fn run(asked: &List, Token { connection, .. }: &Token) -> Result<Exit, Exit> {
+    let format = format(asked)?;
+    let server = api::connect(api::kubeconfig(&connection.kubeconfig)?)?;
     let now = Timestamp::now();
-    let mut found = Found::default();
+    let mut found = Found::new();
     let collection = format!("/api/v1/namespaces/{}/secrets", token_secret::NAMESPACE);
     let selector = format!("type={}", token_secret::TYPE);
     let listed = server.list(&collection, &[("fieldSelector", &selector)], &mut |item| match item {
-        cluster::Listed::Restarted => found = Found::default(),
+        cluster::Listed::Restarted => found = Found::new(),
         cluster::Listed::Item(item) => found.take(item, &format, now),
     });
     listed.map_err(|error| api::failed(&error))?;
@@ -37,20 +38,22 @@ pub(super) fn run(asked: &List) -> Result<Exit, Exit> {
         eprintln!("warning: {problem}");
     }
     let between = if matches!(format, Format::Yaml) { "---\n" } else { "" };
-    let head = if matches!(format, Format::Text) && !found.tokens.is_empty() { HEAD } else { "" };
-    show::print(&format!("{head}{}", found.tokens.join(between)));
-    Ok(Exit::Done)
+    show::print(&found.tokens.join(between));
+    Ok(found.lacking.map_or(Exit::Done, |lacking| fail(&lacking)))
 }
 
-fn format(text: &str) -> Result<Format, Exit> {
-    match text {
-        "text" => Ok(Format::Text),
+/// `JSON` is `json`, and `TEXT` is not `text`, as kubeadm has it.
+fn format(asked: &List) -> Result<Format, Exit> {
+    let text = asked.output.as_str();
+    if let Some(template) = text.strip_prefix("jsonpath=") {
+        let template = Template::read(template).map_err(|error| wrong_input(&[error]))?;
+        return Ok(Format::Template(if asked.allow_missing_template_keys { template } else { template.strict() }));
+    }
+    match text.to_ascii_lowercase().as_str() {
         "json" => Ok(Format::Json),
         "yaml" => Ok(Format::Yaml),
-        _ => match text.strip_prefix("jsonpath=") {
-            Some(template) => Template::read(template).map(Format::Template).map_err(|error| wrong_input(&[error])),
-            None => Err(wrong_input(&["-o must be text, json, yaml or jsonpath=TEMPLATE".to_owned()])),
-        },
+        _ if text == "text" => Ok(Format::Text),
+        _ => Err(wrong_input(&["-o must be text, json, yaml or jsonpath=TEMPLATE".to_owned()])),
     }
 }
 
@@ -66,56 +69,71 @@ struct Item {
 #[derive(Deserialize)]
 struct Named {
     name: String,
-    #[serde(default)]
-    namespace: String,
 }
 
 /// What was listed so far; only the printed form is kept.
-#[derive(Default)]
 struct Found {
     tokens: Vec<String>,
     problems: Vec<String>,
+    /// What a strict template asks for and the first such token has not.
+    lacking: Option<String>,
+    /// The Secret at hand: what is the same for all is not made anew for each.
+    secret: Secret,
 }
 
 impl Found {
+    fn new() -> Self {
+        let secret = Secret::new(ObjectMeta::named_in(token_secret::NAMESPACE, ""), "", BTreeMap::new());
+        Self { tokens: Vec::new(), problems: Vec::new(), lacking: None, secret }
+    }
+
     fn take(&mut self, item: Item, format: &Format, now: Timestamp) {
-        let Item { metadata: Named { name, namespace }, secret_type, data } = item;
-        let secret = Secret::new(ObjectMeta::named_in(&namespace, &name), &secret_type, data.unwrap_or_default());
-        match usable::listed(&secret) {
-            Ok(settings) => self.tokens.push(printed(&settings, format, now)),
-            Err(reason) => self.problems.push(format!("Secret {name} is no usable token: {reason}")),
+        let Item { metadata: Named { name }, secret_type, data } = item;
+        self.secret.metadata.name = name;
+        self.secret.secret_type = secret_type;
+        self.secret.data = data.unwrap_or_default();
+        match usable::listed(&self.secret) {
+            Ok(_) if self.lacking.is_some() => {}
+            Ok(settings) => match self.printed(&settings, format, now) {
+                Ok(text) => self.tokens.push(text),
+                Err(field) => self.lacking = Some(lacking(&settings, &field)),
+            },
+            Err(reason) => {
+                self.problems.push(format!("Secret {} is no usable token: {reason}", self.secret.metadata.name));
+            }
         }
+    }
+
+    fn printed(&self, settings: &TokenSettings, format: &Format, now: Timestamp) -> Result<String, String> {
+        let listed = Listed::from(settings);
+        Ok(match format {
+            Format::Text => {
+                let left = settings.expires.map(|moment| moment.since(now).short_human());
+                let row = Row::of(&listed, left.as_deref());
+                if self.tokens.is_empty() { row.headed() } else { row.line() }
+            }
+            Format::Json => tokens::json(&listed),
+            Format::Yaml => tokens::yaml(&listed),
+            Format::Template(template) => template.fill(&listed)?,
+        })
     }
 }
 
-fn printed(settings: &TokenSettings, format: &Format, now: Timestamp) -> String {
-    let mut listed = Listed::new(settings.token.expose().to_string());
-    listed.description.clone_from(&settings.description);
-    listed.expires = settings.expires.map(|moment| moment.to_string());
-    listed.usages = settings.usages.iter().cloned().collect();
-    listed.groups.clone_from(&settings.groups);
-    match format {
-        Format::Text => {
-            let left = settings.expires.map(|moment| moment.since(now).short_human());
-            tokens::row(&listed, left.as_deref())
-        }
-        Format::Json => tokens::json(&listed),
-        Format::Yaml => tokens::yaml(&listed),
-        Format::Template(template) => template.fill(&listed),
-    }
+fn lacking(settings: &TokenSettings, field: &str) -> String {
+    format!("token \"{}\" has no {field}: take it out of the template, or allow what is missing", settings.token.id)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What `kubeadm token list` printed for these Secrets at that time; see the vectors' README.
+    /// What `kubeadm token list` printed for these Secrets at that time.
     const SECRETS: &str = include_str!("../../../tests/vectors/token-list/token-list.secrets.json");
     const NOW: &str = "2026-11-15T18:49:14Z";
 
     fn list(format: &Format) -> Found {
         let list: serde_json::Value = serde_json::from_str(SECRETS).unwrap();
-        let mut found = Found::default();
+        let mut found = Found::new();
         for item in list["items"].as_array().unwrap() {
             found.take(Item::deserialize(item).unwrap(), format, NOW.parse().unwrap());
         }
@@ -129,7 +147,7 @@ mod tests {
     #[test]
     fn the_same_secrets_print_as_kubeadm_printed_them() {
         let text = include_str!("../../../tests/vectors/token-list/token-list.txt");
-        assert_eq!(format!("{HEAD}{}", list(&Format::Text).tokens.concat()), recorded(text));
+        assert_eq!(list(&Format::Text).tokens.concat(), recorded(text));
         let json = include_str!("../../../tests/vectors/token-list/token-list-json.txt");
         assert_eq!(list(&Format::Json).tokens.concat(), recorded(json));
         let yaml = include_str!("../../../tests/vectors/token-list/token-list-yaml.txt");
@@ -141,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_secret_that_is_no_token_is_named_with_the_reason_and_without_its_content() {
-        let mut found = Found::default();
+        let mut found = Found::new();
         let item = serde_json::json!({
             "metadata": {"name": "bootstrap-token-abcdef", "namespace": "kube-system"},
             "type": "bootstrap.kubernetes.io/token",

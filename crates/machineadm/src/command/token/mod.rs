@@ -4,21 +4,24 @@ mod create;
 mod delete;
 mod join_command;
 mod list;
+mod taken;
 mod wanted;
 
-use crate::{context::failed, show};
-use arguments::Token;
+use crate::{context::failed, show::tokens::Stream};
+use arguments::{Action, Token};
 use discovery::BootstrapToken;
 use host::{contract::Exit, linux::entropy};
 
 /// Runs what is asked for.
 pub(crate) fn run(asked: &Token) -> Exit {
-    let done = match asked {
-        Token::Create(asked) => create::run(asked),
-        Token::List(asked) => list::run(asked),
-        Token::Delete(asked) => delete::run(asked),
-        Token::Generate => generated().map(|token| {
-            show::print(&format!("{}\n", token.expose().as_str()));
+    let done = match &asked.action {
+        Action::Create(create) => create::run(create, asked),
+        Action::List(list) => list::run(list, asked),
+        Action::Delete(delete) => delete::run(delete, asked),
+        Action::Generate(generate) => generated().map(|token| {
+            let text = token.expose();
+            let object = serde_json::json!({"token": text.as_str()});
+            Stream::of(generate.output).put(&format!("{}\n", text.as_str()), &object);
             Exit::Done
         }),
     };

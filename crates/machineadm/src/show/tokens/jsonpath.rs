@@ -5,7 +5,11 @@ use serde_json::Value;
 
 /// A template that was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Template(Vec<Part>);
+pub(crate) struct Template {
+    parts: Vec<Part>,
+    /// Whether a field that a token lacks is an error; else it is empty.
+    is_strict: bool,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
@@ -32,13 +36,26 @@ impl Template {
             text = &rest[end + 1..];
         }
         parts.push(Part::Text(text.to_owned()));
-        Ok(Self(parts))
+        Ok(Self { parts, is_strict: false })
     }
 
-    /// What it comes to for one token.
-    pub(crate) fn fill(&self, token: &Listed) -> String {
+    /// The same, for which a field that a token lacks is an error.
+    pub(crate) fn strict(self) -> Self {
+        Self { is_strict: true, ..self }
+    }
+
+    /// What it comes to for one token, or the field that it lacks.
+    pub(crate) fn fill(&self, token: &Listed<'_>) -> Result<String, String> {
         let value = serde_json::to_value(token).unwrap_or_default();
-        self.0.iter().map(|part| filled(part, &value)).collect()
+        let is_lacking = |name: &&String| self.is_strict && value[name.as_str()].is_null();
+        let mut fields = self.parts.iter().filter_map(|part| match part {
+            Part::Field(name, _) => Some(name),
+            Part::Text(_) => None,
+        });
+        match fields.find(is_lacking) {
+            Some(name) => Err(name.clone()),
+            None => Ok(self.parts.iter().map(|part| filled(part, &value)).collect()),
+        }
     }
 }
 
@@ -93,11 +110,12 @@ fn filled(part: &Part, token: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use discovery::TokenSettings;
 
-    fn token() -> Listed {
-        let mut token = Listed::new("abcdef.0123456789abcdef".into());
-        token.usages = vec!["authentication".into(), "signing".into()];
-        token
+    fn filled(template: &Template) -> Result<String, String> {
+        let mut token = TokenSettings::new("abcdef.0123456789abcdef".parse().unwrap());
+        token.usages = ["authentication", "signing"].map(str::to_owned).into();
+        template.fill(&Listed::from(&token))
     }
 
     #[test]
@@ -108,8 +126,16 @@ mod tests {
             ("{.usages}", r#"["authentication","signing"]"#),
             ("{.description}{'}'}", "}"),
         ] {
-            assert_eq!(Template::read(template).map(|template| template.fill(&token())).as_deref(), Ok(wanted));
+            let filled = Template::read(template).and_then(|template| filled(&template));
+            assert_eq!(filled.as_deref(), Ok(wanted));
         }
+    }
+
+    #[test]
+    fn a_strict_template_names_what_a_token_lacks() {
+        let strict = |template| filled(&Template::read(template).unwrap().strict());
+        assert_eq!(strict("{.token}{.expires}"), Err("expires".to_owned()));
+        assert_eq!(strict("{.usages[0]}").as_deref(), Ok("authentication"));
     }
 
     #[test]

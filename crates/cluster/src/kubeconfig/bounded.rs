@@ -1,0 +1,40 @@
+//! Reading a kubeconfig and the files that it names: files and pipes, and no more of them than any has.
+use std::{
+    fs::{File, Metadata},
+    io::{self, ErrorKind, Read},
+    os::unix::fs::FileTypeExt,
+    path::Path,
+};
+use zeroize::Zeroizing;
+
+/// Kubeconfigs, certificates and tokens have a few KB.
+const LARGEST: usize = 1 << 20;
+
+/// All of a file or pipe.
+pub(super) fn read(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
+    // A look comes first, since merely opening a device may do something.
+    allowed(&std::fs::metadata(path)?)?;
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    allowed(&metadata)?;
+    // All at once, since a vector that grows leaves copies behind.
+    let length = if metadata.is_file() { usize::try_from(metadata.len()).unwrap_or(LARGEST) } else { LARGEST };
+    let mut bytes = Zeroizing::new(Vec::with_capacity(length.min(LARGEST) + 64));
+    file.take(LARGEST as u64 + 1).read_to_end(&mut bytes)?;
+    match bytes.len() > LARGEST {
+        true => Err(io::Error::new(ErrorKind::FileTooLarge, "it is larger than 1 MiB")),
+        false => Ok(bytes),
+    }
+}
+
+fn allowed(metadata: &Metadata) -> io::Result<()> {
+    match metadata.is_file() || metadata.file_type().is_fifo() {
+        true => Ok(()),
+        false => Err(io::Error::new(ErrorKind::InvalidInput, "it is neither a file nor a pipe")),
+    }
+}
+
+/// What is wrong, without the system's numbers.
+pub(super) fn in_words(error: &io::Error) -> String {
+    error.get_ref().map_or_else(|| error.kind().to_string(), ToString::to_string)
+}

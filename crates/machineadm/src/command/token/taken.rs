@@ -1,0 +1,55 @@
+//! What is said about an id that is there already: what its token is, and what to do.
+use discovery::{Moment, TokenId, TokenSettings};
+use jiff::Timestamp;
+use objects::Secret;
+
+/// Why no token of this id can be made, and the next step.
+pub(super) fn message(id: &TokenId, live: &Secret, now: Timestamp) -> String {
+    format!(
+        "a token with id \"{id}\" already exists: {}\nremedy: take another id, or delete that token first with `machineadm token delete {id}`",
+        state(live, now)
+    )
+}
+
+fn state(live: &Secret, now: Timestamp) -> String {
+    if live.metadata.deletion_timestamp.is_some() {
+        return "it is being deleted".to_owned();
+    }
+    match TokenSettings::read(live).map(|settings| settings.expires) {
+        Err(reason) => format!("its Secret is no usable token, since {reason}"),
+        Ok(None) => "it never ends".to_owned(),
+        Ok(Some(moment)) if moment <= Moment::from(now) => format!("it has ended at {}", in_words(moment)),
+        Ok(Some(moment)) => format!("it ends at {}", in_words(moment)),
+    }
+}
+
+/// Such as `2026-11-16 05:32 UTC`.
+pub(super) fn in_words(moment: Moment) -> String {
+    let text = moment.to_string();
+    format!("{} UTC", text.get(..16).unwrap_or(&text).replace('T', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_told_with_its_end() {
+        let now: Timestamp = "2026-11-16T05:00:00Z".parse().unwrap();
+        let mut settings = TokenSettings::new("abcdef.0123456789abcdef".parse().unwrap());
+        let told = |settings: &TokenSettings| message(&settings.token.id, &settings.secret(), now);
+        assert!(told(&settings).starts_with("a token with id \"abcdef\" already exists: it never ends\nremedy: "));
+        settings.expires = Some(now.into());
+        assert!(told(&settings).contains("exists: it has ended at 2026-11-16 05:00 UTC\n"));
+        settings.expires = Some("2026-11-16T05:00:01Z".parse::<Timestamp>().unwrap().into());
+        assert!(told(&settings).contains("exists: it ends at 2026-11-16 05:00 UTC\n"));
+        let mut secret = settings.secret();
+        secret.secret_type = "Opaque".into();
+        assert!(
+            message(&settings.token.id, &secret, now).contains("exists: its Secret is no usable token, since its type")
+        );
+        secret.metadata.deletion_timestamp = Some("2026-11-16T05:00:00Z".into());
+        assert!(message(&settings.token.id, &secret, now).contains("exists: it is being deleted\n"));
+        assert!(!told(&settings).contains("0123456789abcdef"));
+    }
+}
