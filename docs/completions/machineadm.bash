@@ -727,7 +727,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__discovery__subcmd__objects)
-            opts="-h --server --ca-file --dry-run --kubeconfig --root --mode --help"
+            opts="-o -h --server --ca-file --dry-run --output --kubeconfig --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -739,6 +739,14 @@ _machineadm() {
                     ;;
                 --ca-file)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
                     return 0
                     ;;
                 --kubeconfig)

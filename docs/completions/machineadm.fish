@@ -252,9 +252,9 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token -d 'The token that cluster-info is signed with; counts as --discovery-token. Other users of this machine can see arguments: --token-file hides it' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token-file -d 'The same, read from a file or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token -d 'The token that cluster-info is signed with' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-ca-cert-hash -d 'A key that the cluster\'s roots must hold, as sha256:HEX; may be repeated, one that fits is enough' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-ca-cert-hash -d 'A key that the cluster\'s roots must hold, as sha256:HEX; may be repeated or a list with commas, one that fits is enough' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-file -d 'Take the cluster\'s kubeconfig from a file, an https URL or, with `-`, from standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l timeout -d 'How long to try, such as 5m or 90s' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l timeout -d 'How long to try in all, such as 5m, 90s or 500ms' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
 yaml\t'YAML'
 kubeconfig\t'The kubeconfig itself, without credentials'"
@@ -263,12 +263,14 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l mode 
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-unsafe-skip-ca-verification -d 'Go without a pin: whoever else holds the token can then pose as the cluster'
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l store -d 'Keep what was found on this machine'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l store -d 'Keep what was found on this machine; another cluster that is kept there goes only if this one is reached'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l refresh -d 'Ask the cluster that is kept on this machine whether its address or its roots have changed, and follow them'
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l accept-unpinned-roots -d 'With --refresh: follow to roots of which none is pinned'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l accept-unpinned-roots -d 'With --refresh or --store: agree to roots of which none is pinned'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l server -d 'The https URL under which machines reach the API server; without it, that of the kubeconfig' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l ca-file -d 'The roots that machines shall trust, as PEM; without it, those of the kubeconfig' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s o -l output -d 'How to print what was done' -r -f -a "json\t'JSON'
+yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'

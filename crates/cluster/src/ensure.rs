@@ -18,11 +18,25 @@ pub enum Ensured {
     Unchanged,
 }
 
+/// What goes from a live object before what is wanted is put over it.
+pub(crate) type Forget = fn(want: &Value, live: &mut Value);
+
 impl ApiServer {
     /// Sees to it that an object of a collection has all the members that are given; further members of a live one stay.
     ///
     /// Secrets are given with `data`: the server never shows `stringData`, so that it would always look different.
     pub fn ensure(&self, collection: &str, object: &Value, effect: Effect) -> Result<Ensured> {
+        self.ensure_but(collection, object, effect, |_, _| ())
+    }
+
+    /// The same, but some members of a live object that differs go.
+    pub(crate) fn ensure_but(
+        &self,
+        collection: &str,
+        object: &Value,
+        effect: Effect,
+        forget: Forget,
+    ) -> Result<Ensured> {
         let name = object["metadata"]["name"].as_str().ok_or(Error::Incomplete("metadata.name"))?;
         if name.contains('/') {
             return Err(Error::BadName);
@@ -43,6 +57,8 @@ impl ApiServer {
             if is_part(object, &live.0) {
                 return Ok(if maybe_ours { Ensured::Created } else { Ensured::Unchanged });
             }
+            let mut live = live;
+            forget(object, &mut live.0);
             if let Some(done) = self.update(&path, object, live, effect)? {
                 return Ok(done);
             }

@@ -25,8 +25,8 @@ impl<'a> RealNetwork<'a> {
 }
 
 impl Network for RealNetwork<'_> {
-    fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>) -> Result<Vec<u8>, Unreached> {
-        let mut settings = settings(trust(roots)?);
+    fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>, within: Duration) -> Result<Vec<u8>, Unreached> {
+        let mut settings = settings(trust(roots)?, within);
         if endpoint.server_name() != endpoint.host() {
             settings.tls_server_name = Some(endpoint.server_name());
         }
@@ -34,21 +34,19 @@ impl Network for RealNetwork<'_> {
             Some(map) => Ok(map.to_string().into_bytes()),
             None => {
                 let text = "there is no cluster-info yet: the cluster is not set up for discovery".to_owned();
-                Err(Unreached { text, status: Some(404), transient: true })
+                Err(Unreached { text, status: Some(404) })
             }
         }
     }
 
-    fn document(&mut self, url: &str) -> Result<Vec<u8>, Unreached> {
+    fn document(&mut self, url: &str, within: Duration) -> Result<Vec<u8>, Unreached> {
         let request = Request::get(url).map_err(|error| silent(&error))?;
-        let client = Client::new(settings(Trust::System { and: Vec::new() })).map_err(|error| silent(&error))?;
+        let client =
+            Client::new(settings(Trust::System { and: Vec::new() }, within)).map_err(|error| silent(&error))?;
         let answer = client.send(&request).map_err(|error| silent(&error))?;
         match answer.status {
             200 => Ok(answer.body.to_vec()),
-            status => {
-                let transient = matches!(status, 404 | 408 | 429 | 500..);
-                Err(Unreached { text: format!("the server answered {status}"), status: Some(status), transient })
-            }
+            status => Err(Unreached { text: format!("the server answered {status}"), status: Some(status) }),
         }
     }
 
@@ -65,8 +63,9 @@ impl Network for RealNetwork<'_> {
     }
 }
 
-fn settings(trust: Trust) -> Settings {
-    Settings { reach: Reach::ANYWHERE, limits: LIMITS, ..Settings::new(trust) }
+fn settings(trust: Trust, within: Duration) -> Settings {
+    let limits = Limits { connect: LIMITS.connect.min(within), total: LIMITS.total.min(within), ..LIMITS };
+    Settings { reach: Reach::ANYWHERE, limits, ..Settings::new(trust) }
 }
 
 fn trust(roots: Roots<'_>) -> Result<Trust, Unreached> {
@@ -84,13 +83,12 @@ fn unreached(error: &Error) -> Unreached {
         Error::Unauthorized { .. } => answered(error, 401),
         Error::Forbidden { .. } => answered(error, 403),
         Error::Status { code, .. } => answered(error, *code),
-        _ => Unreached { text: error.to_string(), status: None, transient: true },
+        _ => Unreached { text: error.to_string(), status: None },
     }
 }
 
-/// An API server that starts answers many things before it answers right.
 fn answered(error: &Error, status: u16) -> Unreached {
-    Unreached { text: error.to_string(), status: Some(status), transient: true }
+    Unreached { text: error.to_string(), status: Some(status) }
 }
 
 fn silent(error: &fetch::Error) -> Unreached {
@@ -100,5 +98,5 @@ fn silent(error: &fetch::Error) -> Unreached {
         text = format!("{text}: {next}");
         cause = next.source();
     }
-    Unreached { text, status: None, transient: error.is_transient() }
+    Unreached { text, status: None }
 }

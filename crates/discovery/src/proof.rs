@@ -1,5 +1,5 @@
 //! How a cluster was proven to be the right one.
-use crate::Pin;
+use crate::{Moment, Pin};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -32,6 +32,15 @@ pub enum Proof {
         url: String,
         /// Whether the cluster itself confirmed or updated it.
         refreshed: Refreshed,
+    },
+    /// By somebody's word: the cluster that was kept named roots that were not pinned, and somebody agreed to them.
+    Agreed {
+        /// The address of the cluster as it was kept, which its roots verified.
+        from: String,
+        /// When.
+        on: Moment,
+        /// The keys that were agreed to; none, if the system's roots were.
+        pins: Vec<Pin>,
     },
 }
 
@@ -66,14 +75,26 @@ impl fmt::Display for Proof {
                 write!(f, "by token {token_id} alone, without a pin; the second, verified answer was the same")
             }
             Self::Token { token_id, pins } => {
-                let keys = pins.iter().map(Pin::to_string).collect::<Vec<_>>().join(" and ");
-                write!(f, "by token {token_id} and by the pinned key {keys}; the second, verified answer was the same")
+                write!(
+                    f,
+                    "by token {token_id} and by the pinned key {}; the second, verified answer was the same",
+                    keys(pins)
+                )
             }
             Self::File { path, refreshed } => write!(f, "by the file {path}; {refreshed}"),
             Self::StandardInput { refreshed } => write!(f, "by what came on standard input; {refreshed}"),
             Self::Url { url, refreshed } => write!(f, "by {url}, which the system's roots vouch for; {refreshed}"),
+            Self::Agreed { from, on, pins } => {
+                let to =
+                    if pins.is_empty() { "the system's roots".to_owned() } else { format!("the key {}", keys(pins)) };
+                write!(f, "followed from {from} on {}; somebody agreed by hand to {to}", on.date())
+            }
         }
     }
+}
+
+fn keys(pins: &[Pin]) -> String {
+    pins.iter().map(Pin::to_string).collect::<Vec<_>>().join(" and ")
 }
 
 impl fmt::Display for Refreshed {

@@ -8,7 +8,6 @@ mod duplicates;
 mod expand;
 mod explain;
 mod findings;
-mod flow;
 mod gzip;
 mod joined;
 mod json_schema;

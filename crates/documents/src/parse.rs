@@ -1,11 +1,11 @@
 //! From the text of one document to its tree, within limits and without YAML's surprises.
 use crate::{
     findings::Problem,
-    flow::signs_in_brackets,
     limits::{Budget, DEPTH, SIGNS_IN_BRACKETS, spend},
     stream::Piece,
     tree::{Key, Node, Place, Value},
 };
+use objects::yaml::signs_in_brackets;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 use zeroize::Zeroizing;
 

@@ -122,20 +122,23 @@ Examples:
     /// Find a cluster, prove that it is the right one, and say how
     #[command(after_help = "\
 Examples:
-  machineadm discover --token-file token --discovery-token-ca-cert-hash sha256:9f3a… 10.0.0.10:6443
-  machineadm discover --token abcdef.0123456789abcdef --discovery-token-ca-cert-hash sha256:9f3a… cp-1 cp-2 cp-3
+  machineadm discover 10.0.0.10:6443 --token-file token \\
+      --discovery-token-ca-cert-hash sha256:9f3a…
+  machineadm discover cp-1 cp-2 cp-3 --token abcdef.0123456789abcdef \\
+      --discovery-token-ca-cert-hash sha256:9f3a…
   machineadm discover --discovery-file https://example.com/cluster.yaml --store
   curl … | machineadm discover --discovery-file - -o kubeconfig
   machineadm discover --refresh             # has the cluster moved, or changed its roots?
 
-Only one of a token and --discovery-file can be given; --token counts as --discovery-token. Nothing is sent to the
-cluster that would identify this machine or tell the token.")]
+Only one of a token and --discovery-file can be given; --token counts as --discovery-token.
+Nothing is sent to the cluster that would identify this machine or tell the token.")]
     Discover(Box<Discover>),
     /// Make what a cluster needs so that machines can discover and join it: cluster-info, roles and bindings
     #[command(after_help = "\
 Examples:
   machineadm discovery-objects
-  machineadm discovery-objects --server https://api.example.com:6443 --ca-file /etc/kubernetes/pki/ca.crt
+  machineadm discovery-objects --server https://api.example.com:6443 \\
+      --ca-file /etc/kubernetes/pki/ca.crt
 
 Names and rules are kubeadm's. What is there already and right is left alone.")]
     DiscoveryObjects(DiscoveryObjects),

@@ -25,6 +25,8 @@ pub(super) const TARGET: Target = Target {
         "users: [{name: a, user: {token: x}}]",
         "contexts: [{name: c, context: {cluster: a}}]",
         "current-context: c",
+        "Users: [{name: a, token: x}]",
+        "\n---\n",
         "name: ",
         "kind: Config",
         "\"server\": ",
@@ -83,6 +85,12 @@ fn is_safe(input: &[u8], Read { info, roots_file }: &Read) {
         panic!("a kubeconfig that is no document");
     };
     assert!(tree.repeated.is_empty(), "a repeated key is trusted");
+    assert!(!tree.goes_on, "nobody has looked at what follows");
+    let capital = |name: &String| name.starts_with(|letter: char| letter.is_ascii_uppercase());
+    assert!(
+        !tree.value.as_object().into_iter().flatten().any(|(name, _)| capital(name)),
+        "a strange member is trusted"
+    );
     let is_empty = |value: &Value| matches!(value, Value::Null) || value == "";
     let clusters = tree.value["clusters"].as_array().map_or(&[][..], Vec::as_slice).iter().map(|it| &it["cluster"]);
     let harmless = |cluster: &&Value| {

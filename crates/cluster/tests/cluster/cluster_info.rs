@@ -1,9 +1,15 @@
 //! cluster-info without credentials.
 use crate::support::{FakeApiServer, Reply};
-use cluster::{CLUSTER_INFO, Error, anonymous_cluster_info};
+use cluster::{CLUSTER_INFO, Effect, Error, RealNetwork, anonymous_cluster_info};
+use discovery::{
+    ClusterInfo,
+    method::{Network, Roots},
+};
 use fetch::{Identity, Limits, Reach, Settings, Trust};
 use rcgen::{CertificateParams, KeyPair};
 use secret::Secret;
+use serde_json::json;
+use std::{net::TcpListener, time::Duration};
 
 fn settings(trust: Trust) -> Settings {
     Settings {
@@ -59,4 +65,33 @@ fn a_redirect_and_a_body_above_a_mebibyte_are_refused() {
     assert!(
         matches!(&error, Error::Unreachable { source: fetch::Error::TooLarge { limit, .. }, .. } if *limit == 1 << 20)
     );
+}
+
+/// kubeadm takes a signature that doesn't fit for final, so that there must be none while the signer works.
+#[test]
+fn signatures_go_in_the_same_write_that_changes_the_kubeconfig() {
+    let live = json!({
+        "kind": "ConfigMap", "metadata": {"name": "cluster-info", "namespace": "kube-public", "resourceVersion": "7"},
+        "data": {"kubeconfig": "old", "jws-kubeconfig-abcdef": "stale", "other": "stays"},
+    });
+    let server = FakeApiServer::start(move |_, line| match line {
+        line if line.ends_with("/cluster-info") => Reply::of("200 OK", &live.to_string()),
+        line if line.starts_with("GET ") => Reply::of("404 Not Found", r#"{"kind":"Status","reason":"NotFound"}"#),
+        _ => Reply::of("201 Created", "{}"),
+    });
+    let info = ClusterInfo { server: "https://a".to_owned(), roots: Vec::new(), tls_server_name: None };
+    server.connect().ensure_bootstrap_objects(&info, Effect::Real, &mut |_| ()).expect("they are made");
+    let seen = server.seen();
+    let (_, put) = seen.iter().find(|(line, _)| line.starts_with("PUT ")).expect("a PUT");
+    assert!(put.contains("https://a") && put.contains("stays") && !put.contains("jws-kubeconfig"), "{put}");
+}
+
+/// The silence lasts as long as the test holds the listener, so that only the limit ends the question.
+#[test]
+fn a_question_ends_with_the_time_that_it_is_given() {
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let endpoint = silent.local_addr().expect("an address").to_string().parse().expect("an endpoint");
+    let mut tell = |_: discovery::method::Event<'_>| ();
+    let answer = RealNetwork::new(&mut tell).cluster_info(&endpoint, Roots::Unverified, Duration::from_millis(300));
+    assert!(answer.as_ref().is_err_and(|none| none.text.contains("took longer than 0.")), "{answer:?}");
 }

@@ -87,7 +87,7 @@ impl FakeApiServer {
         ApiServer::connect(kubeconfig, timeouts).expect("an API")
     }
 
-    /// Every request so far: `METHOD target`, and the head.
+    /// Every request so far: `METHOD target`, and the head with the body after it.
     pub(crate) fn seen(&self) -> Vec<(String, String)> {
         self.seen.lock().expect("not poisoned").clone()
     }
@@ -118,7 +118,9 @@ fn serve(
             }
         }
         let length = head.to_lowercase().lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
-        reader.read_exact(&mut vec![0; length.unwrap_or(0)])?;
+        let mut body = vec![0; length.unwrap_or(0)];
+        reader.read_exact(&mut body)?;
+        head.push_str(&String::from_utf8_lossy(&body));
         let line = head.split(" HTTP").next().unwrap_or_default().to_owned();
         let mut seen = log.lock().expect("not poisoned");
         seen.push((line.clone(), head));

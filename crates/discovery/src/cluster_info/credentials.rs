@@ -1,5 +1,8 @@
 //! ClusterInfo must not hold client credentials of any form: not a whole one, not half of one, not another's name.
-use super::read::{Members, Named, Origin, Problem, named};
+use super::{
+    members::entries,
+    read::{Members, Named, Origin, Problem, named},
+};
 use serde_json::Value;
 
 /// The only member of a user that is surely none.
@@ -12,6 +15,10 @@ pub(super) fn problems(config: &Members, origin: Origin) -> Vec<Problem> {
     let any = config.get("users").is_some_and(|users| !is_empty(users));
     if origin == Origin::Signed && any {
         return vec![Problem::Users];
+    }
+    for (path, entry) in entries(config, "users") {
+        let beside = entry.keys().filter(|member| !["name", "user"].contains(&member.as_str()));
+        problems.extend(beside.map(|member| Problem::Credentials { path: format!("{path}.{member}") }));
     }
     for Named { index, members, .. } in users {
         let given = members.iter().filter(|(member, value)| *member != HARMLESS && !is_empty(value));
@@ -67,6 +74,13 @@ mod tests {
             assert!(!problems[0].to_string().contains("hunter2"));
             assert_eq!(found(&users, Origin::Elsewhere), problems);
         }
+    }
+
+    #[test]
+    fn a_credential_beside_its_user_is_one_too() {
+        let problems = found("[{name: a, token: hunter2}]", Origin::File);
+        assert_eq!(problems, [Problem::Credentials { path: "users[0].token".to_owned() }]);
+        assert_eq!(found("[{name: a, User: {token: hunter2}}]", Origin::File).len(), 1);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! ClusterInfo: where a cluster is and which roots it has, as a kubeconfig that holds nothing else.
 mod credentials;
+mod members;
 mod read;
 
 use crate::{

@@ -1,5 +1,5 @@
 //! From the bytes of a kubeconfig to ClusterInfo, or everything that forbids to trust it. No value is quoted.
-use super::{ClusterInfo, credentials};
+use super::{ClusterInfo, credentials, members};
 use crate::{
     certificate::{NoCertificates, bundle},
     endpoint::{Endpoint, NoEndpoint, is_dns_name},
@@ -56,6 +56,17 @@ pub enum Problem {
     /// Readers differ on which of them counts.
     #[error("{} stands there twice", shown(.0))]
     Repeated(String),
+    /// A member that could mean anything to somebody else.
+    #[error("holds {}, which no kubeconfig has: remove it{}", shown(.path), or_write(*.meant))]
+    Unknown {
+        /// Where.
+        path: String,
+        /// The member that has this name in other letters.
+        meant: Option<&'static str>,
+    },
+    /// Something follows it.
+    #[error("goes on after its end (`---` or `...`): keep the one document")]
+    GoesOn,
     /// It names no cluster to use.
     #[error("names no cluster: neither one without a name nor that of the current context")]
     NoCluster,
@@ -96,6 +107,10 @@ fn shown(path: &str) -> String {
     printable(path, 200)
 }
 
+fn or_write(meant: Option<&str>) -> String {
+    meant.map(|meant| format!(", or write {meant}")).unwrap_or_default()
+}
+
 /// Reads a kubeconfig.
 pub fn read(bytes: &[u8], origin: Origin) -> Result<Read, Vec<Problem>> {
     if bytes.len() > LIMIT {
@@ -109,6 +124,10 @@ pub fn read(bytes: &[u8], origin: Origin) -> Result<Read, Vec<Problem>> {
     if !is("apiVersion", "v1") || !is("kind", "Config") {
         problems.push(Problem::NoKubeconfig);
     }
+    if tree.goes_on {
+        problems.push(Problem::GoesOn);
+    }
+    problems.extend(members::problems(config));
     problems.extend(credentials::problems(config, origin));
     let found = chosen(config, &mut problems).map(|cluster| read_cluster(cluster, origin, &mut problems));
     match found {
@@ -264,6 +283,18 @@ mod tests {
         assert_eq!(server(&format!("clusters: [{a}]\n{context}")), Ok("https://a".to_owned()));
         assert_eq!(server(&format!("clusters: [{a}]")), Err(vec![Problem::NoCluster]));
         assert_eq!(server(""), Err(vec![Problem::NoKubeconfig]));
+    }
+
+    /// Most readers stop there, and whoever else looks on finds what nobody has judged.
+    #[test]
+    fn nothing_may_follow_the_document() {
+        let one = "clusters: [{cluster: {server: 'https://a'}}]\n";
+        for more in ["---\nusers: [{name: a, user: {token: hunter2}}]\n", "...\n- x\n", "---\n---\nx\n"] {
+            assert_eq!(read(format!("{one}{more}").as_bytes(), Origin::File), Err(vec![Problem::GoesOn]), "{more}");
+        }
+        for more in ["---\n", "...\n", "---\n# the end\n"] {
+            assert!(read(format!("---\n{one}{more}").as_bytes(), Origin::File).is_ok(), "{more}");
+        }
     }
 
     #[test]

@@ -5,11 +5,18 @@ use super::{
     outcome::{NotTrusted, Refusal},
     rounds::rounds,
 };
+use crate::{
+    ClusterInfo,
+    cluster_info::{self, Origin},
+};
 use std::fmt;
 
-/// The bytes at a URL; asked again for a while, as a machine may boot before its servers.
-pub(super) fn fetch(url: &str, net: &mut dyn Network, patience: Patience) -> Result<Vec<u8>, NotTrusted> {
-    rounds(&[Url(url)], net, patience, |url, net| net.document(url.0).map_err(Refusal::Unreached))
+/// What the kubeconfig at a URL says; asked again for a while, as a machine may boot before its servers.
+pub(super) fn fetch(url: &str, net: &mut dyn Network, patience: Patience) -> Result<ClusterInfo, NotTrusted> {
+    rounds(&[Url(url)], net, patience, |url, net| {
+        let bytes = net.document(url.0).map_err(Refusal::Unreached)?;
+        Ok(cluster_info::read(&bytes, Origin::Elsewhere).map_err(Refusal::Content)?.info)
+    })
 }
 
 /// A URL that shows itself without its query.

@@ -1,4 +1,5 @@
 //! Discovery methods: how a machine that knows little finds out whom to trust.
+mod confirm;
 mod file;
 mod flags;
 mod https;
@@ -10,10 +11,12 @@ mod token;
 use crate::{BootstrapToken, Endpoint, Pin};
 use std::fmt;
 
+pub(crate) use confirm::{confirm, vouched_by};
 pub(crate) use flags::given_token;
 pub use flags::{Flags, Problem, Purpose, choose};
 pub use network::{Event, Files, Network, Patience, Roots, Unreached};
 pub use outcome::{Attempt, Discovered, NotTrusted, Refusal};
+pub(crate) use rounds::{Until, rounds};
 pub(crate) use token::{config_map, kubeconfig};
 
 /// How a cluster is discovered.

@@ -16,11 +16,11 @@ pub enum Roots<'a> {
 /// The network and the clock.
 pub trait Network {
     /// GET of cluster-info ([`crate::cluster_info::path`]) without any credentials. Ok is the JSON body of a 200.
-    /// The certificate must be for [`Endpoint::server_name`].
-    fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>) -> Result<Vec<u8>, Unreached>;
+    /// The certificate must be for [`Endpoint::server_name`]. It takes no longer than `within`.
+    fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>, within: Duration) -> Result<Vec<u8>, Unreached>;
 
-    /// The body of an https URL (status 200 only), verified by the system's roots.
-    fn document(&mut self, url: &str) -> Result<Vec<u8>, Unreached>;
+    /// The body of an https URL (status 200 only), verified by the system's roots. It takes no longer than `within`.
+    fn document(&mut self, url: &str, within: Duration) -> Result<Vec<u8>, Unreached>;
 
     /// Time since some start, which never goes back.
     fn elapsed(&self) -> Duration;
@@ -49,8 +49,6 @@ pub struct Unreached {
     pub text: String,
     /// The status, if there was an answer with another one than 200.
     pub status: Option<u16>,
-    /// Whether it may be otherwise in a moment.
-    pub transient: bool,
 }
 
 /// What happens.
@@ -61,7 +59,7 @@ pub enum Event<'a> {
         /// Which.
         place: &'a str,
     },
-    /// It isn't trusted, or not yet.
+    /// It isn't trusted, or not yet, for another reason than the last time; it will be asked again.
     Refused {
         /// Which.
         place: &'a str,
@@ -80,13 +78,20 @@ pub enum Event<'a> {
 pub struct Patience {
     /// The time between two rounds.
     pub every: Duration,
-    /// The time after which no new round begins.
+    /// The time after which everything ends.
     pub total: Duration,
+}
+
+impl Patience {
+    /// Asks as often as kubeadm, but several times however little time there is.
+    pub fn within(total: Duration) -> Self {
+        Self { every: (total / 5).min(Duration::from_secs(5)), total }
+    }
 }
 
 /// As kubeadm.
 impl Default for Patience {
     fn default() -> Self {
-        Self { every: Duration::from_secs(5), total: Duration::from_secs(300) }
+        Self::within(Duration::from_secs(300))
     }
 }

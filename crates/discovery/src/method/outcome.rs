@@ -82,18 +82,17 @@ pub enum Refusal {
     /// The server says something else to those who verify it.
     #[error("the second, verified answer differs from the first: cluster-info was changed on its way or just now")]
     Changed,
+    /// The cluster isn't reached under what it says of itself.
+    #[error("at its new address {server} the cluster does not confirm it: {reason}")]
+    Unconfirmed {
+        /// The address that it says.
+        server: String,
+        /// Why it isn't reached there.
+        reason: String,
+    },
 }
 
 impl Refusal {
-    /// Whether it makes no sense to ask again: somebody answered, and the answer isn't to be trusted.
-    pub fn is_final(&self) -> bool {
-        match self {
-            Self::Unreached(unreached) | Self::Unverified(unreached) => !unreached.transient,
-            Self::NotAConfigMap | Self::NoKubeconfig | Self::NotSigned(_) => false,
-            _ => true,
-        }
-    }
-
     /// The step that failed.
     pub fn step(&self) -> &'static str {
         match self {
@@ -102,7 +101,7 @@ impl Refusal {
             Self::NotSigned(_) | Self::Signature { .. } => "signature",
             Self::Content(_) | Self::Roots(_) => "content",
             Self::NothingPinned | Self::NotPinned(_) => "pins",
-            Self::Unverified(_) | Self::Changed => "verified fetch",
+            Self::Unverified(_) | Self::Changed | Self::Unconfirmed { .. } => "verified fetch",
         }
     }
 
@@ -110,20 +109,31 @@ impl Refusal {
     pub fn next_step(&self) -> &'static str {
         match self {
             Self::Unreached(_) => "see that the address is right and that the API server runs there",
-            Self::Unreadable(_) | Self::Content(_) | Self::Roots(_) => "put the kubeconfig right",
+            Self::Unreadable(_) => "name a file that is there and that nobody else can write, or - for standard input",
+            Self::Content(_) | Self::Roots(_) => "put the kubeconfig right",
             Self::NotAConfigMap => "see that the address is the API server's",
             Self::NoKubeconfig => "on the cluster: kubeadm init phase bootstrap-token",
             Self::NotSigned(_) => "on the cluster: machineadm token create --print-join-command",
             Self::Signature { .. } | Self::NothingPinned | Self::NotPinned(_) | Self::Unverified(_) => {
                 "compare address, token and pins with what the cluster prints: machineadm token create --print-join-command"
             }
+            Self::Unconfirmed { .. } => {
+                "on the cluster: see that cluster-info names an address and roots that are right"
+            }
             Self::Changed => "try again; if it stays so, somebody is between this machine and the cluster",
         }
     }
 }
 
+/// How many problems are told of a document that may be all problems.
+const TOLD: usize = 20;
+
 fn list(problems: &[cluster_info::Problem]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    let told = problems.iter().take(TOLD).map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    match problems.len().saturating_sub(TOLD) {
+        0 => told,
+        more => format!("{told}; and {more} more"),
+    }
 }
 
 fn keys(pins: &[Pin]) -> String {
@@ -142,3 +152,10 @@ impl fmt::Display for NotTrusted {
 }
 
 impl std::error::Error for NotTrusted {}
+
+impl NotTrusted {
+    /// Why the last place isn't trusted.
+    pub(crate) fn last(self) -> Option<Refusal> {
+        self.attempts.into_iter().next_back().map(|attempt| attempt.refusal)
+    }
+}

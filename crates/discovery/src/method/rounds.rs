@@ -1,53 +1,93 @@
-//! Asking several places in turn, again and again, until one is trusted, all are refused for good, or time is up.
+//! Asking several places in turn, again and again, until one is trusted or time is up.
 use super::{
-    network::{Event, Network, Patience},
+    network::{Event, Network, Patience, Roots, Unreached},
     outcome::{Attempt, NotTrusted, Refusal},
 };
+use crate::endpoint::Endpoint;
 use std::time::Duration;
 
-/// Asks every place in turn. A refusal for good at one place stops neither the others nor later rounds: it may be
-/// hostile, or be put right meanwhile. When all refuse for good, nothing is left to wait for.
-pub(super) fn rounds<P: ToString, T>(
-    places: &[P],
-    net: &mut dyn Network,
-    patience: Patience,
-    mut ask: impl FnMut(&P, &mut dyn Network) -> Result<T, Refusal>,
-) -> Result<T, NotTrusted> {
-    let start = net.elapsed();
-    let mut attempts: Vec<Attempt> = Vec::new();
-    loop {
-        for (index, place) in places.iter().enumerate() {
-            if attempts.len() == places.len() && spent(net, start) >= patience.total {
-                break;
-            }
-            match ask_and_tell(place, net, &mut ask) {
-                Ok(found) => return Ok(found),
-                Err(attempt) if index < attempts.len() => attempts[index] = attempt,
-                Err(attempt) => attempts.push(attempt),
-            }
-        }
-        let hopeless = attempts.iter().all(|attempt| attempt.refusal.is_final());
-        if hopeless || spent(net, start) + patience.every > patience.total {
-            return Err(NotTrusted { attempts, spent: spent(net, start) });
-        }
-        net.tell(Event::Again { after: patience.every });
-        net.pause(patience.every);
+/// The network, until a moment of its clock.
+pub(crate) struct Until<'a> {
+    net: &'a mut dyn Network,
+    end: Duration,
+}
+
+impl<'a> Until<'a> {
+    /// For this long from now on.
+    pub(crate) fn within(net: &'a mut dyn Network, time: Duration) -> Self {
+        let end = net.elapsed() + time;
+        Self { net, end }
+    }
+
+    pub(crate) fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>) -> Result<Vec<u8>, Unreached> {
+        let left = self.left();
+        self.net.cluster_info(endpoint, roots, left)
+    }
+
+    pub(crate) fn document(&mut self, url: &str) -> Result<Vec<u8>, Unreached> {
+        let left = self.left();
+        self.net.document(url, left)
+    }
+
+    fn left(&self) -> Duration {
+        self.end.saturating_sub(self.net.elapsed())
+    }
+
+    fn is_over(&self) -> bool {
+        self.left().is_zero()
     }
 }
 
-fn ask_and_tell<P: ToString, T>(
-    place: &P,
+/// Asks every place in turn. No answer ends the waiting: whoever stands between could give it, a server that starts
+/// answers many things before it answers right, and a cluster-info may be in the middle of a change.
+pub(crate) fn rounds<P: ToString, T>(
+    places: &[P],
     net: &mut dyn Network,
-    ask: &mut impl FnMut(&P, &mut dyn Network) -> Result<T, Refusal>,
-) -> Result<T, Attempt> {
-    let name = place.to_string();
-    net.tell(Event::Trying { place: &name });
-    ask(place, net).map_err(|refusal| {
-        net.tell(Event::Refused { place: &name, text: &refusal.to_string() });
-        Attempt { place: name, refusal }
-    })
+    patience: Patience,
+    mut ask: impl FnMut(&P, &mut Until<'_>) -> Result<T, Refusal>,
+) -> Result<T, NotTrusted> {
+    let start = net.elapsed();
+    let mut all = Until::within(net, patience.total);
+    let (mut attempts, mut told) = (Vec::new(), Vec::new());
+    loop {
+        if let Some(found) = round(places, &mut all, &mut attempts, &mut ask) {
+            return Ok(found);
+        }
+        let after = patience.every.min(all.left());
+        if after.is_zero() {
+            return Err(NotTrusted { attempts, spent: all.net.elapsed().saturating_sub(start) });
+        }
+        for Attempt { place, refusal } in attempts.iter().filter(|attempt| !told.contains(*attempt)) {
+            all.net.tell(Event::Refused { place, text: &refusal.to_string() });
+        }
+        told.clone_from(&attempts);
+        all.net.tell(Event::Again { after });
+        all.net.pause(after);
+    }
 }
 
-fn spent(net: &dyn Network, start: Duration) -> Duration {
-    net.elapsed().saturating_sub(start)
+/// One round. Each place has its share of the time, so that the first one can't use up the last one's.
+fn round<P: ToString, T>(
+    places: &[P],
+    all: &mut Until<'_>,
+    attempts: &mut Vec<Attempt>,
+    ask: &mut impl FnMut(&P, &mut Until<'_>) -> Result<T, Refusal>,
+) -> Option<T> {
+    for (index, place) in places.iter().enumerate() {
+        if attempts.len() == places.len() && all.is_over() {
+            return None;
+        }
+        let share = all.left() / u32::try_from(places.len() - index).unwrap_or(u32::MAX);
+        let mut until = Until::within(&mut *all.net, share);
+        let name = place.to_string();
+        until.net.tell(Event::Trying { place: &name });
+        match ask(place, &mut until) {
+            Ok(found) => return Some(found),
+            // What was cut short says less than what was said before.
+            Err(_) if index < attempts.len() && until.is_over() => {}
+            Err(refusal) if index < attempts.len() => attempts[index].refusal = refusal,
+            Err(refusal) => attempts.push(Attempt { place: name, refusal }),
+        }
+    }
+    None
 }

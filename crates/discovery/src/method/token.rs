@@ -3,7 +3,7 @@ use super::{
     Pinning,
     network::{Network, Patience, Roots},
     outcome::{Discovered, NotTrusted, Refusal},
-    rounds::rounds,
+    rounds::{Until, rounds},
 };
 use crate::{
     BootstrapToken, ClusterInfo, Endpoint, Pin,
@@ -28,7 +28,7 @@ fn ask(
     endpoint: &Endpoint,
     token: &BootstrapToken,
     pinning: &Pinning,
-    net: &mut dyn Network,
+    net: &mut Until<'_>,
 ) -> Result<Discovered, Refusal> {
     let body = net.cluster_info(endpoint, Roots::Unverified).map_err(Refusal::Unreached)?;
     let config_map = config_map(&body)?;

@@ -3,7 +3,9 @@ use crate::fake::*;
 use jiff::Timestamp;
 use machineadm_discovery::{
     ClusterInfo, Proof,
-    cache::{Answer, Cached, Consent, Decision, Kept, NoCache, Refused},
+    cache::{Answer, Cached, Consent, Decision, Kept, NoCache, Refused, follow},
+    method::{Patience, Refusal, Roots, Unreached},
+    proof::Refreshed,
 };
 
 fn now() -> Timestamp {
@@ -21,8 +23,18 @@ fn body(info: &ClusterInfo) -> Vec<u8> {
     serde_json::to_vec(&info.config_map()).unwrap()
 }
 
+/// What becomes of it when the cluster says this at the kept address and at every other.
 fn update(pinned: bool, newer: &ClusterInfo, consent: Consent) -> Decision<Cached> {
-    cached(pinned).update(Answer::Verified(&body(newer)), consent, now()).unwrap()
+    refreshed(&cached(pinned), consent, |_| Ok(body(newer)))
+}
+
+fn refreshed(
+    cached: &Cached,
+    consent: Consent,
+    answer: impl Fn(&str) -> Result<Vec<u8>, Unreached>,
+) -> Decision<Cached> {
+    let mut net = FakeNetwork::new(|place, _, _| answer(place));
+    cached.refresh(consent, &mut net, Patience::default(), now()).unwrap()
 }
 
 #[test]
@@ -53,23 +65,54 @@ fn a_changed_address_and_a_rotated_bundle_are_followed() {
 #[test]
 fn nothing_new_and_no_answer_leave_it_as_it_is() {
     assert_eq!(update(true, &real_info(), Consent::Withheld), Decision::Keep(Kept::Same));
-    let silent = cached(true).update(Answer::None(&refused()), Consent::Given, now());
-    assert_eq!(silent, Ok(Decision::Keep(Kept::Unreached(refused()))));
+    let silent = refreshed(&cached(true), Consent::Given, |_| Err(refused()));
+    assert_eq!(silent, Decision::Keep(Kept::Unreached(refused())));
+    assert_eq!(cached(true).confirmed(now()).updated.to_string(), "2026-11-15T12:00:00Z");
+}
+
+#[test]
+fn the_kept_cluster_is_asked_until_it_answers() {
+    let newer = info("https://new.example.com:6443", CA);
+    let mut net = FakeNetwork::new(|_, _, pauses| if pauses < 3 { Err(refused()) } else { Ok(body(&newer)) });
+    let decision = cached(true).refresh(Consent::Withheld, &mut net, Patience::default(), now());
+    assert!(matches!(decision, Ok(Decision::Replace(_))));
+    assert_eq!(net.asked.last().map(|asked| asked.place.as_str()), Some("new.example.com:6443"));
+}
+
+/// The next refresh would find nobody whom it could believe.
+#[test]
+fn what_leads_nowhere_or_to_somebody_else_is_not_followed_whoever_agrees() {
+    let dead = info("https://127.0.0.1:9", CA);
+    let foreign = info("https://api.example.com:6443", OTHER_CA);
+    for (newer, pinned) in [(&dead, true), (&dead, false), (&foreign, false), (&foreign, true)] {
+        let mut net = FakeNetwork::new(|place, roots, _| match (place, roots) {
+            ("api.example.com:6443", Roots::Only(CA)) => Ok(body(newer)),
+            _ => Err(unreached("signed by nobody whom this request trusts", None)),
+        });
+        let decision = cached(pinned).refresh(Consent::Given, &mut net, Patience::default(), now()).unwrap();
+        let Decision::Refuse(Refused::Unusable(refusal)) = decision else { panic!("{decision:?}") };
+        assert!(matches!(refusal, Refusal::Unconfirmed { .. }), "{refusal}");
+    }
+    let liar = refreshed(&cached(true), Consent::Given, |place| match place {
+        "api.example.com:6443" => Ok(body(&dead)),
+        _ => Ok(body(&real_info())),
+    });
+    assert!(matches!(&liar, Decision::Refuse(refused) if refused.to_string().ends_with("says something else there")));
 }
 
 #[test]
 fn an_unverified_answer_changes_nothing_whoever_agrees() {
     let body = body(&info("https://evil.example.com", CA));
-    let decision = cached(false).update(Answer::Unverified(&body), Consent::Given, now());
-    assert_eq!(decision, Ok(Decision::Refuse(Refused::Unverified)));
+    let decision = follow(&real_info(), &[], Answer::Unverified(&body), Consent::Given);
+    assert_eq!(decision, Decision::Refuse(Refused::Unverified));
 }
 
 #[test]
 fn an_answer_that_cannot_be_used_changes_nothing() {
     let insecure = signed(&real_info().kubeconfig().replace("https", "http"), &token());
     for body in [&b"<html>"[..], b"{\"kind\":\"ConfigMap\"}", &insecure] {
-        let decision = cached(false).update(Answer::Verified(body), Consent::Given, now());
-        assert!(matches!(decision, Ok(Decision::Refuse(Refused::Unusable(_)))), "{decision:?}");
+        let decision = refreshed(&cached(false), Consent::Given, |_| Ok(body.to_vec()));
+        assert!(matches!(decision, Decision::Refuse(Refused::Unusable(_))), "{decision:?}");
     }
 }
 
@@ -80,6 +123,11 @@ fn a_pinned_root_is_replaced_by_an_unpinned_one_only_with_consent() {
     assert_eq!(update(true, &newer, Consent::Withheld), refused);
     let Decision::Replace(found) = update(true, &newer, Consent::Given) else { panic!() };
     assert_eq!(found.pins, [pin(OTHER_CA)]);
+    let says = format!(
+        "followed from https://api.example.com:6443 on 2026-11-15; somebody agreed by hand to the key {}",
+        pin(OTHER_CA)
+    );
+    assert_eq!(found.proof.to_string(), says);
     assert_eq!(Cached::read(&found.bytes()), Ok(found));
     assert!(matches!(update(false, &newer, Consent::Withheld), Decision::Replace(_)));
 }
@@ -96,6 +144,59 @@ fn own_roots_give_way_to_the_systems_only_with_consent() {
 #[test]
 fn a_cluster_that_the_systems_roots_verified_may_name_its_own() {
     let public = Cached { kubeconfig: info("https://api.example.com", b"").kubeconfig(), ..cached(false) };
-    let decision = public.update(Answer::Verified(&body(&real_info())), Consent::Withheld, now());
-    assert!(matches!(decision, Ok(Decision::Replace(_))));
+    let decision = refreshed(&public, Consent::Withheld, |_| Ok(body(&real_info())));
+    assert!(matches!(decision, Decision::Replace(_)));
+}
+
+#[test]
+fn consent_that_nobody_needs_changes_no_proof() {
+    let newer = info("https://new.example.com:6443", CA);
+    let Decision::Replace(found) = update(true, &newer, Consent::Given) else { panic!() };
+    assert_eq!(found.proof, cached(true).proof);
+}
+
+/// By a file, which brings no pins.
+fn brought(info: &ClusterInfo) -> Cached {
+    let proof = Proof::File { path: "f".to_owned(), refreshed: Refreshed::Same };
+    Cached { kubeconfig: info.kubeconfig(), pins: Vec::new(), proof, ..cached(false) }
+}
+
+fn succeeded(found: &ClusterInfo, consent: Consent, answer: Result<Vec<u8>, Unreached>) -> Result<Cached, Refused> {
+    let mut net = FakeNetwork::new(|_, _, _| answer.clone());
+    cached(true).succeeded_by(brought(found), consent, &mut net, Patience::default())
+}
+
+#[test]
+fn pins_outlive_a_discovery_without_any_where_they_fit() {
+    let moved = info("https://new.example.com:6443", &[OTHER_CA, CA].concat());
+    for found in [&real_info(), &moved] {
+        let kept = succeeded(found, Consent::Withheld, Ok(body(found))).unwrap();
+        assert_eq!((kept.pins, kept.proof), (vec![pin(CA)], brought(found).proof));
+    }
+}
+
+#[test]
+fn a_pinned_cluster_is_given_up_for_an_unpinned_one_only_with_consent() {
+    let other = info("https://api.example.com:6443", OTHER_CA);
+    let refused = Err(Refused::NotPinned(vec![pin(OTHER_CA)]));
+    assert_eq!(succeeded(&other, Consent::Withheld, Ok(body(&other))), refused);
+    assert_eq!(succeeded(&other, Consent::Given, Ok(body(&other))).map(|kept| kept.pins), Ok(vec![pin(OTHER_CA)]));
+    let public = info("https://api.example.com:6443", b"");
+    assert_eq!(succeeded(&public, Consent::Withheld, Ok(body(&public))), Err(Refused::RootsDropped));
+    let pinned = Cached { pins: vec![pin(OTHER_CA)], ..brought(&other) };
+    let mut net = FakeNetwork::new(|_, _, _| Ok(body(&other)));
+    let kept = cached(true).succeeded_by(pinned.clone(), Consent::Withheld, &mut net, Patience::default());
+    assert_eq!(kept, Ok(pinned), "whoever gives a pin has decided");
+}
+
+#[test]
+fn a_good_cluster_is_not_given_up_for_one_that_nobody_reaches() {
+    let dead = info("https://127.0.0.1:9", CA);
+    let refusal = succeeded(&dead, Consent::Given, Err(refused())).unwrap_err();
+    assert!(matches!(refusal, Refused::Unusable(Refusal::Unconfirmed { .. })), "{refusal}");
+    assert!(succeeded(&real_info(), Consent::Withheld, Err(refused())).is_ok(), "it is the same");
+    let unusable = Cached { kubeconfig: "x".to_owned(), ..cached(true) };
+    let mut net = FakeNetwork::new(|_, _, _| Err(refused()));
+    let kept = unusable.succeeded_by(brought(&dead), Consent::Withheld, &mut net, Patience::default());
+    assert_eq!(kept, Ok(brought(&dead)), "what is damaged is no hindrance");
 }

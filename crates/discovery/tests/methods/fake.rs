@@ -43,12 +43,12 @@ pub(crate) fn good() -> Vec<u8> {
     signed(&real_info().kubeconfig(), &token())
 }
 
-pub(crate) fn unreached(text: &str, status: Option<u16>, transient: bool) -> Unreached {
-    Unreached { text: text.to_owned(), status, transient }
+pub(crate) fn unreached(text: &str, status: Option<u16>) -> Unreached {
+    Unreached { text: text.to_owned(), status }
 }
 
 pub(crate) fn refused() -> Unreached {
-    unreached("connection refused", None, true)
+    unreached("connection refused", None)
 }
 
 /// What it was asked.
@@ -57,6 +57,7 @@ pub(crate) struct Asked {
     pub(crate) place: String,
     pub(crate) server_name: String,
     pub(crate) roots: String,
+    pub(crate) within: Duration,
 }
 
 type Answers<'a> = Box<dyn FnMut(&str, Roots<'_>, usize) -> Result<Vec<u8>, Unreached> + 'a>;
@@ -67,34 +68,50 @@ pub(crate) struct FakeNetwork<'a> {
     pub(crate) asked: Vec<Asked>,
     pub(crate) pauses: usize,
     pub(crate) told: Vec<String>,
+    /// How long a question takes, unless it is given less.
+    pub(crate) slow: Duration,
     clock: Duration,
 }
 
 impl<'a> FakeNetwork<'a> {
     pub(crate) fn new(answers: impl FnMut(&str, Roots<'_>, usize) -> Result<Vec<u8>, Unreached> + 'a) -> Self {
         let (asked, told) = (Vec::new(), Vec::new());
-        Self { answers: Box::new(answers), asked, pauses: 0, told, clock: Duration::from_secs(1000) }
+        Self {
+            answers: Box::new(answers),
+            asked,
+            pauses: 0,
+            told,
+            slow: Duration::ZERO,
+            clock: Duration::from_secs(1000),
+        }
     }
 
-    fn ask(&mut self, place: String, server_name: String, roots: Roots<'_>) -> Result<Vec<u8>, Unreached> {
+    fn ask(
+        &mut self,
+        place: &str,
+        server_name: String,
+        roots: Roots<'_>,
+        within: Duration,
+    ) -> Result<Vec<u8>, Unreached> {
         let shown = match roots {
             Roots::Unverified => "unverified".to_owned(),
             Roots::System => "system".to_owned(),
             Roots::Only(pem) => String::from_utf8(pem.to_vec()).unwrap(),
         };
-        let answer = (self.answers)(&place, roots, self.pauses);
-        self.asked.push(Asked { place, server_name, roots: shown });
-        answer
+        let answer = (self.answers)(place, roots, self.pauses);
+        self.asked.push(Asked { place: place.to_owned(), server_name, roots: shown, within });
+        self.clock += self.slow.min(within);
+        if self.slow > within { Err(unreached("took too long", None)) } else { answer }
     }
 }
 
 impl Network for FakeNetwork<'_> {
-    fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>) -> Result<Vec<u8>, Unreached> {
-        self.ask(endpoint.to_string(), endpoint.server_name(), roots)
+    fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>, within: Duration) -> Result<Vec<u8>, Unreached> {
+        self.ask(&endpoint.to_string(), endpoint.server_name(), roots, within)
     }
 
-    fn document(&mut self, url: &str) -> Result<Vec<u8>, Unreached> {
-        self.ask(url.to_owned(), String::new(), Roots::System)
+    fn document(&mut self, url: &str, within: Duration) -> Result<Vec<u8>, Unreached> {
+        self.ask(url, String::new(), Roots::System, within)
     }
 
     fn elapsed(&self) -> Duration {

@@ -21,7 +21,7 @@ fn from_path(kubeconfig: &str, answer: Result<Vec<u8>, Unreached>) -> Result<Dis
 fn refreshed(found: &Discovered) -> &Refreshed {
     match &found.proof {
         Proof::File { refreshed, .. } | Proof::Url { refreshed, .. } | Proof::StandardInput { refreshed } => refreshed,
-        Proof::Token { .. } => panic!("not by token"),
+        other => panic!("{other}"),
     }
 }
 
@@ -34,7 +34,7 @@ fn a_file_is_confirmed_by_the_cluster_that_its_roots_verify() {
 
 #[test]
 fn a_file_is_enough_when_the_cluster_is_silent_or_forbids_to_ask() {
-    for unreached in [unreached("status 403: forbidden", Some(403), false), refused()] {
+    for unreached in [unreached("status 403: forbidden", Some(403)), refused()] {
         let found = from_path(&real_info().kubeconfig(), Err(unreached.clone())).unwrap();
         assert_eq!((&found.cluster_info, refreshed(&found)), (&real_info(), &Refreshed::Not(unreached.text)));
     }
@@ -46,6 +46,25 @@ fn a_changed_address_and_a_rotated_bundle_are_followed() {
     let found = from_path(&real_info().kubeconfig(), Ok(signed(&newer.kubeconfig(), &token()))).unwrap();
     assert_eq!((&found.cluster_info, refreshed(&found)), (&newer, &Refreshed::Updated));
     assert_eq!(found.bytes, newer.kubeconfig().as_bytes());
+}
+
+/// What the cluster says of itself is followed where it is reached under it, and nowhere else.
+#[test]
+fn an_address_or_roots_under_which_nobody_is_reached_are_not_followed() {
+    let newer = info("https://new.example.com:6443", OTHER_CA);
+    let other = info("https://new.example.com:6443", CA);
+    for at_new in [Err(refused()), Ok(signed(&other.kubeconfig(), &token())), Ok(b"{}".to_vec())] {
+        let files = FakeFiles([(FILE, real_info().kubeconfig().into_bytes())].into());
+        let mut net = FakeNetwork::new(|place, _, _| match place {
+            "api.example.com:6443" => Ok(signed(&newer.kubeconfig(), &token())),
+            _ => at_new.clone(),
+        });
+        let found = run(Source::Path(FILE.to_owned()), files, &mut net).unwrap();
+        assert_eq!(found.cluster_info, real_info());
+        let Refreshed::Not(reason) = refreshed(&found) else { panic!("{:?}", found.proof) };
+        assert!(reason.starts_with("at its new address https://new.example.com:6443"), "{reason}");
+        assert_eq!((net.asked[1].place.as_str(), net.asked[1].roots.as_bytes()), ("new.example.com:6443", OTHER_CA));
+    }
 }
 
 #[test]
@@ -104,7 +123,7 @@ fn a_url_is_asked_until_it_answers_and_its_query_stays_hidden() {
     let found = run(source.clone(), FakeFiles::default(), &mut net).unwrap();
     assert_eq!(found.cluster_info, real_info());
     assert!(!format!("{source:?} {:?} {:?}", found.proof, net.told).contains("hunter2"));
-    let mut net = FakeNetwork::new(|_, _, _| Err(unreached("status 404", Some(404), false)));
+    let mut net = FakeNetwork::new(|_, _, _| Err(unreached("status 404", Some(404))));
     let error = run(source, FakeFiles::default(), &mut net).unwrap_err();
-    assert_eq!((error.attempts[0].place.as_str(), net.pauses), ("https://files.example.com/info.yaml", 0));
+    assert_eq!((error.attempts[0].place.as_str(), net.pauses), ("https://files.example.com/info.yaml", 60));
 }

@@ -94,11 +94,11 @@ fn a_relayed_answer_fails_at_the_verified_fetch() {
     for pinning in [pins(&[pin(CA)]), Pinning::Without] {
         let mut net = FakeNetwork::new(|_, roots, _| match roots {
             Roots::Unverified => Ok(good()),
-            _ => Err(unreached("certificate signed by an unknown authority", None, false)),
+            _ => Err(unreached("certificate signed by an unknown authority", None)),
         });
         let error = run(&method(pinning), &mut net).unwrap_err();
         let text = "the second, verified answer is missing: certificate signed by an unknown authority";
-        assert_eq!((error.attempts[0].refusal.to_string().as_str(), net.pauses), (text, 0));
+        assert_eq!(error.attempts[0].refusal.to_string(), text);
     }
 }
 
@@ -111,7 +111,6 @@ fn a_second_answer_that_differs_is_not_trusted() {
     });
     let error = run(&method(pins(&[pin(CA)])), &mut net).unwrap_err();
     assert!(error.attempts[0].refusal.to_string().starts_with("the second, verified answer differs"), "{error}");
-    assert_eq!(net.pauses, 0);
 }
 
 #[test]

@@ -1,13 +1,18 @@
 //! `machineadm discovery-objects`: what a cluster needs so that machines can discover and join it.
 use super::{api, token::arguments::Connection, wrong_input};
-use crate::{context::complain, show};
+use crate::{
+    cli::Output,
+    context::complain,
+    show::{self, machine_readable},
+};
 use clap::Args;
-use cluster::{Effect, Ensured, Kubeconfig};
+use cluster::{Effect, Ensured, Kubeconfig, Settled};
 use discovery::{ClusterInfo, certificate};
 use host::{
     contract::Exit,
     linux::input::{self, Care},
 };
+use serde::Serialize;
 
 const LARGEST: u64 = 1 << 20;
 
@@ -22,6 +27,9 @@ pub(crate) struct DiscoveryObjects {
     /// Check everything with the cluster, and change nothing
     #[arg(long)]
     dry_run: bool,
+    /// How to print what was done
+    #[arg(short, long, value_enum)]
+    output: Option<Output>,
     #[command(flatten)]
     connection: Connection,
 }
@@ -30,37 +38,52 @@ pub(crate) fn run(asked: &DiscoveryObjects) -> Exit {
     ensure(asked).unwrap_or_else(|exit| exit)
 }
 
+/// One object and what was done about it, for programs.
+#[derive(Serialize)]
+struct Done {
+    object: String,
+    result: &'static str,
+}
+
 fn ensure(asked: &DiscoveryObjects) -> Result<Exit, Exit> {
     let kubeconfig = api::kubeconfig(&asked.connection.kubeconfig)?;
     let info = info(asked, &kubeconfig)?;
+    if info.roots.is_empty() {
+        eprintln!(
+            "warning: no roots are published, so that machines will trust those of their systems\n\
+             remedy: name the cluster's own with --ca-file FILE, unless a public authority vouches for its API server"
+        );
+    }
     let server = api::connect(kubeconfig)?;
     let effect = if asked.dry_run { Effect::DryRun } else { Effect::Real };
+    let mut all = Vec::new();
     let ended = server.ensure_bootstrap_objects(&info, effect, &mut |settled| {
-        let word = match settled.ensured {
-            Ensured::Created => "created",
-            Ensured::Updated => "updated",
-            Ensured::Unchanged => "unchanged",
-        };
-        let tried = if asked.dry_run { " (dry run)" } else { "" };
-        show::print(&format!("{} {word}{tried}\n", settled.object));
+        let done = done(settled);
+        if asked.output.is_none() {
+            let tried = if asked.dry_run { " (dry run)" } else { "" };
+            show::print(&format!("{} {}{tried}\n", done.object, done.result));
+        }
+        all.push(done);
     });
+    if let Some(output) = asked.output {
+        machine_readable(&all, output);
+    }
     ended.map(|()| Exit::Done).map_err(|error| api::failed(&error))
+}
+
+fn done(Settled { object, ensured }: Settled) -> Done {
+    let result = match ensured {
+        Ensured::Created => "created",
+        Ensured::Updated => "updated",
+        Ensured::Unchanged => "unchanged",
+    };
+    Done { object, result }
 }
 
 fn info(asked: &DiscoveryObjects, kubeconfig: &Kubeconfig) -> Result<ClusterInfo, Exit> {
     let roots = match &asked.ca_file {
-        Some(file) => {
-            let bytes = input::read(file, Care::Applying, LARGEST).map_err(|error| {
-                complain(&error);
-                Exit::Input
-            })?;
-            bytes.to_vec()
-        }
-        None => {
-            let authorities = kubeconfig.authorities.as_deref().unwrap_or_default();
-            let read = authorities.iter().filter_map(|der| certificate::Certificate::read(der));
-            read.map(|certificate| certificate.pem()).collect::<String>().into_bytes()
-        }
+        Some(file) => from_file(file)?,
+        None => from_kubeconfig(kubeconfig)?,
     };
     let server = asked.server.clone().unwrap_or_else(|| kubeconfig.server.as_str().trim_end_matches('/').to_owned());
     let info = ClusterInfo { server, roots, tls_server_name: kubeconfig.tls_server_name.clone() };
@@ -68,8 +91,46 @@ fn info(asked: &DiscoveryObjects, kubeconfig: &Kubeconfig) -> Result<ClusterInfo
     if let Err(error) = info.endpoint() {
         problems.push(format!("--server {error}"));
     }
-    if let Err(error) = info.certificates() {
-        problems.push(format!("--ca-file {error}"));
-    }
     if problems.is_empty() { Ok(info) } else { Err(wrong_input(&problems)) }
+}
+
+fn from_file(file: &str) -> Result<Vec<u8>, Exit> {
+    let bytes = input::read(file, Care::Applying, LARGEST).map_err(|error| {
+        complain(&error);
+        Exit::Input
+    })?;
+    match certificate::bundle(&bytes) {
+        Ok(_) => Ok(bytes.to_vec()),
+        Err(error) => Err(wrong_input(&[format!("--ca-file {file} {error}")])),
+    }
+}
+
+/// The kubeconfig's own roots, all of them: machines that miss one could not verify the cluster.
+fn from_kubeconfig(kubeconfig: &Kubeconfig) -> Result<Vec<u8>, Exit> {
+    let authorities = kubeconfig.authorities.as_deref().unwrap_or_default();
+    let read = authorities.iter().map(|der| certificate::Certificate::read(der).map(|root| root.pem()));
+    let problem = "the kubeconfig's certificate-authority holds a block that is no X.509 certificate: \
+        name the roots with --ca-file FILE";
+    read.collect::<Option<String>>().map(String::into_bytes).ok_or_else(|| wrong_input(&[problem.to_owned()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fetch::CertificateDer;
+    use std::path::Path;
+
+    fn kubeconfig(authorities: Option<Vec<CertificateDer<'static>>>) -> Kubeconfig {
+        let text = "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n\
+            clusters: [{name: k, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: {token: t}}]\n";
+        let read = Kubeconfig::read(text.as_bytes(), Path::new("")).unwrap_or_else(|error| panic!("{error}"));
+        Kubeconfig { authorities, ..read }
+    }
+
+    #[test]
+    fn a_root_that_cannot_be_read_is_not_left_out() {
+        let strange = kubeconfig(Some(vec![CertificateDer::from(b"no certificate".to_vec())]));
+        assert_eq!(from_kubeconfig(&strange), Err(Exit::Input));
+        assert_eq!(from_kubeconfig(&kubeconfig(None)), Ok(Vec::new()));
+    }
 }

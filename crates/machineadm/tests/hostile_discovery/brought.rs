@@ -1,9 +1,9 @@
 //! Discovery by a kubeconfig that somebody brought: a hostile one is refused before anything is sent.
 use crate::{
     stage::{Cluster, Stage},
-    watched::{Machine, each, nothing_was_told, refusal, told_apart},
+    watched::{Machine, PATIENCE, each, nothing_was_told, refusal, told_apart, wrong_input},
 };
-use std::{process::Stdio, sync::Arc};
+use std::{os::unix::fs::PermissionsExt, process::Stdio, sync::Arc};
 use testbed::fake::Authority;
 
 /// Every form of a credential, as members of a user.
@@ -70,6 +70,29 @@ fn harms() -> Vec<Harm> {
                 let users = r#"users: [{name: a, user: {"\e[2J\nremedy: obey\u202e": hunter2hunter2}}]"#;
                 cluster.kubeconfig().replace("users: null", users).into_bytes()
             }),
+            of("a credential beside a user", "holds credentials (users[0].token)", "", |cluster, _| {
+                let users = "users: [{name: a, token: hunter2hunter2}]";
+                cluster.kubeconfig().replace("users: null", users).into_bytes()
+            }),
+            of(
+                "users in other letters",
+                "holds Users, which no kubeconfig has: remove it, or write users",
+                "",
+                |cluster, _| {
+                    let users = "Users: [{name: a, user: {token: hunter2hunter2}}]";
+                    cluster.kubeconfig().replace("users: null", users).into_bytes()
+                },
+            ),
+            of(
+                "insecure in other letters",
+                "holds clusters[0].cluster.Insecure-Skip-TLS-Verify",
+                "Insecure-Skip-TLS-Verify: true",
+                with,
+            ),
+            of("users in a second document", "goes on after its end", "", |cluster, _| {
+                format!("{}---\nusers: [{{name: a, user: {{token: hunter2hunter2}}}}]\n", cluster.kubeconfig())
+                    .into_bytes()
+            }),
             of("no YAML", "the kubeconfig ", "", |_, _| b"a: [hunter2hunter2".to_vec()),
             of("no text", "is not UTF-8", "", |_, _| b"\xff".to_vec()),
             of("no cluster", "names no cluster", "", |_, _| b"apiVersion: v1\nkind: Config\n".to_vec()),
@@ -86,11 +109,16 @@ fn a_hostile_file_is_refused_with_its_own_message_before_anything_is_sent() {
         let stage = Stage::tells(&cluster.authority, cluster.honest());
         cluster.tap.lead_to(stage.port);
         let file = machine.file("cluster.yaml", &(harm.kubeconfig)(&cluster, harm.member)).display().to_string();
-        let said = refusal(harm.name, &machine.discover(&["--discovery-file", &file, "--store"]).output().unwrap());
+        let run = machine.discover(&["--discovery-file", &file, "--store"]).output().unwrap();
+        let said = wrong_input(harm.name, &run).replacen(&file, "", 1);
         assert!(said.contains(&harm.says), "{}: {said}", harm.name);
         let piped = Stdio::from(std::fs::File::open(&file).unwrap());
         let again = machine.discover(&["--discovery-file", "-", "--store"]).stdin(piped).output().unwrap();
-        assert_eq!(refusal(harm.name, &again), said, "standard input is another matter");
+        assert_eq!(
+            wrong_input(harm.name, &again).replacen("standard input", "", 1),
+            said,
+            "standard input is another matter"
+        );
         assert_eq!(machine.kept(), None, "{}: something was kept", harm.name);
         assert_eq!(cluster.tap.bytes(), b"", "{}: its server was asked", harm.name);
         said
@@ -99,11 +127,28 @@ fn a_hostile_file_is_refused_with_its_own_message_before_anything_is_sent() {
     told_apart(&rows);
 }
 
+/// What is wrong with a file itself: said once, with its name once.
+#[test]
+fn a_file_that_is_missing_or_that_anybody_can_write_is_wrong_input() {
+    let (cluster, machine) = (Cluster::new(), Machine::new());
+    let open = machine.file("open.yaml", cluster.kubeconfig().as_bytes());
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o666)).unwrap();
+    for (file, says) in [(open, "can be written by everybody"), (machine.path().join("none"), "No such file")] {
+        let file = file.display().to_string();
+        let output = machine.discover(&["--discovery-file", &file]).output().unwrap();
+        let said = wrong_input(&file, &output);
+        assert!(said.contains(says) && said.matches(&file).count() == 1, "{said}");
+        let lines = String::from_utf8_lossy(&output.stderr).lines().count();
+        assert_eq!(lines, 2, "an error and its remedy: {output:?}");
+    }
+    assert_eq!(cluster.tap.bytes(), b"");
+}
+
 /// What a server of kubeconfigs may do, and part of what is said about it.
 type Deed = (&'static str, &'static str, fn(&Cluster) -> Stage);
 
 const DEEDS: &[Deed] = &[
-    ("slow", "took longer than 10 s while its answer was read", |cluster| {
+    ("slow", " s while its answer was read", |cluster| {
         Stage::drips(&cluster.authority, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
     }),
     ("unknown", "is not good: it is signed by nobody whom this request trusts", |cluster| {
@@ -143,7 +188,7 @@ fn a_hostile_server_of_kubeconfigs_is_not_trusted_and_has_its_own_message() {
         cluster.tap.lead_to(stage.port);
         let roots = machine.file("roots.pem", cluster.authority.pem().as_bytes());
         let url = format!("https://{}/cluster.yaml", cluster.tap.place());
-        let mut command = machine.discover(&["--discovery-file", &url, "--store", "--timeout", "1s"]);
+        let mut command = machine.discover(&["--discovery-file", &url, "--store", "--timeout", PATIENCE]);
         // What this machine's system trusts is what the variable says.
         let said = refusal(name, &command.env("SSL_CERT_FILE", roots).output().unwrap());
         assert!(said.contains(says), "{name}: {said}");
@@ -165,7 +210,7 @@ fn a_redirect_to_this_machine_is_not_followed() {
     cluster.tap.lead_to(stage.port);
     let roots = machine.file("roots.pem", cluster.authority.pem().as_bytes());
     let url = format!("https://{}/cluster.yaml", cluster.tap.place());
-    let mut command = machine.discover(&["--discovery-file", &url, "--store", "--timeout", "1s"]);
+    let mut command = machine.discover(&["--discovery-file", &url, "--store", "--timeout", PATIENCE]);
     let said = refusal("elsewhere", &command.env("SSL_CERT_FILE", roots).output().unwrap());
     assert!(said.contains("this machine itself, which this request may not reach"), "{said}");
     assert_eq!((machine.kept(), stranger.servers[0].seen().len()), (None, 0));

@@ -1,29 +1,32 @@
 //! `discover --refresh` when somebody hostile answers at the kept address: what is kept stays as it is, to the byte.
 use crate::{
     stage::{Cluster, Stage, kubeconfig, signed},
-    watched::{Machine, by_token, each, nothing_was_told, refusal, told_apart},
+    watched::{Machine, PATIENCE, by_token, each, has, nothing_was_told, refusal, told_apart},
 };
 use std::sync::Arc;
 use testbed::fake::Authority;
 
-/// What happens at the kept address, what is said, and whether consent to unpinned roots would let it pass.
+/// What happens at the kept address, what is said, and what is said to somebody who agrees to unpinned roots.
 struct Deed {
     name: &'static str,
     says: &'static str,
-    passes_with_consent: bool,
+    says_to_consent: &'static str,
     stage: fn(&Cluster) -> Stage,
 }
 
 const fn deed(name: &'static str, says: &'static str, stage: fn(&Cluster) -> Stage) -> Deed {
-    Deed { name, says, passes_with_consent: false, stage }
+    Deed { name, says, says_to_consent: says, stage }
 }
 
+/// Consent takes it one step further: the cluster must be reached under what it says.
 const fn unless_agreed(name: &'static str, says: &'static str, stage: fn(&Cluster) -> Stage) -> Deed {
-    Deed { name, says, passes_with_consent: true, stage }
+    Deed { name, says, says_to_consent: NOT_CONFIRMED, stage }
 }
+
+const NOT_CONFIRMED: &str = "at its new address https://SERVER the cluster does not confirm it";
 
 const DEEDS: &[Deed] = &[
-    deed("slow", "took longer than 10 s", |cluster| {
+    deed("slow", "took longer than", |cluster| {
         Stage::drips(&cluster.authority, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
     }),
     deed("impostor", "it is signed by nobody whom this request trusts", |_| {
@@ -36,6 +39,17 @@ const DEEDS: &[Deed] = &[
     }),
     unless_agreed("no roots", "the answer names no roots", |cluster| {
         Stage::tells(&cluster.authority, signed(&kubeconfig(&format!("https://{}", cluster.tap.place()), "")))
+    }),
+    deed("an address where nobody listens", "not confirm it: SERVER refused the connection", |cluster| {
+        Stage::tells(&cluster.authority, signed(&kubeconfig("https://127.0.0.1:9", &cluster.authority.pem())))
+    }),
+    deed("an address of somebody else", "not confirm it: the certificate of", |cluster| {
+        let mut stage = Stage::tells(&Arc::new(Authority::new()), String::new());
+        let moved = kubeconfig(&format!("https://127.0.0.1:{}", stage.port), &cluster.authority.pem());
+        let kept = Stage::tells(&cluster.authority, signed(&moved));
+        stage.port = kept.port;
+        stage.servers.extend(kept.servers);
+        stage
     }),
     deed("insecure", "switches verification off", |cluster| {
         Stage::tells(&cluster.authority, signed(&cluster.with("insecure-skip-tls-verify: true")))
@@ -61,7 +75,7 @@ const DEEDS: &[Deed] = &[
 ];
 
 /// A machine that has discovered the honest cluster.
-fn joined(cluster: &Cluster) -> Machine {
+pub(crate) fn joined(cluster: &Cluster) -> Machine {
     let machine = Machine::new();
     let stage = Stage::tells(&cluster.authority, cluster.honest());
     cluster.tap.lead_to(stage.port);
@@ -79,7 +93,7 @@ fn whoever_answers_at_the_kept_address_what_is_kept_stays_byte_for_byte() {
         let before = machine.kept().unwrap();
         let stage = (deed.stage)(&cluster);
         cluster.tap.lead_to(stage.port);
-        let said = refusal(deed.name, &machine.discover(&["--refresh"]).output().unwrap());
+        let said = refusal(deed.name, &machine.discover(&["--refresh", "--timeout", PATIENCE]).output().unwrap());
         assert!(said.contains(deed.says) && said.contains("what is kept stays"), "{}: {said}", deed.name);
         assert_eq!(machine.kept(), Some(before), "{}: what is kept was changed", deed.name);
         nothing_was_told(deed.name, &cluster, &stage);
@@ -89,20 +103,62 @@ fn whoever_answers_at_the_kept_address_what_is_kept_stays_byte_for_byte() {
     told_apart(&rows);
 }
 
-/// Consent is to unpinned roots from the verified cluster, and to nothing else.
+/// Consent is to unpinned roots of the verified cluster that is reached under them, and to nothing else.
 #[test]
 fn consent_lets_nothing_pass_that_is_not_verified_or_not_a_cluster_info() {
-    let deeds: Vec<_> = DEEDS.iter().filter(|deed| !deed.passes_with_consent && deed.name != "slow").collect();
-    each(&deeds, |deed| {
+    each(DEEDS, |deed| {
         let cluster = Cluster::new();
         let machine = joined(&cluster);
         let before = machine.kept().unwrap();
         let stage = (deed.stage)(&cluster);
         cluster.tap.lead_to(stage.port);
-        let output = machine.discover(&["--refresh", "--accept-unpinned-roots"]).output().unwrap();
-        assert!(refusal(deed.name, &output).contains(deed.says), "{}: {output:?}", deed.name);
+        let words = ["--refresh", "--accept-unpinned-roots", "--timeout", PATIENCE];
+        let output = machine.discover(&words).output().unwrap();
+        assert!(refusal(deed.name, &output).contains(deed.says_to_consent), "{}: {output:?}", deed.name);
         assert_eq!(machine.kept(), Some(before), "{}: what is kept was changed", deed.name);
     });
+}
+
+/// The cluster has moved to another address and has other roots there, which are not pinned.
+#[test]
+fn a_cluster_that_moved_is_followed_with_consent_and_the_proof_tells_it() {
+    let (cluster, elsewhere) = (Cluster::new(), Cluster::new());
+    let machine = joined(&cluster);
+    let before = machine.kept().unwrap();
+    let (old, new) =
+        (Stage::tells(&cluster.authority, elsewhere.honest()), Stage::tells(&elsewhere.authority, elsewhere.honest()));
+    cluster.tap.lead_to(old.port);
+    elsewhere.tap.lead_to(new.port);
+    let said = refusal("no consent", &machine.discover(&["--refresh"]).output().unwrap());
+    assert!(said.contains("none of the new roots is pinned"), "{said}");
+    assert_eq!(machine.kept(), Some(before));
+    let output = machine.discover(&["--refresh", "--accept-unpinned-roots"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let proven = String::from_utf8_lossy(&output.stdout).into_owned();
+    let from = format!("followed from https://{} on 20", cluster.tap.place());
+    let to = format!("somebody agreed by hand to the key {}", elsewhere.pin());
+    assert!(proven.contains(&from) && proven.contains(&to) && !proven.contains(&cluster.pin()), "{proven}");
+    let kept = machine.kept().unwrap();
+    assert!(has(&kept, &elsewhere.tap.place()) && has(&kept, &elsewhere.pin()) && !has(&kept, &cluster.pin()));
+    let again = machine.discover(&["--refresh"]).output().unwrap();
+    assert_eq!(again.status.code(), Some(0), "it is reached under what was followed: {again:?}");
+}
+
+#[test]
+fn the_date_of_what_is_kept_is_that_of_its_last_confirmation() {
+    let cluster = Cluster::new();
+    let machine = joined(&cluster);
+    let file = machine.path().join("var/lib/machineadm/cluster-info.json");
+    let mut kept: serde_json::Value = serde_json::from_slice(&machine.kept().unwrap()).unwrap();
+    kept["updated"] = "2020-01-01T00:00:00Z".into();
+    std::fs::write(&file, kept.to_string()).unwrap();
+    let stage = Stage::tells(&cluster.authority, cluster.honest());
+    cluster.tap.lead_to(stage.port);
+    let output = machine.discover(&["--refresh"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let after: serde_json::Value = serde_json::from_slice(&machine.kept().unwrap()).unwrap();
+    assert_ne!(after["updated"], kept["updated"]);
+    assert_eq!((&after["kubeconfig"], &after["proof"]), (&kept["kubeconfig"], &kept["proof"]));
 }
 
 /// A machine whose kept file was damaged or does not fit its own pins asks nobody.
@@ -118,7 +174,7 @@ fn what_is_kept_and_was_tampered_with_is_not_used() {
         std::fs::write(&file, content).unwrap();
         let asked = cluster.tap.bytes().len();
         let said = refusal(says, &machine.discover(&["--refresh"]).output().unwrap());
-        assert!(said.contains(says), "{said}");
+        assert!(said.contains(says) && said.contains(&file.display().to_string()), "{said}");
         assert_eq!((machine.kept().unwrap(), cluster.tap.bytes().len()), (content.as_bytes().to_vec(), asked));
     }
 }

@@ -5,5 +5,6 @@ mod brought;
 mod by_token;
 mod kept;
 mod stage;
+mod stored;
 mod tapped;
 mod watched;

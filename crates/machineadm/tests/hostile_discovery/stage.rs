@@ -154,8 +154,9 @@ impl Stage {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         std::thread::spawn(move || {
-            let (mut client, _) = listener.accept()?;
-            write!(client, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+            for mut client in listener.incoming().flatten() {
+                drop(write!(client, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()));
+            }
         });
         Self { port, servers: Vec::new(), forbidden: Vec::new(), _silent: None }
     }

@@ -43,18 +43,32 @@ impl Machine {
     }
 }
 
+/// Enough for a first answer on a busy machine: whoever isn't trusted is asked for all of it, and a last try that is cut
+/// short hides no reason.
+pub(crate) const PATIENCE: &str = "10s";
+
 /// Words of a run by token with a pin, which would keep what it finds.
 pub(crate) fn by_token(cluster: &Cluster) -> Vec<String> {
     let (place, pin) = (cluster.tap.place(), cluster.pin());
-    let words = [&place[..], "--token", TOKEN, "--discovery-token-ca-cert-hash", &pin, "--store", "--timeout", "1s"];
+    let words =
+        [&place[..], "--token", TOKEN, "--discovery-token-ca-cert-hash", &pin, "--store", "--timeout", PATIENCE];
     words.map(str::to_owned).to_vec()
 }
 
 /// The refusal of a run that must refuse, without what differs from run to run. It prints nothing, says nothing secret,
 /// and nothing that a terminal would obey.
 pub(crate) fn refusal(name: &str, output: &Output) -> String {
+    said(name, output, 1)
+}
+
+/// The same of a run that finds its input wrong.
+pub(crate) fn wrong_input(name: &str, output: &Output) -> String {
+    said(name, output, 2)
+}
+
+fn said(name: &str, output: &Output, exit: i32) -> String {
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{name}: {complaint}");
+    assert_eq!(output.status.code(), Some(exit), "{name}: {complaint}");
     assert!(output.stdout.is_empty(), "{name}: {output:?}");
     for secret in [TOKEN, SECRET, PASSWORD] {
         assert!(!complaint.contains(secret), "{name}: {complaint}");
@@ -116,11 +130,11 @@ pub(crate) fn has(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// Does the same to each of these, a few at a time: some take as long as patience does. The results keep their order.
+/// Does the same to each of these, some at a time: they mostly wait. The results keep their order.
 pub(crate) fn each<T: Sync, R: Send>(items: &[T], act: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
-        for _ in 0..4 {
+        for _ in 0..12 {
             scope.spawn(|| {
                 while let Some((number, item)) = items.iter().enumerate().nth(next.fetch_add(1, Ordering::SeqCst)) {
                     let result = act(item);

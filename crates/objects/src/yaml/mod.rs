@@ -1,24 +1,27 @@
 //! From the text of one document to a tree of values, as the readers of Kubernetes' programs see it: YAML 1.1, with anchors, in limits.
+mod builder;
+mod flow;
 mod json;
+mod limits;
 mod scalars;
 
 use crate::wipe;
-use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
+use builder::Builder;
+use limits::SIGNS_IN_BRACKETS;
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 use scalars::plain;
-use serde_json::{Map, Value};
-use std::collections::HashMap;
+use serde_json::Value;
 
-/// Mappings and lists inside each other.
-const DEPTH: usize = 64;
-/// Keys and values of one document, those that aliases repeat included.
-const NODES: usize = 100_000;
+pub use flow::signs_in_brackets;
 
 /// A document as a tree.
 pub struct Tree {
     /// Its value.
     pub value: Value,
-    /// Paths of keys that stand twice in their mapping; the last of them counts.
+    /// Paths of keys that stand twice in their mapping, at most a hundred; the last of them counts.
     pub repeated: Vec<String>,
+    /// Whether something follows the document that isn't empty: another document, or what is none.
+    pub goes_on: bool,
 }
 
 impl Drop for Tree {
@@ -42,14 +45,27 @@ pub fn value(text: &str) -> Result<Value, SyntaxError> {
     parse(text).map(|mut tree| std::mem::take(&mut tree.value))
 }
 
-/// Parses one document; what follows its end (`...`) is not looked at, as kubeadm does.
+/// Parses one document; what follows its end (`---` or `...`) is not read, as kubeadm does, but its presence is told.
 pub fn parse(text: &str) -> Result<Tree, SyntaxError> {
     refuse_control_characters(text)?;
     match parse_yaml(text) {
-        // Some JSON is no YAML for the parser, such as tabs for indentation.
-        Err(error) if text.trim_start().starts_with('{') => json::parse(text).ok_or(error),
-        parsed => parsed,
+        // Some JSON is no YAML for the parser, such as tabs for indentation; its own reader needs little for brackets.
+        Err(NoYaml::Syntax(error) | NoYaml::Brackets(error)) if text.trim_start().starts_with('{') => {
+            json::parse(text).unwrap_or(Err(error))
+        }
+        Err(NoYaml::Syntax(error) | NoYaml::Brackets(error) | NoYaml::Content(error)) => Err(error),
+        Ok(tree) => Ok(tree),
     }
+}
+
+/// Why the YAML parser gave no tree.
+enum NoYaml {
+    /// It can't read the text.
+    Syntax(SyntaxError),
+    /// It would need too much memory for the text.
+    Brackets(SyntaxError),
+    /// It can, but what the text says is too much, or nothing that JSON has.
+    Content(SyntaxError),
 }
 
 /// YAML forbids them, and the parser takes NUL for the end: what follows would be lost without a word.
@@ -60,189 +76,40 @@ fn refuse_control_characters(text: &str) -> Result<(), SyntaxError> {
     Err(SyntaxError { line, message: "a control character is not allowed in YAML".to_owned() })
 }
 
-fn parse_yaml(text: &str) -> Result<Tree, SyntaxError> {
+fn parse_yaml(text: &str) -> Result<Tree, NoYaml> {
+    if text.len() > SIGNS_IN_BRACKETS && signs_in_brackets(text) > SIGNS_IN_BRACKETS {
+        let message = "holds too much in `[]` and `{}`: write it as indented lines".to_owned();
+        return Err(NoYaml::Brackets(SyntaxError { line: 1, message }));
+    }
     let mut builder = Builder::default();
-    for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| SyntaxError {
-            line: error.marker().line(),
-            // Fixed words, except for one text that quotes a character.
-            message: match error.info() {
-                info if info.starts_with("unexpected character") => "not valid YAML: unexpected character".to_owned(),
-                info => format!("not valid YAML: {info}"),
-            },
-        })?;
+    let mut events = Parser::new_from_str(text);
+    for event in events.by_ref() {
+        let (event, span) = event.map_err(|error| NoYaml::Syntax(syntax_error(&error)))?;
         if event == Event::DocumentEnd {
             break;
         }
-        builder.take(event, span)?;
+        builder.take(event, span).map_err(NoYaml::Content)?;
     }
-    Ok(Tree { value: builder.root.unwrap_or_default(), repeated: builder.repeated })
+    let goes_on = events.any(|event| event.map_or(true, |(event, _)| says_something(&event)));
+    Ok(Tree { value: builder.root.unwrap_or_default(), repeated: builder.repeated.0, goes_on })
 }
 
-#[derive(Default)]
-struct Builder {
-    open: Vec<Open>,
-    root: Option<Value>,
-    repeated: Vec<String>,
-    anchors: HashMap<usize, (Value, usize)>,
-    nodes: usize,
+fn syntax_error(error: &ScanError) -> SyntaxError {
+    // Fixed words, except for one text that quotes a character.
+    let message = match error.info() {
+        info if info.starts_with("unexpected character") => "not valid YAML: unexpected character".to_owned(),
+        info => format!("not valid YAML: {info}"),
+    };
+    SyntaxError { line: error.marker().line(), message }
 }
 
-/// A mapping or list that has not ended yet.
-struct Open {
-    anchor: usize,
-    path: String,
-    nodes_before: usize,
-    items: Items,
-}
-
-enum Items {
-    Sequence(Vec<Value>),
-    Mapping { members: Map<String, Value>, merged: Vec<Value>, key: Option<Key> },
-}
-
-enum Key {
-    Name(String),
-    Merge,
-}
-
-impl Builder {
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), SyntaxError> {
-        let line = span.start.line();
-        let fail = |message: &str| SyntaxError { line, message: message.to_owned() };
-        match event {
-            Event::Scalar(text, style, anchor, tag) => {
-                self.count(1, line)?;
-                if self.wants_key() {
-                    return self.key(&text, style, line);
-                }
-                let value = scalar(&text, style, tag.as_deref());
-                self.put(value.ok_or_else(|| fail("a value that is neither text nor a number of JSON"))?, anchor, 1);
-            }
-            Event::SequenceStart(anchor, _) => self.start(anchor, Items::Sequence(Vec::new()), line)?,
-            Event::MappingStart(anchor, _) => {
-                let items = Items::Mapping { members: Map::new(), merged: Vec::new(), key: None };
-                self.start(anchor, items, line)?;
-            }
-            Event::SequenceEnd | Event::MappingEnd => self.end(line)?,
-            Event::Alias(anchor) => {
-                let (value, nodes) = self.anchors.get(&anchor).cloned().ok_or_else(|| fail("an unknown alias"))?;
-                self.count(nodes, line)?;
-                if self.wants_key() {
-                    return Err(fail("a key must be text"));
-                }
-                self.put(value, 0, nodes);
-            }
-            _ => {}
-        }
-        Ok(())
+/// Whether an event is part of a document that isn't empty.
+fn says_something(event: &Event<'_>) -> bool {
+    match event {
+        Event::Scalar(text, style, ..) => *style != ScalarStyle::Plain || plain(text) != Some(Value::Null),
+        Event::Alias(_) | Event::SequenceStart(..) | Event::MappingStart(..) => true,
+        _ => false,
     }
-
-    fn wants_key(&self) -> bool {
-        matches!(self.open.last(), Some(Open { items: Items::Mapping { key: None, .. }, .. }))
-    }
-
-    /// Takes a scalar as the next key: what is no text becomes it, as kubeadm's reader does.
-    fn key(&mut self, text: &str, style: ScalarStyle, line: usize) -> Result<(), SyntaxError> {
-        let name = match (style, plain(text)) {
-            (ScalarStyle::Plain, Some(Value::Bool(value))) => value.to_string(),
-            (ScalarStyle::Plain, Some(Value::Number(number))) => number.to_string(),
-            (ScalarStyle::Plain, Some(Value::Null) | None) => {
-                return Err(SyntaxError { line, message: "a key must be text".to_owned() });
-            }
-            _ => text.to_owned(),
-        };
-        if let Some(Open { items: Items::Mapping { members, key, .. }, path, .. }) = self.open.last_mut() {
-            if style == ScalarStyle::Plain && text == "<<" {
-                *key = Some(Key::Merge);
-                return Ok(());
-            }
-            if members.contains_key(&name) {
-                self.repeated.push(member(path, &name));
-            }
-            *key = Some(Key::Name(name));
-        }
-        Ok(())
-    }
-
-    fn start(&mut self, anchor: usize, items: Items, line: usize) -> Result<(), SyntaxError> {
-        self.count(1, line)?;
-        if self.wants_key() {
-            return Err(SyntaxError { line, message: "a key must be text".to_owned() });
-        }
-        if self.open.len() == DEPTH {
-            return Err(SyntaxError { line, message: format!("nested more than {DEPTH} deep") });
-        }
-        let path = match self.open.last() {
-            None => String::new(),
-            Some(Open { path, items: Items::Sequence(items), .. }) => format!("{path}[{}]", items.len()),
-            Some(Open { path, items: Items::Mapping { key: Some(Key::Name(name)), .. }, .. }) => member(path, name),
-            Some(Open { path, .. }) => path.clone(),
-        };
-        self.open.push(Open { anchor, path, nodes_before: self.nodes, items });
-        Ok(())
-    }
-
-    fn end(&mut self, line: usize) -> Result<(), SyntaxError> {
-        let Some(Open { anchor, nodes_before, items, .. }) = self.open.pop() else { return Ok(()) };
-        let value = match items {
-            Items::Sequence(items) => Value::Array(items),
-            Items::Mapping { members, merged, .. } => merge(members, merged).ok_or_else(|| SyntaxError {
-                line,
-                message: "`<<` must name a mapping or a list of them".to_owned(),
-            })?,
-        };
-        self.put(value, anchor, self.nodes - nodes_before + 1);
-        Ok(())
-    }
-
-    fn put(&mut self, value: Value, anchor: usize, nodes: usize) {
-        if anchor != 0 {
-            self.anchors.insert(anchor, (value.clone(), nodes));
-        }
-        match self.open.last_mut().map(|open| &mut open.items) {
-            None => self.root = Some(value),
-            Some(Items::Sequence(items)) => items.push(value),
-            Some(Items::Mapping { members, merged, key }) => match key.take() {
-                Some(Key::Name(name)) => drop(members.insert(name, value)),
-                Some(Key::Merge) => merged.push(value),
-                None => {}
-            },
-        }
-    }
-
-    fn count(&mut self, nodes: usize, line: usize) -> Result<(), SyntaxError> {
-        self.nodes += nodes;
-        let full = || SyntaxError { line, message: "too many keys and values".to_owned() };
-        if self.nodes > NODES { Err(full()) } else { Ok(()) }
-    }
-}
-
-/// A mapping with what `<<` adds: its own members win, then those that were named first.
-fn merge(mut members: Map<String, Value>, merged: Vec<Value>) -> Option<Value> {
-    for source in merged {
-        let sources = match source {
-            Value::Array(sources) => sources,
-            source => vec![source],
-        };
-        for source in sources {
-            let Value::Object(source) = source else { return None };
-            for (name, value) in source {
-                members.entry(name).or_insert(value);
-            }
-        }
-    }
-    Some(Value::Object(members))
-}
-
-/// The value of a scalar; `None` for what JSON can't hold.
-fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Option<Value> {
-    let is_text = tag.is_some_and(|tag| tag.suffix == "str" || tag.suffix.is_empty());
-    if style == ScalarStyle::Plain && !is_text { plain(text) } else { Some(Value::from(text)) }
-}
-
-fn member(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 #[cfg(test)]
@@ -282,13 +149,68 @@ mod tests {
         );
     }
 
+    fn message(text: &str) -> String {
+        parse(text).err().map(|error| error.message).unwrap_or_default()
+    }
+
     #[test]
     fn bombs_are_refused() {
         let mut text = String::from("a: &a [x, x, x, x, x, x, x, x, x]\n");
         for (from, to) in "abcdefgh".chars().zip("bcdefghi".chars()) {
             text.push_str(&format!("{to}: &{to} [{}]\n", vec![format!("*{from}"); 9].join(", ")));
         }
-        assert_eq!(parse(&text).err().map(|error| error.message), Some("too many keys and values".to_owned()));
+        assert_eq!(message(&text), "anchors and aliases repeat more than 4 MiB");
         assert!(parse(&"[".repeat(100_000)).is_err());
+        assert_eq!(message(&"- x\n".repeat(100_001)), "too many keys and values");
+    }
+
+    #[test]
+    fn a_long_text_is_not_repeated_at_will() {
+        let text = format!("a: &a \"{}\"\nb:\n{}", "x".repeat(500 << 10), "- *a\n".repeat(2_000));
+        assert_eq!(message(&text), "anchors and aliases repeat more than 4 MiB");
+        let few = format!("a: &a \"{}\"\nb:\n{}", "x".repeat(500 << 10), "- *a\n".repeat(6));
+        assert_eq!(message(&few), "");
+        // Each anchor keeps all that lies below it.
+        let nested: String = (0..60).map(|number| format!("{}- &a{number}\n", " ".repeat(number))).collect();
+        let nested = format!("{nested}{}- \"{}\"\n", " ".repeat(60), "x".repeat(100 << 10));
+        assert_eq!(message(&nested), "anchors and aliases repeat more than 4 MiB");
+    }
+
+    #[test]
+    fn repeated_keys_are_told_briefly() {
+        let key = "k".repeat(300);
+        let text = format!("{key}:\n  {key}:\n{}", "    a: 1\n".repeat(5_000));
+        let tree = parse(&text).unwrap_or_else(|error| panic!("{error:?}"));
+        assert_eq!(tree.repeated.len(), 100);
+        assert!(tree.repeated.iter().all(|path| path.len() < 510), "{}", tree.repeated[0].len());
+    }
+
+    /// The parser would take hundreds of megabytes for a megabyte of them.
+    #[test]
+    fn brackets_are_measured_before_they_are_parsed() {
+        let text = format!("[{}]", "[],".repeat(100_000));
+        assert_eq!(message(&text), "holds too much in `[]` and `{}`: write it as indented lines");
+    }
+
+    #[test]
+    fn json_has_the_same_limits() {
+        let many = format!("{{\"a\": [{}1]}}", "1,".repeat(100_000));
+        let with_tab = many.replace("{\"", "{\t\"");
+        assert_eq!([message(&many), message(&with_tab)], ["too many keys and values", "too many keys and values"]);
+        let deep = format!("{{\t\"a\": {}{}}}", "[".repeat(80), "]".repeat(80));
+        assert_eq!([message(&deep), message(&deep.replace('\t', " "))], ["nested more than 64 deep"; 2]);
+        let large = format!("{{\"a\": [{}1]}}", "1,".repeat(60_000));
+        assert_eq!(value(&large)["a"].as_array().map(Vec::len), Some(60_001));
+    }
+
+    #[test]
+    fn what_follows_a_document_is_noticed() {
+        let goes_on = |text: &str| parse(text).map(|tree| tree.goes_on);
+        for text in ["a: 1\n", "--- \na: 1\n...\n", "a: 1\n---\n", "a: 1\n---\n# done\n---\n~\n"] {
+            assert_eq!(goes_on(text), Ok(false), "{text}");
+        }
+        for text in ["a: 1\n---\nb: 2\n", "a: 1\n---\n---\n''\n", "a: 1\n...\n[", "a: 1\n---\n- x\n"] {
+            assert_eq!(goes_on(text), Ok(true), "{text}");
+        }
     }
 }

@@ -16,8 +16,9 @@ pub(crate) struct Discover {
     /// The token that cluster-info is signed with
     #[arg(long, value_name = "TOKEN")]
     pub(crate) discovery_token: Option<String>,
-    /// A key that the cluster's roots must hold, as sha256:HEX; may be repeated, one that fits is enough
-    #[arg(long, value_name = "HASH")]
+    /// A key that the cluster's roots must hold, as sha256:HEX; may be repeated or a list with commas, one that fits is
+    /// enough
+    #[arg(long, value_name = "HASH", value_delimiter = ',')]
     pub(crate) discovery_token_ca_cert_hash: Vec<String>,
     /// Go without a pin: whoever else holds the token can then pose as the cluster
     #[arg(long)]
@@ -25,17 +26,17 @@ pub(crate) struct Discover {
     /// Take the cluster's kubeconfig from a file, an https URL or, with `-`, from standard input
     #[arg(long, value_name = "FILE|URL|-")]
     pub(crate) discovery_file: Option<String>,
-    /// Keep what was found on this machine
+    /// Keep what was found on this machine; another cluster that is kept there goes only if this one is reached
     #[arg(long)]
     pub(crate) store: bool,
     /// Ask the cluster that is kept on this machine whether its address or its roots have changed, and follow them
     #[arg(long, conflicts_with_all = ["endpoints", "token", "token_file", "discovery_token", "discovery_file", "store",
         "discovery_token_ca_cert_hash", "discovery_token_unsafe_skip_ca_verification"])]
     pub(crate) refresh: bool,
-    /// With --refresh: follow to roots of which none is pinned
-    #[arg(long, requires = "refresh")]
+    /// With --refresh or --store: agree to roots of which none is pinned
+    #[arg(long)]
     pub(crate) accept_unpinned_roots: bool,
-    /// How long to try, such as 5m or 90s
+    /// How long to try in all, such as 5m, 90s or 500ms
     #[arg(long, value_name = "DURATION", default_value = "5m0s")]
     pub(crate) timeout: String,
     /// How to print it

@@ -1,43 +1,62 @@
 //! `machineadm discover`: finds a cluster, proves that it is the right one, and says how.
 pub(crate) mod arguments;
 mod places;
+mod record;
 mod refresh;
 mod show_found;
+mod told;
 
-use super::wrong_input;
-use crate::context::{failed, machine};
+use super::{wrong_input, wrong_use};
 use arguments::Discover;
 use cluster::RealNetwork;
 use discovery::{
-    Lifetime, Pin,
-    cache::Cached,
-    method::{Discovered, Event, Flags, Method, NotTrusted, Patience, Pinning, Purpose, choose, discover},
+    Pin,
+    cache::{Cached, Consent},
+    method::{Discovered, Flags, Method, Patience, Pinning, Purpose, choose, discover},
 };
-use host::contract::{self, Exit};
+use host::contract::Exit;
 use jiff::Timestamp;
 use places::Places;
 use secret::Secret;
 use std::{path::Path, time::Duration};
 
 pub(crate) fn run(asked: &Discover, root: &Path) -> Exit {
-    let done = if asked.refresh { refresh::run(asked, root) } else { find(asked, root) };
+    let done = checked(asked).and_then(|patience| match asked.refresh {
+        true => refresh::run(asked, root, patience),
+        false => find(asked, root, patience),
+    });
     done.unwrap_or_else(|exit| exit)
 }
 
-fn find(asked: &Discover, root: &Path) -> Result<Exit, Exit> {
-    let patience = patience(&asked.timeout)?;
+/// What holds for every way to ask.
+fn checked(asked: &Discover) -> Result<Patience, Exit> {
+    if asked.accept_unpinned_roots && !asked.refresh && !asked.store {
+        return Err(wrong_use("--accept-unpinned-roots goes with --refresh or --store: nothing is kept without them"));
+    }
+    let time = asked.timeout.parse::<objects::Duration>().ok().filter(|span| !span.is_negative() && !span.is_zero());
+    let time = time.map(|span| Duration::from_nanos(span.as_nanoseconds().unsigned_abs()));
+    let text = || wrong_input(&["--timeout must be a positive duration such as 5m, 90s or 500ms".to_owned()]);
+    time.map(Patience::within).ok_or_else(text)
+}
+
+fn find(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, Exit> {
     let method = method(asked)?;
-    let mut tell = progress;
+    let mut tell = told::progress();
     let mut network = RealNetwork::new(&mut tell);
-    let found = discover(&method, &mut Places, &mut network, patience).map_err(|error| not_trusted(&error))?;
+    let found = discover(&method, &mut Places, &mut network, patience);
+    let found = found.map_err(|error| told::not_trusted(&method, &error))?;
     if let Some(risk) = found.proof.risk() {
         eprintln!("warning: {risk}");
     }
-    let cached = cached(&method, &found);
+    let mut cached = cached(&method, &found);
     if asked.store {
-        keep(&cached, root)?;
+        if let Some(kept) = record::usable(root)? {
+            let succeeded = kept.succeeded_by(cached, consent(asked), &mut network, patience);
+            cached = succeeded.map_err(|refused| told::not_replaced(&refused))?;
+        }
+        record::keep(&cached, root)?;
     }
-    show_found::print(&found.cluster_info, &found.bytes, &cached, asked.output);
+    show_found::print(&found.cluster_info, &cached, asked.output);
     Ok(Exit::Done)
 }
 
@@ -59,34 +78,8 @@ fn method(asked: &Discover) -> Result<Method, Exit> {
     choose(&flags).map_err(|problems| wrong_input(&problems.iter().map(ToString::to_string).collect::<Vec<_>>()))
 }
 
-fn patience(text: &str) -> Result<Patience, Exit> {
-    match Lifetime::read(text) {
-        Ok(Lifetime::For(span)) => {
-            let total = Duration::from_nanos(span.as_nanoseconds().unsigned_abs());
-            Ok(Patience { total, ..Patience::default() })
-        }
-        _ => Err(wrong_input(&["--timeout must be a positive duration such as 5m or 90s".to_owned()])),
-    }
-}
-
-/// Plain lines, so that a boot log tells what went on.
-fn progress(event: Event<'_>) {
-    match event {
-        Event::Trying { .. } => {}
-        Event::Refused { place, text } => eprintln!("{place}: {text}"),
-        Event::Again { after } => eprintln!("trying again in {} s", after.as_secs().max(1)),
-    }
-}
-
-/// Every place that was tried, why it is not trusted, and what to do.
-fn not_trusted(error: &NotTrusted) -> Exit {
-    eprintln!("error: {error}");
-    let mut steps: Vec<_> = error.attempts.iter().map(|attempt| attempt.refusal.next_step()).collect();
-    steps.dedup();
-    for step in steps {
-        eprintln!("remedy: {step}");
-    }
-    Exit::Failed
+fn consent(asked: &Discover) -> Consent {
+    if asked.accept_unpinned_roots { Consent::Given } else { Consent::Withheld }
 }
 
 /// The pins that hold for later: those that were given, else none.
@@ -97,11 +90,4 @@ fn cached(method: &Method, found: &Discovered) -> Cached {
     };
     let kubeconfig = String::from_utf8_lossy(&found.bytes).into_owned();
     Cached { kubeconfig, pins, proof: found.proof.clone(), updated: Timestamp::now().into() }
-}
-
-fn keep(cached: &Cached, root: &Path) -> Result<(), Exit> {
-    let linux = machine(root, Box::new(|_| ()))?;
-    linux.state().write(contract::CLUSTER_INFO, &cached.bytes(), 0o600).map_err(failed)?;
-    eprintln!("kept in {}", linux.place_of(contract::CLUSTER_INFO).display());
-    Ok(())
 }

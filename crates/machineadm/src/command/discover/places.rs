@@ -1,6 +1,6 @@
 //! Files and standard input for discovery.
 use crate::{command::wrong_input, context::complain};
-use discovery::method::Files;
+use discovery::{BootstrapToken, method::Files};
 use host::{
     contract::Exit,
     linux::input::{self, Care},
@@ -26,7 +26,8 @@ impl Files for Places {
 fn read(name: &str) -> Result<Vec<u8>, String> {
     // Whom a machine trusts is decided by this file: nobody else may have had a hand in it.
     let bytes = input::read(name, Care::Applying, LARGEST).map_err(|error| chain(&error))?;
-    if bytes.len() as u64 > LARGEST { Err("is larger than 1 MiB".to_owned()) } else { Ok(bytes.to_vec()) }
+    let shown = if name == "-" { "standard input" } else { name };
+    if bytes.len() as u64 > LARGEST { Err(format!("{shown} is larger than 1 MiB")) } else { Ok(bytes.to_vec()) }
 }
 
 /// A token from a file.
@@ -35,6 +36,10 @@ pub(super) fn token(name: &str) -> Result<Secret<String>, Exit> {
         complain(&error);
         Exit::Input
     })?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| wrong_input(&[format!("{name} is not text")]))?;
-    Ok(Secret::new(text.trim_end().to_owned()))
+    let text = std::str::from_utf8(&bytes).map_err(|_| wrong_input(&[format!("--token-file {name} is not text")]))?;
+    let text = Secret::new(text.trim_end().to_owned());
+    match text.expose().parse::<BootstrapToken>() {
+        Ok(_) => Ok(text),
+        Err(error) => Err(wrong_input(&[format!("the content of --token-file {name} {error}")])),
+    }
 }

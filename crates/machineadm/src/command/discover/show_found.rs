@@ -7,10 +7,10 @@ use crate::{
 use discovery::{ClusterInfo, Pin, cache::Cached};
 use serde_json::json;
 
-pub(super) fn print(info: &ClusterInfo, kubeconfig: &[u8], cached: &Cached, form: Option<Form>) {
+pub(super) fn print(info: &ClusterInfo, cached: &Cached, form: Option<Form>) {
     match form {
         None => show::print(&text(info, cached)),
-        Some(Form::Kubeconfig) => show::print(&String::from_utf8_lossy(kubeconfig)),
+        Some(Form::Kubeconfig) => show::print(&cached.kubeconfig),
         Some(Form::Json) => show::machine_readable(&value(info, cached), Output::Json),
         Some(Form::Yaml) => show::machine_readable(&value(info, cached), Output::Yaml),
     }
@@ -38,6 +38,7 @@ fn value(info: &ClusterInfo, cached: &Cached) -> serde_json::Value {
         "proof": cached.proof,
         "proven": cached.proof.to_string(),
         "pins": cached.pins,
+        "updated": cached.updated,
         "kubeconfig": cached.kubeconfig,
     })
 }

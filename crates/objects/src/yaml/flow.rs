@@ -6,7 +6,7 @@ const SIGNS: &[u8] = b",:?&*!\"'[]{}";
 
 /// How many signs stand inside of brackets. This is a quick look, not a parser: it skips block texts, quoted texts and
 /// comments, and where it is mistaken, a text of an unusual kind counts too.
-pub(crate) fn signs_in_brackets(text: &str) -> usize {
+pub fn signs_in_brackets(text: &str) -> usize {
     let mut look = Look::default();
     for line in text.lines() {
         look.line(line.as_bytes());
@@ -23,6 +23,12 @@ struct Look {
     quote: Option<u8>,
     /// Lines with more leading spaces than this belong to a block text.
     block: Option<usize>,
+    /// Whether a token may begin here: elsewhere quotes and brackets are letters of a plain text.
+    fresh: bool,
+    /// Whether a token may begin after the next blank.
+    fresh_after_blank: bool,
+    /// Whether this is part of a tag or anchor, after which a token may begin.
+    property: bool,
 }
 
 impl Look {
@@ -32,6 +38,8 @@ impl Look {
             return;
         }
         self.block = None;
+        self.byte(b' ');
+        self.fresh |= self.depth == 0;
         let mut before = b'\n';
         let mut bytes = line.iter().copied();
         while let Some(byte) = bytes.next() {
@@ -40,30 +48,35 @@ impl Look {
                 (_, Some(quote)) if byte == quote => self.quote = None,
                 (_, Some(_)) => {}
                 (b'#', None) if before.is_ascii_whitespace() => break,
-                (_, None) => self.byte(byte, before),
+                // As JSON has it, with or without a blank.
+                (b':', None) if matches!(before, b'"' | b'\'') => {
+                    self.byte(byte);
+                    self.fresh = true;
+                }
+                (_, None) => self.byte(byte),
             }
-            before = if byte == b' ' && is_opener(before) { before } else { byte };
+            before = byte;
         }
         if self.depth == 0 && self.quote.is_none() && begins_block(line) {
             self.block = Some(indent_of_key(line));
         }
     }
 
-    fn byte(&mut self, byte: u8, before: u8) {
-        let begins_token = is_opener(before) || (self.depth > 0 && (before == b' ' || SIGNS.contains(&before)));
-        self.signs += usize::from(self.depth > 0 && SIGNS.contains(&byte));
+    fn byte(&mut self, byte: u8) {
+        let (inside, fresh) = (self.depth > 0, std::mem::take(&mut self.fresh));
+        self.signs += usize::from(inside && SIGNS.contains(&byte));
         match byte {
-            b'"' | b'\'' if begins_token => self.quote = Some(byte),
-            b'[' | b'{' if begins_token || self.depth > 0 => self.depth += 1,
+            b' ' | b'\t' => self.fresh = fresh || self.fresh_after_blank || self.property,
+            b'"' | b'\'' if fresh => self.quote = Some(byte),
+            b'[' | b'{' if fresh || inside => (self.depth, self.fresh) = (self.depth + 1, true),
             b']' | b'}' => self.depth = self.depth.saturating_sub(1),
+            b',' => self.fresh = inside,
             _ => {}
         }
+        self.fresh_after_blank = byte == b':' || (fresh && matches!(byte, b'-' | b'?'));
+        let begins_property = fresh && matches!(byte, b'!' | b'&');
+        self.property = !matches!(byte, b' ' | b'\t') && (self.property || begins_property);
     }
-}
-
-/// After which bytes, and any spaces, a value may begin outside of brackets.
-fn is_opener(byte: u8) -> bool {
-    matches!(byte, b'\n' | b':' | b'-' | b'?')
 }
 
 /// Whether a block text begins after this line: `key: |`, `- >-`, with or without a comment.
@@ -106,6 +119,21 @@ mod tests {
         for text in [block, item, quoted, "# [a, b]\na: b # {c, d\n", "a: it's [not, one]\n", "a: b[c, d]"] {
             assert_eq!(signs_in_brackets(text), 0, "{text}");
         }
+    }
+
+    #[test]
+    fn brackets_after_a_tag_an_anchor_or_a_tab_count_too() {
+        for text in ["a: !!seq [b, c]", "a: &x [b, c]", "a:\t[b, c]", "- ! &x\n  [b, c]"] {
+            assert_eq!(signs_in_brackets(text), 2, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_quote_inside_of_a_plain_text_hides_nothing() {
+        for text in ["[b 'c, d, e]", "[b:'c, d, e]", "[b\n 'c, d, e]", "[&'b c, d, e]", "-'b\nc: [d, e, f, g]"] {
+            assert!(signs_in_brackets(text) >= 3, "{text}");
+        }
+        assert_eq!(signs_in_brackets(r#"{"a":"b, c", "d": ["e"]}"#), 10);
     }
 
     #[test]
