@@ -54,7 +54,7 @@ pub(crate) fn sources(files: &[String], care: Care) -> Result<Vec<Source>, Exit>
 /// Reads what lies here of a configuration; all its problems go to standard error.
 pub(crate) fn given(sources: Vec<Source>) -> Result<Given, Exit> {
     Given::read(sources).map_err(|Read { report, .. }| {
-        eprint!("{report}");
+        tell_on!("{report}");
         Exit::Input
     })
 }
@@ -67,7 +67,7 @@ pub(crate) fn expanded(given: Given, text: Zeroizing<Vec<u8>>, linux: &Linux) ->
     let fetched = Fetched::after(kept.as_ref().map(|file| file.contents.expose().as_slice()));
     let read = provider::expand(given, identity(linux), &fetched);
     if !read.report.is_empty() {
-        eprint!("{}", read.report);
+        tell_on!("{}", read.report);
     }
     if read.report.unavailable().is_some() {
         return Err(Unusable::Unavailable(read));
@@ -114,7 +114,7 @@ pub(crate) fn silent_machine(root: &Path) -> Result<Linux, Exit> {
 /// The machine below a root; commands that it runs are echoed line by line.
 pub(crate) fn machine(root: &Path, echo: Echo) -> Result<Linux, Exit> {
     if !root.is_dir() {
-        eprintln!("error: --root {}: there is no such directory", root.display());
+        tell!("error: --root {}: there is no such directory", root.display());
         return Err(Exit::Input);
     }
     let itself = std::env::current_exe().map_err(|error| fail(&format!("cannot find its own program: {error}")))?;
@@ -123,9 +123,9 @@ pub(crate) fn machine(root: &Path, echo: Echo) -> Result<Linux, Exit> {
 
 /// Prints an error with its causes and its remedy.
 pub(crate) fn complain(error: &host::Error) {
-    eprintln!("error: {}", chain(error));
+    tell!("error: {}", chain(error));
     if let Some(advice) = error.advice() {
-        eprintln!("remedy: {advice}");
+        tell!("remedy: {advice}");
     }
 }
 
@@ -137,6 +137,6 @@ pub(crate) fn failed(error: host::Error) -> Exit {
 
 /// Prints an error of our own.
 pub(crate) fn fail(text: &str) -> Exit {
-    eprintln!("error: {text}");
+    tell!("error: {text}");
     Exit::Failed
 }

@@ -1,4 +1,20 @@
 //! machineadm's command line: what people type, and what they see.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
+/// Tells people a line, on standard error.
+macro_rules! tell {
+    ($($words:tt)*) => {
+        $crate::show::tell(&(format!($($words)*) + "\n"))
+    };
+}
+
+/// Tells people something without ending the line.
+macro_rules! tell_on {
+    ($($words:tt)*) => {
+        $crate::show::tell(&format!($($words)*))
+    };
+}
+
 mod cli;
 mod command;
 mod context;

@@ -23,7 +23,7 @@ pub(super) fn kubeconfig(named: &Option<PathBuf>) -> Result<Kubeconfig, Exit> {
     let path = places.iter().find(|path| path.exists()).or(places.first());
     let path = path.cloned().unwrap_or_else(|| ADMIN.into());
     Kubeconfig::load(&path).map_err(|error| {
-        eprintln!("error: {}{}", chain(&error), remedy(named, &places));
+        tell!("error: {}{}", chain(&error), remedy(named, &places));
         Exit::Input
     })
 }
@@ -52,7 +52,7 @@ fn remedy(named: &Option<PathBuf>, places: &[PathBuf]) -> String {
 pub(super) fn connect(kubeconfig: Kubeconfig) -> Result<ApiServer, Exit> {
     let server = ApiServer::connect(kubeconfig, Timeouts::default()).map_err(|error| wrong_use(&chain(&error)))?;
     Ok(server.telling(|waiting| {
-        eprintln!("{}; trying again for {} s", chain(waiting.last), waiting.left.as_secs());
+        tell!("{}; trying again for {} s", chain(waiting.last), waiting.left.as_secs());
     }))
 }
 

@@ -62,6 +62,6 @@ fn allowed(plan: &SavedPlan, configuration: &crate::context::Configuration, linu
 }
 
 fn refuse(why: &str) -> Exit {
-    eprintln!("error: the plan is refused and nothing was changed: {why}\nremedy: make a new plan and review it");
+    tell!("error: the plan is refused and nothing was changed: {why}\nremedy: make a new plan and review it");
     Exit::Person
 }

@@ -16,7 +16,7 @@ pub(crate) fn run(asked: &Decrypt) -> Exit {
 fn decrypt(asked: &Decrypt) -> Result<(), Exit> {
     let read = documents::read(sources(&asked.files, Care::Reading)?);
     if !read.report.is_empty() {
-        eprint!("{}", read.report);
+        tell_on!("{}", read.report);
     }
     usable(&read.report)?;
     let mut passphrases = Passphrases::default();
@@ -37,7 +37,7 @@ fn decrypt(asked: &Decrypt) -> Result<(), Exit> {
         return Err(super::wrong_use(&format!("{} holds no EncryptedConfig", asked.files.join(", "))));
     }
     if std::io::stdout().is_terminal() {
-        eprintln!("warning: what follows is secret; a terminal keeps it in its history");
+        tell!("warning: what follows is secret; a terminal keeps it in its history");
     }
     show::hand_over(&documents::joined(&opened))
 }

@@ -49,7 +49,7 @@ fn ensure(asked: &DiscoveryObjects) -> Result<Exit, Exit> {
     let kubeconfig = api::kubeconfig(&asked.connection.kubeconfig)?;
     let info = info(asked, &kubeconfig)?;
     if info.roots.is_empty() {
-        eprintln!(
+        tell!(
             "warning: no roots are published, so that machines will trust those of their systems\n\
              remedy: name the cluster's own with --ca-file FILE, unless a public authority vouches for its API server"
         );

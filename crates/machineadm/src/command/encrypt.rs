@@ -78,7 +78,7 @@ fn authority(asked: &Encrypt) -> Result<Option<String>, Exit> {
 
 fn checked(read: Read) -> Result<Read, Exit> {
     if !read.report.is_empty() {
-        eprint!("{}", read.report);
+        tell_on!("{}", read.report);
     }
     usable(&read.report).map(|()| read)
 }
@@ -94,7 +94,7 @@ fn scope(asked: &Encrypt) -> Result<Option<Scope>, &'static str> {
     let end = valid_for.map(|length| now.checked_add(length)).transpose();
     let not_after = end.map_err(|_| "--valid-for is longer than time lasts")?.or(*not_after);
     if not_after.is_some_and(|end| end <= now) {
-        eprintln!("warning: --not-after lies in the past: no machine whose clock is right opens what is sealed here");
+        tell!("warning: --not-after lies in the past: no machine whose clock is right opens what is sealed here");
     }
     // A machine whose clock is behind would otherwise take what is over.
     let issued_at = (not_after.is_some() || max_age.is_some()).then_some(now);
@@ -114,7 +114,7 @@ fn passphrase(heading: &Heading<'_>) -> Result<Secret<Vec<u8>>, Exit> {
     };
     let passphrase = Passphrases::default().of(encrypted as &Encrypted)?;
     if passphrase.expose().len() < SHORT {
-        eprintln!(
+        tell!(
             "warning: the passphrase has fewer than {SHORT} bytes; who has the sealed file can try all short ones: \
              make one with `openssl rand -base64 32`"
         );

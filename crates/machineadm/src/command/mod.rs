@@ -29,13 +29,13 @@ pub(crate) fn help() -> Exit {
 /// Wrong input, all of it; nothing was changed.
 pub(crate) fn wrong_input(problems: &[String]) -> Exit {
     for problem in problems {
-        eprintln!("error: {problem}");
+        tell!("error: {problem}");
     }
     Exit::Input
 }
 
 /// Says what would be right.
 pub(crate) fn wrong_use(text: &str) -> Exit {
-    eprintln!("error: {text}\n\nFor more information, try '--help'.");
+    tell!("error: {text}\n\nFor more information, try '--help'.");
     Exit::Input
 }

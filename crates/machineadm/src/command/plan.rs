@@ -26,7 +26,7 @@ fn plan(asked: &Plan, mode: Mode, root: &Path) -> Result<Exit, Exit> {
         Some(output) => show::machine_readable(&view, output),
         None => {
             show::print(&show::plan::text(&view));
-            eprintln!("\n{}", hint(asked, &view, root));
+            tell!("\n{}", hint(asked, &view, root));
         }
     }
     if let Some(out) = &asked.out {
@@ -51,7 +51,7 @@ pub(super) fn look(mode: Mode, configuration: &Configuration, linux: &Linux) -> 
         if let machine::PlanError::Look(error) = &error
             && let Some(advice) = error.advice()
         {
-            eprintln!("remedy: {advice}");
+            tell!("remedy: {advice}");
         }
         exit
     })

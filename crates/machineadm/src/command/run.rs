@@ -30,7 +30,7 @@ pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, Exit> {
     match linux.lock(&who) {
         Ok(Ok(lock)) => Ok(lock),
         Ok(Err(holder)) => {
-            eprintln!("error: another run holds this machine: {}\nremedy: wait until it has ended", holder.0);
+            tell!("error: another run holds this machine: {}\nremedy: wait until it has ended", holder.0);
             Err(Exit::Locked)
         }
         Err(error) => Err(failed(error)),
@@ -40,7 +40,7 @@ pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, Exit> {
 /// The machine for one run, whose caller holds the lock; what its commands print is shown without secrets.
 pub(super) fn machine_for(configuration: &Configuration, root: &Path) -> Result<Linux, Exit> {
     let echo = LineRedactor::new(configuration.redactor.clone());
-    machine(root, Box::new(move |line| eprintln!("  | {}", echo.redact(line))))
+    machine(root, Box::new(move |line| tell!("  | {}", echo.redact(line))))
 }
 
 impl Run {

@@ -22,7 +22,7 @@ pub(crate) fn run(asked: &Status, root: &Path) -> Exit {
 fn status(asked: &Status, root: &Path) -> Result<Exit, Exit> {
     let linux = silent_machine(root)?;
     let Some((outcome, place)) = latest(&linux).map_err(failed)? else {
-        eprintln!("machineadm has not run here yet. To see what it would do: machineadm plan -f FILE");
+        tell!("machineadm has not run here yet. To see what it would do: machineadm plan -f FILE");
         return Ok(Exit::Failed);
     };
     let now = linux.lock_holder().map_err(failed)?.map_or(Now::Idle, |holder| Now::AtWork(holder.0));

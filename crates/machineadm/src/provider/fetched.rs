@@ -41,7 +41,7 @@ impl RemoteProvider for Keeping<'_> {
         let Some(name) = request.keep_as else { return answer };
         let bytes = match (answer, self.fetched.earlier.get(name)) {
             (Err(ProviderError { message, fault: Fault::World, .. }), Some(earlier)) => {
-                eprintln!("machineadm: {message}; going on with what the run before had fetched");
+                tell!("machineadm: {message}; going on with what the run before had fetched");
                 Zeroizing::new(earlier.expose().to_vec())
             }
             (answer, _) => answer?,

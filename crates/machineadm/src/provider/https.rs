@@ -73,7 +73,7 @@ fn get(request: &Request<'_>, limit: usize) -> Result<Zeroizing<Vec<u8>>, Provid
     let asked = fetch::Request::get(request.uri.expose()).map_err(|error| told(&error.into()))?;
     let patience = Patience::begin(request.shown);
     let mut progress = |waiting: &Waiting<'_, NoAnswer>| {
-        eprintln!("machineadm: {}; trying again in {:.0} s", chain(waiting.last), waiting.pause.as_secs_f64().ceil());
+        tell!("machineadm: {}; trying again in {:.0} s", chain(waiting.last), waiting.pause.as_secs_f64().ceil());
     };
     let (first, most) = (Duration::from_secs(1), Duration::from_secs(30));
     let retry = Retry {

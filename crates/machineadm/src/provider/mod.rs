@@ -72,7 +72,7 @@ impl Passphrases {
         let wrong = |ProviderError { message, hint, fault }: ProviderError| {
             fail(&format!("no passphrase from {shown}: {message}"));
             if let Some(hint) = hint {
-                eprintln!("remedy: {hint}");
+                tell!("remedy: {hint}");
             }
             match fault {
                 Fault::Document => Exit::Input,

@@ -18,7 +18,7 @@ impl Patience {
         let line = format!("machineadm: fetching {what}");
         let thread = std::thread::spawn(move || {
             if ended.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-                eprintln!("{line}");
+                tell!("{line}");
             }
         });
         Self { over: Some(over), thread: Some(thread) }

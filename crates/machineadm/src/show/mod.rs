@@ -21,6 +21,12 @@ pub(crate) fn machine_readable(value: &impl Serialize, output: Output) {
     print(&text);
 }
 
+/// Tells people something, on standard error. That nobody listens any more, or that the disk of a log is full, must not
+/// end a run in the middle.
+pub(crate) fn tell(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
 /// Prints a result; a reader that went away is no failure of ours.
 pub(crate) fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush());

@@ -49,8 +49,8 @@ impl Progress {
     /// A line that stays.
     pub(crate) fn line(&self, text: &str) {
         match &self.ticker {
-            Some(_) => eprintln!("\r\x1b[2K{text}"),
-            None => eprintln!("machineadm: {text}"),
+            Some(_) => tell!("\r\x1b[2K{text}"),
+            None => tell!("machineadm: {text}"),
         }
     }
 
@@ -72,11 +72,11 @@ impl Ticker {
             let mut shown = lock.lock().unwrap_or_else(PoisonError::into_inner);
             while !shown.over {
                 if !shown.text.is_empty() {
-                    eprint!("\r\x1b[2K… {} {:.1} s", shown.text, shown.since.elapsed().as_secs_f64());
+                    tell_on!("\r\x1b[2K… {} {:.1} s", shown.text, shown.since.elapsed().as_secs_f64());
                 }
                 shown = bell.wait_timeout(shown, TICK).unwrap_or_else(PoisonError::into_inner).0;
             }
-            eprint!("\r\x1b[2K");
+            tell_on!("\r\x1b[2K");
         });
         Self { shared, thread: Some(thread) }
     }

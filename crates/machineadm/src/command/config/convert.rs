@@ -20,7 +20,7 @@ pub(super) fn run(asked: &Convert) -> Result<Exit, Exit> {
         .iter()
         .map(|configuration| {
             if !single {
-                eprintln!("# {}", configuration.name());
+                tell!("# {}", configuration.name());
             }
             one(configuration, &target, asked)
         })
@@ -70,7 +70,7 @@ fn one(configuration: &Configuration, target: &Target, asked: &Convert) -> Optio
     let strictness = if asked.tolerant { Strictness::Tolerant } else { Strictness::Strict };
     let read = configuration.read(Rules { strictness, minor: None });
     for problem in &read.problems {
-        eprintln!("{problem}");
+        tell!("{problem}");
     }
     if read.has_errors() {
         return None;
@@ -81,7 +81,7 @@ fn one(configuration: &Configuration, target: &Target, asked: &Convert) -> Optio
     losses::tell_flags(&converted.flags);
     losses::tell_notes(&converted.notes);
     if refused {
-        eprintln!("To go on without them: --allow-loss");
+        tell!("To go on without them: --allow-loss");
     }
     let yaml = yaml(&converted, &read.component_configs);
     let Converted { documents, flags, losses, notes } = converted;

@@ -42,9 +42,7 @@ fn in_cluster(kubeconfig: &str, target: &Target, changes: &Changes<'_>) -> Resul
             return Ok(Exit::Done);
         }
     }
-    eprintln!(
-        "error: somebody else keeps changing kubeadm-config; {TRIES} tries were in vain\nremedy: run again later"
-    );
+    tell!("error: somebody else keeps changing kubeadm-config; {TRIES} tries were in vain\nremedy: run again later");
     Err(Exit::Failed)
 }
 
@@ -59,7 +57,7 @@ fn edited(name: &str, text: &str, target: &Target, changes: &Changes<'_>) -> Res
     let refused = !losses.is_empty() && !asked.allow_loss;
     losses::tell(&losses, target, if refused { Severity::Error } else { Severity::Warning });
     if refused {
-        eprintln!("To go on without them: --allow-loss");
+        tell!("To go on without them: --allow-loss");
         return Err(Exit::Input);
     }
     losses::tell_notes(&notes);

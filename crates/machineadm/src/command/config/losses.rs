@@ -10,14 +10,14 @@ pub(super) fn tell(losses: &[Loss], target: &Target, severity: Severity) {
     let word = if severity == Severity::Error { "error" } else { "warning" };
     let version = target.kubernetes();
     let things = count(losses.len(), "thing");
-    eprintln!(
+    tell!(
         "{word}: Kubernetes {}.{} reads {}, which can't say {things} of this file",
         version.major,
         version.minor,
         target.api()
     );
     for loss in losses {
-        eprintln!("  {}   {}   ({})", loss.path, loss.value, remedy(loss));
+        tell!("  {}   {}   ({})", loss.path, loss.value, remedy(loss));
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn tell_flags(flags: &[Flag]) {
         if !of_command.is_empty() {
             let both = flags.iter().any(|flag| flag.command != command);
             let whose = if both { format!(" (kubeadm {command})") } else { String::new() };
-            eprintln!("carried by a flag instead: {}{whose}", of_command.join(" "));
+            tell!("carried by a flag instead: {}{whose}", of_command.join(" "));
         }
     }
 }
@@ -47,8 +47,8 @@ pub(super) fn tell_flags(flags: &[Flag]) {
 pub(super) fn tell_notes(notes: &[Note]) {
     for Note { path, kind, .. } in notes {
         match kind {
-            NoteKind::Set(value) => eprintln!("note: {path} is set to {value}"),
-            NoteKind::Equivalent(other) => eprintln!("note: {path} is said by {other}"),
+            NoteKind::Set(value) => tell!("note: {path} is set to {value}"),
+            NoteKind::Equivalent(other) => tell!("note: {path} is said by {other}"),
             NoteKind::Default | NoteKind::NoEffect | NoteKind::Sorted => {}
         }
     }

@@ -35,6 +35,6 @@ fn target(version: &str, api: Option<&str>) -> Result<Target, Exit> {
 
 /// Wrong input, and nothing was changed.
 fn wrong(text: &str) -> Exit {
-    eprintln!("error: {text}");
+    tell!("error: {text}");
     Exit::Input
 }

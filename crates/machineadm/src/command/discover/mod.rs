@@ -46,7 +46,7 @@ fn find(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, Exit>
     let found = discover(&method, &mut Places, &mut network, patience);
     let found = found.map_err(|error| told::not_trusted(&method, &error))?;
     if let Some(risk) = found.proof.risk() {
-        eprintln!("warning: {risk}");
+        tell!("warning: {risk}");
     }
     let mut cached = cached(&method, &found);
     if asked.store {

@@ -21,13 +21,13 @@ pub(super) fn required(root: &Path) -> Result<Option<Cached>, Exit> {
 
 /// The kept cluster; one that can't be used is as good as none, since a new one takes its place.
 pub(super) fn usable(root: &Path) -> Result<Option<Cached>, Exit> {
-    Ok(read(root)?.and_then(|kept| kept.inspect_err(|error| eprintln!("warning: {}: {error}", place(root))).ok()))
+    Ok(read(root)?.and_then(|kept| kept.inspect_err(|error| tell!("warning: {}: {error}", place(root))).ok()))
 }
 
 /// Keeps a cluster, and says where.
 pub(super) fn keep(cached: &Cached, root: &Path) -> Result<(), Exit> {
     write(cached, root)?;
-    eprintln!("kept in {}", place(root));
+    tell!("kept in {}", place(root));
     Ok(())
 }
 

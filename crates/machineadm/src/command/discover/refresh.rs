@@ -20,7 +20,7 @@ pub(super) fn run(asked: &Discover, root: &Path, patience: Patience) -> Result<E
         Decision::Keep(Kept::Same) => {
             let cached = cached.confirmed(Timestamp::now());
             record::write(&cached, root)?;
-            eprintln!("nothing has changed");
+            tell!("nothing has changed");
             shown(&cached, asked)
         }
         Decision::Keep(reason) => {

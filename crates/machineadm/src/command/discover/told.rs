@@ -12,12 +12,12 @@ pub(super) fn progress() -> impl FnMut(Event<'_>) {
     move |event| match event {
         Event::Trying { .. } => {}
         Event::Refused { place, text } => {
-            eprintln!("{place}: {text}");
+            tell!("{place}: {text}");
             is_news = true;
         }
         Event::Again { after } => {
             if std::mem::take(&mut is_news) {
-                eprintln!("trying again every {} s", after.as_secs().max(1));
+                tell!("trying again every {} s", after.as_secs().max(1));
             }
         }
     }
@@ -28,12 +28,12 @@ pub(super) fn not_trusted(method: &Method, error: &NotTrusted) -> Exit {
     if let Method::File(Source::Path(_) | Source::StandardInput) = method {
         return not_usable(error);
     }
-    eprintln!("error: {error}");
+    tell!("error: {error}");
     let mut steps: Vec<_> = error.attempts.iter().map(|attempt| attempt.refusal.next_step()).collect();
     steps.sort_unstable();
     steps.dedup();
     for step in steps {
-        eprintln!("remedy: {step}");
+        tell!("remedy: {step}");
     }
     Exit::Failed
 }
@@ -43,10 +43,10 @@ fn not_usable(error: &NotTrusted) -> Exit {
     for Attempt { place, refusal } in &error.attempts {
         match refusal {
             // It names its file, which may be another one.
-            Refusal::Unreadable(text) => eprintln!("error: {text}"),
-            refusal => eprintln!("error: {place}: {refusal}"),
+            Refusal::Unreadable(text) => tell!("error: {text}"),
+            refusal => tell!("error: {place}: {refusal}"),
         }
-        eprintln!("remedy: {}", refusal.next_step());
+        tell!("remedy: {}", refusal.next_step());
     }
     Exit::Input
 }
@@ -54,14 +54,14 @@ fn not_usable(error: &NotTrusted) -> Exit {
 /// Why the cluster that is kept stays when another was discovered.
 pub(super) fn not_replaced(refused: &Refused) -> Exit {
     let exit = fail(&format!("another cluster is kept on this machine, and what is kept stays: {refused}"));
-    eprintln!("remedy: {}", next_step(refused));
+    tell!("remedy: {}", next_step(refused));
     exit
 }
 
 /// Why the cluster that is kept stays when it answered something else.
 pub(super) fn not_followed(refused: &Refused) -> Exit {
     let exit = fail(&format!("what the cluster answered is not followed, so that what is kept stays: {refused}"));
-    eprintln!("remedy: {}", next_step(refused));
+    tell!("remedy: {}", next_step(refused));
     exit
 }
 

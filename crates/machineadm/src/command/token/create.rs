@@ -125,17 +125,17 @@ impl Telling {
         let line = join_command.clone().unwrap_or_else(|| format!("{}\n", live.token.expose().as_str()));
         self.stream.put(&line, &Made::of(live, join_command.as_deref(), self.dry_run));
         if *was_there {
-            eprintln!("the token {} was there already, made just so", live.token.id);
+            tell!("the token {} was there already, made just so", live.token.id);
         } else if self.dry_run {
             let name = token_secret::name(&live.token.id);
-            eprintln!("Secret {}/{name} would be created{}", token_secret::NAMESPACE, tried(true));
+            tell!("Secret {}/{name} would be created{}", token_secret::NAMESPACE, tried(true));
             return;
         }
         if live.usages.contains(Usage::Authentication.name()) {
-            eprintln!("warning: {} whoever holds this token can claim to be a node of this cluster", until(live));
+            tell!("warning: {} whoever holds this token can claim to be a node of this cluster", until(live));
         }
         if self.invitation.is_some() && !live.usages.contains(Usage::Signing.name()) {
-            eprintln!("warning: this token may not sign, so that a machine can't discover the cluster with it");
+            tell!("warning: this token may not sign, so that a machine can't discover the cluster with it");
         }
     }
 }

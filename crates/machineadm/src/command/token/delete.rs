@@ -61,7 +61,7 @@ fn told(stream: &mut Stream, id: &TokenId, ended: &Result<DeletionResult, String
         DeletionResult::Absent | DeletionResult::Failed => String::new(),
     };
     if result == DeletionResult::Absent {
-        eprintln!("bootstrap token \"{id}\" is not there");
+        tell!("bootstrap token \"{id}\" is not there");
     }
     stream.put(&line, &Deletion { id: id.as_str(), result, reason, dry_run });
 }

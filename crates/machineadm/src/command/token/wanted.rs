@@ -63,7 +63,7 @@ fn of_file(name: &str, now: Timestamp, problems: &mut Vec<String>) -> Result<Vec
     let rules = Rules { strictness: Strictness::Strict, minor: None };
     let read = kubeadm::read(&[Source { name, text: &text }], rules);
     if read.has_errors() {
-        read.problems.iter().for_each(|problem| eprintln!("{problem}"));
+        read.problems.iter().for_each(|problem| tell!("{problem}"));
         return Err(Exit::Input);
     }
     let hub::Documents { init, cluster, .. } = &read.documents;
