@@ -1,4 +1,4 @@
-//! Feeds every reader of foreign bytes with mutated input, on stable Rust: so many inputs in each CI, more by command.
+//! Feeds every reader of foreign bytes with mutated input, on stable Rust: for a minute in each CI, longer by command.
 //!
 //! A target tells what it saw as a number; inputs that show something new join the corpus, so that the loop finds its
 //! way behind the first check without instrumented code.
@@ -7,7 +7,7 @@ mod mutate;
 mod random;
 mod targets;
 
-pub use engine::{Bounds, Failure, Run, replay, run};
+pub use engine::{Failure, Run, replay, run};
 pub use targets::TARGETS;
 
 use std::{
