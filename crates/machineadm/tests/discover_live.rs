@@ -1,6 +1,7 @@
 //! Discovery of a real cluster: what our objects and kube-controller-manager's signer prove to us and to a real kubeadm.
 use serde_json::Value;
 use std::{
+    collections::BTreeSet,
     io::Write,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
@@ -69,6 +70,7 @@ fn a_cluster_with_our_objects_is_discovered_by_us_and_by_a_real_kubeadm() -> Res
     let plane = plane()?;
     let (pin, endpoint) = (pin(&plane), endpoint(&plane)?);
     objects_are_made_once(&plane)?;
+    a_token_may_only_ask_for_certificates(&plane)?;
     by_token(&pin, &endpoint)?;
     by_several_endpoints(&pin, &endpoint)?;
     by_file(&plane)?;
@@ -95,6 +97,28 @@ fn objects_are_made_once(plane: &ControlPlane) -> Result<()> {
     let rows = rows.as_array().expect("a list");
     assert_eq!(rows.len(), again.lines().count());
     assert!(rows.iter().all(|row| row["result"] == "unchanged" && row["object"].is_string()), "{rows:?}");
+    Ok(())
+}
+
+/// What holders of a token may do beyond what everybody who is known may.
+fn a_token_may_only_ask_for_certificates(plane: &ControlPlane) -> Result<()> {
+    let may = |groups: &[&str]| -> Result<BTreeSet<String>> {
+        let groups: Vec<String> = groups.iter().map(|group| format!("--as-group={group}")).collect();
+        let words = ["auth", "can-i", "--list", "--no-headers", "--as=system:bootstrap:abcdef"];
+        let words: Vec<&str> = words.into_iter().chain(groups.iter().map(String::as_str)).collect();
+        let listed = plane.kubectl(&words)?;
+        Ok(listed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect())
+    };
+    let known = may(&["system:authenticated"])?;
+    let node = "system:bootstrappers:kubeadm:default-node-token";
+    let holder = may(&["system:authenticated", "system:bootstrappers", node])?;
+    let more: Vec<&String> = holder.difference(&known).collect();
+    let expected = [
+        "certificatesigningrequests.certificates.k8s.io [] [] [create get list watch]",
+        "certificatesigningrequests.certificates.k8s.io/nodeclient [] [] [create]",
+        "nodes [] [] [get]",
+    ];
+    assert_eq!(more, expected);
     Ok(())
 }
 
