@@ -12,7 +12,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, BufReader};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -20,6 +20,9 @@ use url::Url;
 
 /// Bytes of an answer's head.
 pub(crate) const HEAD: usize = 64 * 1024;
+
+/// How much is taken from the wire at once: TLS by itself asks the system for 4 KiB each time.
+const WIRE: usize = 64 * 1024;
 
 /// Where to and how.
 pub(crate) struct Dial<'a> {
@@ -45,7 +48,7 @@ impl Dial<'_> {
         };
         progress.enter(Stage::Tls);
         let connector = TlsConnector::from(Arc::clone(&self.config));
-        let handshake = connector.connect(self.name()?, stream);
+        let handshake = connector.connect(self.name()?, BufReader::with_capacity(WIRE, stream));
         let stream = self.within(Stage::Tls, handshake).await?.map_err(|error| tls::failure(self.url, error))?;
         let mut builder = http1::Builder::new();
         let (sender, connection) =
