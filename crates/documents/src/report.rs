@@ -63,10 +63,21 @@ impl Report {
         self.notes.iter().any(|note| note.severity.is_error())
     }
 
-    /// What could not be had, if nothing is wrong with the input itself.
-    pub fn unavailable(&self) -> Option<&Note> {
-        let is_wrong = self.notes.iter().any(|note| note.severity == Severity::Error);
-        self.notes.iter().find(|note| note.severity == Severity::Unavailable).filter(|_| !is_wrong)
+    /// Whether something could not be had, and nothing is wrong with the input itself.
+    pub fn is_unavailable(&self) -> bool {
+        let any = |severity| self.notes.iter().any(|note| note.severity == severity);
+        any(Severity::Unavailable) && !any(Severity::Error)
+    }
+
+    /// The first error in one line, and how many there are besides.
+    pub fn cause(&self) -> Option<String> {
+        let mut errors = self.notes.iter().filter(|note| note.severity.is_error());
+        let first = errors.next()?.line();
+        match errors.count() {
+            0 => Some(first),
+            1 => Some(format!("{first}; and one more problem")),
+            more => Some(format!("{first}; and {more} more problems")),
+        }
     }
 
     /// Whether there is nothing to say.
@@ -184,6 +195,21 @@ node.yaml: 3 problems
     spec.discovery    `token` and `file` are both set: keep the one that this machine can trust
 ";
         assert_eq!(report.to_string(), expected);
+    }
+
+    #[test]
+    fn a_cause_is_one_line_and_tells_wrong_from_unavailable() {
+        let mut report = Report::default();
+        assert_eq!((report.cause(), report.is_unavailable()), (None, false));
+        report.notes.push(note(6, 3, (1, "RemoteConfig", Some("a")), "spec.uri", "status 503"));
+        report.notes[0].severity = Severity::Unavailable;
+        let line = "node.yaml:6:3: document 1, RemoteConfig a: spec.uri: status 503";
+        assert_eq!((report.cause().as_deref(), report.is_unavailable()), (Some(line), true));
+        report.notes.push(Note { severity: Severity::Warning, ..report.notes[0].clone() });
+        assert_eq!((report.cause().as_deref(), report.is_unavailable()), (Some(line), true));
+        report.notes.push(Note { severity: Severity::Error, ..report.notes[0].clone() });
+        assert_eq!(report.cause(), Some(format!("{line}; and one more problem")));
+        assert!(!report.is_unavailable() && report.has_errors());
     }
 
     #[test]

@@ -195,7 +195,12 @@ impl Outcome {
             step: failure.step.clone(),
             cause: redactor.redact(&chain(&failure.cause)),
             output: lines[lines.len().saturating_sub(TAIL_LINES)..].to_vec(),
-            advice: host.and_then(host::Error::advice),
+            advice: match &failure.cause {
+                PlanError::Wrong(_) => {
+                    Some("put the configuration right, and give it: machineadm bootstrap -f FILE".into())
+                }
+                _ => host.and_then(host::Error::advice),
+            },
         });
     }
 

@@ -85,6 +85,12 @@ pub enum PlanError {
     /// A part of the configuration could not be had.
     #[error("{0}")]
     Unavailable(String),
+    /// The configuration of a run that goes on has turned out wrong.
+    #[error("{0}")]
+    Wrong(String),
+    /// What a reviewed configuration points to is not what it was.
+    #[error("what the configuration points to has changed since the plan was made")]
+    Exchanged,
     /// The machine is not fit to become a node; everything that is wrong, at once.
     #[error("{}", .0.join("; "))]
     Unfit(Vec<String>),

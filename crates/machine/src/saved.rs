@@ -110,7 +110,7 @@ impl SavedPlan {
     pub fn allows_parts(&self, fetched: &[String]) -> Result<(), PlanError> {
         match self.fetched == fetched {
             true => Ok(()),
-            false => Err(PlanError::Drifted("what the configuration points to is not what it was".to_owned())),
+            false => Err(PlanError::Exchanged),
         }
     }
 

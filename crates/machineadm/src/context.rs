@@ -28,11 +28,33 @@ pub(crate) struct Configuration {
 }
 
 /// A configuration that can't be used.
-pub(crate) enum Unusable {
-    /// Something is wrong with it; standard error has it all.
-    Wrong,
-    /// This could not be had.
-    Unavailable(Read),
+pub(crate) struct Unusable {
+    /// Whether it is wrong, or something that it names could not be had.
+    pub(crate) exit: Exit,
+    /// Why, in one line.
+    pub(crate) why: String,
+    /// What was read of it, and every problem.
+    pub(crate) read: Read,
+    /// What it fetched and may keep.
+    pub(crate) fetched: Fetched,
+}
+
+impl Unusable {
+    fn of(read: Read, fetched: Fetched) -> Self {
+        let cause = read.report.cause().unwrap_or_default();
+        let (exit, why) = match fetched.despite() {
+            _ if read.report.is_unavailable() => (Exit::Failed, cause),
+            // What is wrong is what was kept, and there is no other.
+            Some(despite) => (Exit::Failed, format!("{despite}; what the run before had fetched is no help: {cause}")),
+            None => (Exit::Input, cause),
+        };
+        Self { exit, why, read, fetched }
+    }
+
+    /// Tells all its problems.
+    pub(crate) fn tell(&self) {
+        tell_on!("{}", self.read.report);
+    }
 }
 
 /// Reads files; what can't be read at all is wrong input.
@@ -59,21 +81,18 @@ pub(crate) fn given(sources: Vec<Source>) -> Result<Given, Exit> {
     })
 }
 
-/// Fetches and opens the rest; all its problems go to standard error. What is kept of a configuration is its text as it
+/// Fetches and opens the rest; warnings go to standard error. What is kept of a configuration is its text as it
 /// came: what was sealed stays so.
 pub(crate) fn expanded(given: Given, text: Zeroizing<Vec<u8>>, linux: &Linux) -> Result<Configuration, Unusable> {
     // What can't be read is as good as nothing.
     let kept = linux.file(contract::FETCHED).ok().flatten();
     let fetched = Fetched::after(kept.as_ref().map(|file| file.contents.expose().as_slice()));
     let read = provider::expand(given, identity(linux), &fetched);
+    if read.report.has_errors() {
+        return Err(Unusable::of(read, fetched));
+    }
     if !read.report.is_empty() {
         tell_on!("{}", read.report);
-    }
-    if read.report.unavailable().is_some() {
-        return Err(Unusable::Unavailable(read));
-    }
-    if read.report.has_errors() {
-        return Err(Unusable::Wrong);
     }
     let redactor = redactor(&read);
     Ok(Configuration { text, machine: Machine::of(read.documents), redactor, fetched, parts: read.fetched })
@@ -82,18 +101,18 @@ pub(crate) fn expanded(given: Given, text: Zeroizing<Vec<u8>>, linux: &Linux) ->
 /// A configuration with all that it points to or seals, for somebody who only looks.
 pub(crate) fn configuration(sources: Vec<Source>, linux: &Linux) -> Result<Configuration, Exit> {
     let text = documents::joined(&sources);
-    expanded(given(sources)?, text, linux).map_err(|unusable| match unusable {
-        Unusable::Wrong => Exit::Input,
-        Unusable::Unavailable(_) => Exit::Failed,
+    expanded(given(sources)?, text, linux).map_err(|unusable| {
+        unusable.tell();
+        unusable.exit
     })
 }
 
 /// Whether a report lets one go on.
 pub(crate) fn usable(report: &Report) -> Result<(), Exit> {
-    match (report.has_errors(), report.unavailable()) {
-        (false, _) => Ok(()),
-        (true, None) => Err(Exit::Input),
-        (true, Some(_)) => Err(Exit::Failed),
+    match report.has_errors() {
+        false => Ok(()),
+        true if report.is_unavailable() => Err(Exit::Failed),
+        true => Err(Exit::Input),
     }
 }
 

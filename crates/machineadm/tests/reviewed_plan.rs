@@ -155,7 +155,7 @@ fn commands_that_were_altered_where_they_lie_are_not_run() {
         ("{name: a, argv: ['true'], environment: {X: a}, run: always}, {name: b, argv: ['true']}", "now needs"),
         ("{name: b, argv: ['true']}, {name: a, argv: ['true'], environment: {X: a}}", "in another order"),
         // A phase that can't tell yet what it will do has no steps to compare.
-        (&format!("{reviewed}]}} # [{{"), "what the configuration points to is not what it was"),
+        (&format!("{reviewed}]}} # [{{"), "what the configuration points to has changed since the plan was made"),
     ] {
         let dir = Scratch::new("altered");
         let part = dir.path().join("part.yaml");

@@ -11,7 +11,7 @@ mod support {
     pub(crate) mod tree;
 }
 
-use host::contract::{CONFIGURATION, FAILURE, FETCHED};
+use host::contract::{CONFIGURATION, FAILURE, FETCHED, OUTCOME, SUCCESS, SUCCESS_KEPT};
 use std::{fs, os::unix::fs::PermissionsExt, process::Stdio, time::Duration};
 use support::{
     binary,
@@ -110,4 +110,81 @@ fn wrong_parts_change_nothing_of_what_an_earlier_run_kept() {
     assert_eq!(second.code, Some(2), "{}{}", second.stdout, second.stderr);
     assert_eq!(kept().collect::<std::collections::BTreeMap<_, _>>(), before);
     assert!(!at(&keeper, "/etc/other").exists());
+}
+
+#[test]
+fn a_node_stays_one_when_a_later_configuration_cannot_be_had() {
+    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    assert_eq!(keeper.bootstrap(&file("/etc/a")).code, Some(0));
+    storage.put("/a", &[(403, "")]);
+    let ran = keeper.bootstrap(&remote(&keeper, &storage));
+    assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.stderr.matches("status 403").count(), 1, "told once: {}", ran.stderr);
+    let marks = [(SUCCESS, true), (SUCCESS_KEPT, true), (FAILURE, false), (CONFIGURATION, true)];
+    assert_eq!(marks.map(|(path, _)| at(&keeper, path).exists()), marks.map(|(_, is_there)| is_there));
+    assert!(keeper.run(&["status"]).stdout.contains("FAILED at configuration"));
+}
+
+#[test]
+fn a_plan_whose_parts_cannot_be_had_is_no_run() {
+    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    storage.put("/a", &[(200, &keeper.seal(&file("/etc/a"), &[]))]);
+    keeper.write("node.yaml", &remote(&keeper, &storage));
+    let planned = keeper.run(&["plan", "-f", "@node.yaml", "--out", "@plan"]);
+    assert_eq!(planned.code, Some(0), "{}{}", planned.stdout, planned.stderr);
+    storage.put("/a", &[(403, "")]);
+    let ran = keeper.run(&["apply", "@plan"]);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("status 403") && ran.stderr.contains("run it again"), "{}", ran.stderr);
+    for path in [OUTCOME, FAILURE, CONFIGURATION] {
+        assert!(!at(&keeper, path).exists(), "{path}");
+    }
+}
+
+#[test]
+fn what_was_kept_and_turns_out_wrong_is_told_by_the_outcome() {
+    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    storage.put("/a", &[(403, "")]);
+    assert_eq!(keeper.bootstrap(&remote(&keeper, &storage)).code, Some(1));
+    storage.put("/a", &[(200, &file("/etc/plain"))]);
+    let ran = keeper.run(&["bootstrap"]);
+    assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
+    let status = keeper.run(&["status"]).stdout;
+    assert!(status.contains("FAILED at configuration") && status.contains("must be an EncryptedConfig"), "{status}");
+    assert!(status.contains("machineadm bootstrap -f FILE") && !status.contains("goes on with"), "{status}");
+    assert!(fs::read_to_string(at(&keeper, FAILURE)).expect("the mark").contains("must be an EncryptedConfig"));
+}
+
+/// The place of a passphrase answers later than that of the documents, which is gone by then.
+#[test]
+fn a_sealed_part_is_kept_also_when_something_else_cannot_be_had() {
+    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    let (local, there) = (format!("\"{}\"", keeper.uri("passphrase")), storage.uri("/p"));
+    let sealed = keeper.seal(&file("/etc/a"), &[]).replace(&local, &there).replace("\"file\"", "https");
+    storage.put("/a", &[(200, &sealed)]);
+    storage.put("/p", &[(403, "")]);
+    let names = format!("passphraseURIs: ['{there}'], passphraseCertificateAuthority: {}", storage.authority());
+    let (uri, authority) = (storage.uri("/a"), storage.authority());
+    let rest = format!("certificateAuthority: {authority}, require: encrypted, allow: [loopback], {names}");
+    let ran = keeper.bootstrap(&document("RemoteConfig", &format!("{{provider: https, uri: '{uri}', {rest}}}")));
+    assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
+    storage.put("/a", &[(403, "")]);
+    storage.put("/p", &[(200, PASSPHRASE)]);
+    let ran = keeper.run(&["bootstrap"]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(fs::read_to_string(at(&keeper, "/etc/a")).expect("the file"), SECRET);
+}
+
+#[test]
+fn a_kept_part_that_no_longer_holds_is_no_fault_of_the_input() {
+    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    storage.put("/a", &[(200, &keeper.seal(&file("/etc/blocked/a"), &[]))]);
+    fs::write(at(&keeper, "/etc/blocked"), "").expect("a file is in the way");
+    assert_eq!(keeper.bootstrap(&remote(&keeper, &storage)).code, Some(1));
+    storage.put("/a", &[(403, "")]);
+    keeper.write("passphrase", "another passphrase than before");
+    let ran = keeper.run(&["bootstrap"]);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
+    let status = keeper.run(&["status"]).stdout;
+    assert!(status.contains("status 403") && status.contains("had fetched is no help"), "{status}");
 }

@@ -10,6 +10,7 @@ use host::{
     contract::Exit,
     linux::input::{self, Care},
 };
+use jiff::Timestamp;
 use machine::{SavedPlan, outcome::chain};
 use std::path::Path;
 use zeroize::Zeroizing;
@@ -28,17 +29,13 @@ fn apply(asked: &Apply, root: &Path) -> Result<Exit, Exit> {
     let text = bytes.clone();
     let given = given(vec![Source { name: asked.plan.clone(), bytes }])?;
     let seen = silent_machine(root)?;
-    let _lock = lock(&seen, "machineadm apply")?;
-    let run = Run { mode: plan.mode, output: asked.output };
-    let configuration = match expanded(given, text, &seen) {
-        Ok(configuration) => configuration,
-        Err(Unusable::Wrong) => return Err(Exit::Input),
-        Err(Unusable::Unavailable(read)) => return Err(run.give_up(read, &seen)),
-    };
-    let mut linux = machine_for(&configuration, root)?;
-    if plan.machine_id != linux.machine_id() {
+    if plan.machine_id != seen.machine_id() {
         return Err(refuse(&format!("it was made for {}, which is another machine", plan.machine)));
     }
+    let _lock = lock(&seen, "machineadm apply")?;
+    let run = Run { mode: plan.mode, output: asked.output, started: Timestamp::now() };
+    let configuration = expanded(given, text, &seen).map_err(|unusable| not_applied(&unusable))?;
+    let mut linux = machine_for(&configuration, root)?;
     allowed(&plan, &configuration, &linux)?;
     Ok(run.go(&configuration, Some(&plan), &mut linux))
 }
@@ -59,6 +56,15 @@ fn allowed(plan: &SavedPlan, configuration: &crate::context::Configuration, linu
     }
     // Of phases that could not tell yet there was nothing to compare.
     plan.allows_parts(&configuration.parts).map_err(|error| refuse(&chain(&error)))
+}
+
+/// Nothing of the plan was begun, so that no outcome tells of it.
+fn not_applied(unusable: &Unusable) -> Exit {
+    unusable.tell();
+    if unusable.exit == Exit::Failed {
+        tell!("remedy: run it again once it can be had; nothing was changed");
+    }
+    unusable.exit
 }
 
 fn refuse(why: &str) -> Exit {

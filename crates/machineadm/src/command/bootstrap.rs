@@ -2,7 +2,7 @@
 use super::run::{Run, lock, machine_for};
 use crate::{
     cli::{Bootstrap, ModeArgument},
-    context::{Unusable, expanded, failed, given, silent_machine, sources},
+    context::{expanded, failed, given, silent_machine, sources},
 };
 use documents::Source;
 use host::{
@@ -10,6 +10,7 @@ use host::{
     contract::{self, Exit},
     linux::input::Care,
 };
+use jiff::Timestamp;
 use machine::Mode;
 use std::path::Path;
 use zeroize::Zeroizing;
@@ -27,16 +28,18 @@ fn bootstrap(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit,
     let text = documents::joined(&sources);
     let given = given(sources)?;
     let _lock = lock(&seen, "machineadm bootstrap")?;
-    let run = Run { mode: mode.into(), output: asked.output };
+    let run = Run { mode: mode.into(), output: asked.output, started: Timestamp::now() };
     let begun = run.begun(&seen);
     let early = (run.mode == Mode::Provision).then(|| Early::keep(&seen, &text, &begun)).transpose().map_err(failed)?;
     let configuration = match expanded(given, text, &seen) {
         Ok(configuration) => configuration,
-        Err(Unusable::Wrong) => {
+        // Of what was just given nothing is to stay; of what was kept the outcome has to tell.
+        Err(unusable) if unusable.exit == Exit::Input && !asked.files.is_empty() => {
+            unusable.tell();
             early.map(|early| early.undo(&seen)).transpose().map_err(failed)?;
             return Err(Exit::Input);
         }
-        Err(Unusable::Unavailable(read)) => return Err(run.give_up(read, &seen)),
+        Err(unusable) => return Err(run.give_up(unusable, &seen)),
     };
     let mut linux = machine_for(&configuration, root)?;
     Ok(run.go(&configuration, None, &mut linux))

@@ -1,12 +1,11 @@
 //! A run, from its lock to its outcome: what `bootstrap` and `apply` share.
 use crate::{
     cli::Output,
-    context::{Configuration, complain, fail, failed, machine},
+    context::{Configuration, Unusable, complain, fail, failed, machine},
     show::{self, progress::Progress},
 };
-use documents::{Note, Read};
 use host::{
-    Linux,
+    Inspect, Linux,
     contract::{self, Exit},
     linux::Lock,
 };
@@ -22,6 +21,7 @@ use std::path::Path;
 pub(super) struct Run {
     pub(super) mode: Mode,
     pub(super) output: Option<Output>,
+    pub(super) started: Timestamp,
 }
 
 /// Locks the machine, or says who has it.
@@ -54,13 +54,25 @@ impl Run {
         self.end(linux, outcome, ended, &configuration.redactor)
     }
 
-    /// Ends before it could begin: a part of the configuration could not be had.
-    pub(super) fn give_up(&self, read: Read, linux: &Linux) -> Exit {
-        let why = read.report.unavailable().map(Note::line).unwrap_or_default();
+    /// Ends before it could begin: its configuration is not to be had, or has turned out wrong.
+    pub(super) fn give_up(&self, unusable: Unusable, linux: &Linux) -> Exit {
+        // The outcome tells one problem.
+        if self.output.is_some() || unusable.read.report.notes.len() > 1 {
+            unusable.tell();
+        }
+        let Unusable { exit, why, read, fetched } = unusable;
+        let cause = match exit {
+            Exit::Input => PlanError::Wrong(why),
+            _ => PlanError::Unavailable(why),
+        };
+        if let Some(parts) = fetched.bytes().filter(|_| exit != Exit::Input && self.mode == Mode::Provision) {
+            // They only help the next run, which says itself if it misses them.
+            let _ = linux.state().write(contract::FETCHED, &parts, 0o600);
+        }
         let outcome = self.outcome(linux, &Machine::of(read.documents));
-        let failure = Failure { phase: CONFIGURATION, step: None, cause: PlanError::Unavailable(why) };
         // A report holds no secret of the documents: nothing is left to be taken out.
-        self.end(linux, outcome, Err(failure), &Redactor::new([]))
+        self.end(linux, outcome, Err(Failure { phase: CONFIGURATION, step: None, cause }), &Redactor::new([]));
+        exit
     }
 
     /// What is kept while the configuration is fetched.
@@ -69,18 +81,17 @@ impl Run {
     }
 
     fn outcome(&self, linux: &Linux, wanted: &Machine) -> Outcome {
-        Outcome::begin(env!("CARGO_PKG_VERSION"), linux.name(), self.mode, wanted, Timestamp::now())
+        Outcome::begin(env!("CARGO_PKG_VERSION"), linux.name(), self.mode, wanted, self.started)
     }
 
     /// Keeps and tells how it ended.
     fn end(&self, linux: &Linux, mut outcome: Outcome, ended: Result<(), Failure>, redactor: &Redactor) -> Exit {
-        let state = linux.state();
         outcome.end(ended.as_ref().err(), redactor, Timestamp::now());
-        let kept = match self.conclude(&state, &outcome) {
+        let kept = match self.conclude(linux, &outcome) {
             // All is done, but nobody could tell after a reboot: that is no success, and must not look like one.
             Err(error) if ended.is_ok() => {
                 outcome.end(Some(&failed_at(END, error)), redactor, Timestamp::now());
-                self.conclude(&state, &outcome)
+                self.conclude(linux, &outcome)
             }
             kept => kept,
         };
@@ -130,7 +141,8 @@ impl Run {
     }
 
     /// The outcome, and the marks that Cluster API's providers poll.
-    fn conclude(&self, state: &host::linux::State, outcome: &Outcome) -> host::Result<()> {
+    fn conclude(&self, linux: &Linux, outcome: &Outcome) -> host::Result<()> {
+        let state = linux.state();
         let kept = state.write(contract::OUTCOME, &outcome.bytes(), 0o600);
         if kept.is_err() {
             // The disk may be full or read-only: memory is better than nothing.
@@ -149,6 +161,8 @@ impl Run {
                 state.remove(contract::FETCHED)?;
                 state.remove(contract::CONFIGURATION)
             }
+            // It is a node already, and nothing of it was touched.
+            Some(failure) if failure.phase == CONFIGURATION && linux.file(contract::SUCCESS_KEPT)?.is_some() => kept,
             Some(failure) => {
                 let line = json!({"machine": outcome.machine, "phase": failure.phase, "cause": failure.cause});
                 state.write(contract::FAILURE, format!("{line}\n").as_bytes(), 0o600)?;

@@ -13,19 +13,27 @@ type Parts = BTreeMap<String, Bytes>;
 pub(crate) struct Fetched {
     earlier: Parts,
     now: RefCell<Parts>,
+    /// Why something of the earlier run was used.
+    despite: RefCell<Option<String>>,
 }
 
 impl Fetched {
     /// Goes on with what an earlier run kept; what can't be read is as good as nothing.
     pub(crate) fn after(kept: Option<&[u8]>) -> Self {
         let earlier = kept.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
-        Self { earlier, now: RefCell::default() }
+        Self { earlier, ..Self::default() }
     }
 
-    /// The bytes to keep, if anything was fetched that may be kept.
+    /// The bytes to keep, if there is anything that may be kept.
     pub(crate) fn bytes(&self) -> Option<Vec<u8>> {
-        let now = self.now.borrow();
-        (!now.is_empty()).then(|| serde_json::to_vec(&*now).unwrap_or_default())
+        let mut parts = self.earlier.clone();
+        parts.extend(self.now.borrow().clone());
+        (!parts.is_empty()).then(|| serde_json::to_vec(&parts).unwrap_or_default())
+    }
+
+    /// What could not be had anew, so that something of the earlier run was used.
+    pub(crate) fn despite(&self) -> Option<String> {
+        self.despite.borrow().clone()
     }
 }
 
@@ -42,6 +50,7 @@ impl RemoteProvider for Keeping<'_> {
         let bytes = match (answer, self.fetched.earlier.get(name)) {
             (Err(ProviderError { message, fault: Fault::World, .. }), Some(earlier)) => {
                 tell!("machineadm: {message}; going on with what the run before had fetched");
+                self.fetched.despite.replace(Some(message));
                 Zeroizing::new(earlier.expose().to_vec())
             }
             (answer, _) => answer?,

@@ -119,6 +119,9 @@ fn failure_lines(failure: &FailureOutcome) -> String {
 }
 
 fn next_step(outcome: &Outcome, now: &Now) -> String {
+    if outcome.failure.as_ref().is_some_and(|failure| failure.phase == CONFIGURATION && failure.advice.is_some()) {
+        return String::new();
+    }
     let has_started = outcome.failure.as_ref().is_none_or(|failure| failure.phase != START);
     match (outcome.state, now) {
         (State::Failed | State::Running, Now::Idle) if has_started && outcome.mode == machine::Mode::Provision => {
