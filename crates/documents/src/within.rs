@@ -105,7 +105,7 @@ impl<'a> Within<'a> {
                 Some((URI, "is named by what was fetched, and the RemoteConfig that fetched it names no `passphraseURIs`"))
             }
             None if !remote.requires_encryption => None,
-            _ if encrypted.authorities.iter().any(|one| !remote.passphrase_authorities.contains(one)) => Some((
+            _ if !is_local(encrypted) && encrypted.authorities.iter().any(|one| !remote.passphrase_authorities.contains(one)) => Some((
                 "spec.certificateAuthority",
                 "is named by what was fetched, and not in the `passphraseCertificateAuthority` of the RemoteConfig that \
                  fetched it",

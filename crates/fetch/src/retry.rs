@@ -157,7 +157,7 @@ where
         }
         // A try that gets next to no time tells nothing but that.
         if left.saturating_sub(pause) < backoff.first {
-            let wish = last.wait().filter(|_| !left.is_zero());
+            let wish = last.wait().filter(|wait| *wait > backoff.first && !left.is_zero());
             let last = before.filter(|_| last.is_timeout() && left.is_zero()).unwrap_or(last);
             return Err(GaveUp { attempts, last, wish });
         }

@@ -70,7 +70,7 @@ pub const PATHS: &[&str] = &[
 pub enum Exit {
     /// Done, or nothing to do.
     Done = 0,
-    /// Failed; the outcome says where.
+    /// Failed; where a run had begun, the outcome says where.
     Failed = 1,
     /// The input is wrong and nothing was changed.
     Input = 2,

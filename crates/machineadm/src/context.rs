@@ -83,13 +83,13 @@ pub(crate) fn given(sources: Vec<Source>) -> Result<Given, Exit> {
 
 /// Fetches and opens the rest; warnings go to standard error. What is kept of a configuration is its text as it
 /// came: what was sealed stays so.
-pub(crate) fn expanded(given: Given, text: Zeroizing<Vec<u8>>, linux: &Linux) -> Result<Configuration, Unusable> {
+pub(crate) fn expanded(given: Given, text: Zeroizing<Vec<u8>>, linux: &Linux) -> Result<Configuration, Box<Unusable>> {
     // What can't be read is as good as nothing.
     let kept = linux.file(contract::FETCHED).ok().flatten();
     let fetched = Fetched::after(kept.as_ref().map(|file| file.contents.expose().as_slice()));
     let read = provider::expand(given, identity(linux), &fetched);
     if read.report.has_errors() {
-        return Err(Unusable::of(read, fetched));
+        return Err(Box::new(Unusable::of(read, fetched)));
     }
     if !read.report.is_empty() {
         tell_on!("{}", read.report);

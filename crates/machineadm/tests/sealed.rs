@@ -96,8 +96,11 @@ fn encrypt_refuses_what_would_not_open_to_anything() {
             &["-f", "@good.yaml", "--not-after", "tomorrow"],
             "must be a time as in RFC 3339, such as `2027-01-01T00:00:00Z`",
         ),
-        (&["-f", "@good.yaml", "--certificate-authority", "@missing.pem"], "missing.pem"),
-        (&["-f", "@good.yaml", "--certificate-authority", "@good.yaml"], "holds no certificate"),
+        (&["-f", "@good.yaml", "--max-age", "1ms"], "at least 1s"),
+        (&["-f", "@good.yaml", "--valid-for", "0"], "at least 1s"),
+        (&["-f", "@good.yaml", "--certificate-authority", "@good.yaml"], "is for --provider https"),
+        (&["-f", "@good.yaml", "--provider", "https", "--certificate-authority", "@missing.pem"], "missing.pem"),
+        (&["-f", "@good.yaml", "--provider", "https", "--certificate-authority", "@good.yaml"], "holds no certificate"),
     ] {
         let ran = keeper.run(&[&["encrypt", "--passphrase-uri", &uri], words].concat());
         assert_eq!(ran.code, Some(2), "{words:?}: {}", ran.stderr);
@@ -328,6 +331,9 @@ fn a_descriptor_is_read_itself_whatever_it_is() {
         done(&opened);
         assert!(opened.stdout.contains(SECRET), "{given}");
     }
+    let twice = scripted(&keeper, Stdio::null(), &format!(r#"exec 3< "$2/passphrase"; {seal} > "$2/one"; {seal}"#));
+    assert_eq!(twice.code, Some(2), "{}", twice.stderr);
+    assert!(twice.stderr.contains("descriptor 3 stands at its end"), "{}", twice.stderr);
     let (mut ours, theirs) = UnixStream::pair().unwrap();
     theirs.set_nonblocking(true).unwrap();
     ours.write_all(&fs::read(keeper.path("passphrase")).unwrap()).unwrap();

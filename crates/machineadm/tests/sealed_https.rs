@@ -162,7 +162,7 @@ fn a_server_that_is_not_well_is_asked_again_and_one_that_says_no_is_not() {
     given_up(&ran, "answered with status 404: nothing is there");
     assert!(!ran.stderr.contains("trying again") && !ran.stderr.contains("hunter2"), "{}", ran.stderr);
     storage.put("/down", &[(500, "")]);
-    given_up(&keeper.bootstrap(&remote(&storage, "/down", ", timeout: 5s")), "status 500");
+    given_up(&keeper.bootstrap(&remote(&storage, "/down", ", timeout: 15s")), "status 500");
 }
 
 #[test]

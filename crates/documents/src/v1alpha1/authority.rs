@@ -13,7 +13,10 @@ pub(crate) fn authority_problem(authority: &str) -> Option<&'static str> {
         _ => (host_and_port, None),
     };
     if !is_host(host) {
-        return Some("must name a host");
+        return Some(match host {
+            "" => "must name a host",
+            _ => "must name a host that every reader takes for the same: write an address in full, such as 127.0.0.1",
+        });
     }
     match port.map(str::parse::<u16>) {
         None | Some(Ok(1..)) => None,

@@ -130,14 +130,7 @@ spec:
             }
             digest
         });
-        if passphrase_uris.as_ref().is_some_and(Vec::is_empty) {
-            findings.error("spec.passphraseURIs", "must name at least one place");
-        }
-        for (index, uri) in passphrase_uris.iter().flatten().enumerate() {
-            if let Some(problem) = uri::uri_problem(uri.expose()) {
-                findings.error(&item("spec.passphraseURIs", index), problem);
-            }
-        }
+        check_passphrase_uris(passphrase_uris.as_deref(), findings);
         let timeout = match timeout.as_deref().map(duration::parse) {
             None => Some(DEFAULT_TIMEOUT),
             Some(given) => given.ok().filter(|timeout| (SHORTEST..=LONGEST).contains(timeout)),
@@ -160,6 +153,17 @@ spec:
             rights: rights(&allow),
             timeout: timeout?,
         })
+    }
+}
+
+fn check_passphrase_uris(uris: Option<&[Secret<String>]>, findings: &mut Findings<'_>) {
+    if uris.is_some_and(<[_]>::is_empty) {
+        findings.error("spec.passphraseURIs", "must name at least one place");
+    }
+    for (index, uri) in uris.into_iter().flatten().enumerate() {
+        if let Some(problem) = uri::uri_problem(uri.expose()) {
+            findings.error(&item("spec.passphraseURIs", index), problem);
+        }
     }
 }
 

@@ -124,7 +124,7 @@ mod tests {
     use url::Url;
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn the_host_that_is_shown_is_the_host_that_is_asked(
             rest in r"([a-z]{1,3}|[0-9]{1,3}|0x|[.:@\\/?#%&=_\[\]-]){1,12}",

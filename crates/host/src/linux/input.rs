@@ -9,6 +9,7 @@ use documents::Secret;
 use rustix::{
     fs::{FileType, Mode, OFlags, Stat, fstat, openat},
     io::Errno,
+    process::{getegid, geteuid},
 };
 use std::{
     fs::File,
@@ -80,7 +81,9 @@ fn open(name: &str, care: Care) -> Result<File> {
 }
 
 /// Why a file is not fit for what it is read for.
-const fn distrust(care: Care, stat: &Stat, root: &Root) -> Option<&'static str> {
+fn distrust(care: Care, stat: &Stat, root: &Root) -> Option<&'static str> {
+    // Where everybody has a group of their own, that is how a user's files look.
+    let own_group = !geteuid().is_root() && stat.st_gid == getegid().as_raw();
     match care {
         Care::Reading => None,
         Care::Applying | Care::Private if !root.trusts(stat.st_uid) => Some(
@@ -89,7 +92,7 @@ const fn distrust(care: Care, stat: &Stat, root: &Root) -> Option<&'static str> 
         Care::Applying | Care::Private if stat.st_mode & 0o002 != 0 => {
             Some("can be written by everybody; chmod o-w it, after a look at what it says")
         }
-        Care::Applying | Care::Private if root.others_write(stat) => {
+        Care::Applying | Care::Private if root.others_write(stat) && !own_group => {
             Some("can be written by its group; chmod g-w it, after a look at what it says")
         }
         Care::Private if stat.st_mode & 0o077 != 0 => {

@@ -39,7 +39,7 @@ fn bootstrap(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit,
             early.map(|early| early.undo(&seen)).transpose().map_err(failed)?;
             return Err(Exit::Input);
         }
-        Err(unusable) => return Err(run.give_up(unusable, &seen)),
+        Err(unusable) => return Err(run.give_up(*unusable, &seen)),
     };
     let mut linux = machine_for(&configuration, root)?;
     Ok(run.go(&configuration, None, &mut linux))

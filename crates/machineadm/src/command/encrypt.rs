@@ -17,8 +17,11 @@ use host::{
     },
 };
 use jiff::Timestamp;
+use std::time::Duration;
 use zeroize::Zeroizing;
 
+/// A time that a machine can have at all between fetching and opening.
+const SHORTEST: Duration = Duration::from_secs(1);
 /// A shorter passphrase is found by trying.
 const SHORT: usize = 16;
 
@@ -68,6 +71,9 @@ fn text(asked: &Encrypt) -> Result<Zeroizing<Vec<u8>>, Exit> {
 /// The text of the certificates that the server of the passphrase is checked with.
 fn authority(asked: &Encrypt) -> Result<Option<String>, Exit> {
     let Some(name) = &asked.certificate_authority else { return Ok(None) };
+    if asked.provider != "https" {
+        return Err(super::wrong_use("--certificate-authority is for --provider https: no other asks a server"));
+    }
     let bytes = input::read(name, Care::Reading, limits::TEXT_BYTES as u64).map_err(|error| {
         complain(&error);
         Exit::Input
@@ -93,6 +99,9 @@ fn scope(asked: &Encrypt) -> Result<Option<Scope>, &'static str> {
     let now = Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default();
     let end = valid_for.map(|length| now.checked_add(length)).transpose();
     let not_after = end.map_err(|_| "--valid-for is longer than time lasts")?.or(*not_after);
+    if [valid_for, max_age].into_iter().flatten().any(|length| *length < SHORTEST) {
+        return Err("--valid-for and --max-age are at least 1s: nobody could open what is sealed otherwise");
+    }
     if not_after.is_some_and(|end| end <= now) {
         tell!("warning: --not-after lies in the past: no machine whose clock is right opens what is sealed here");
     }

@@ -2,6 +2,7 @@
 use super::{patience::Patience, without_line_end};
 use documents::{PassphraseProvider, ProviderError, Request, Secret, limits::PASSPHRASE_MOST, v1alpha1::descriptor};
 use host::linux::Inherited;
+use machine::outcome::chain;
 use std::{
     cell::RefCell,
     collections::BTreeMap,
@@ -33,7 +34,11 @@ impl PassphraseProvider for Descriptor {
         };
         let _patience = Patience::begin(request.shown);
         let bytes = read(inherited, request.timeout)
-            .map_err(|error| ProviderError::new(format!("descriptor {number} can't be read: {}", error.kind())))?;
+            .map_err(|error| ProviderError::new(format!("descriptor {number} can't be read: {}", chain(&error))))?;
+        if bytes.is_empty() {
+            let told = ProviderError::new(format!("descriptor {number} stands at its end: nothing is left to read"));
+            return Err(told.hint(format!("hand it over anew for each run: machineadm … {number}< passphrase")));
+        }
         let passphrase = without_line_end(bytes);
         self.read.borrow_mut().insert(number, passphrase.clone());
         Ok(passphrase)

@@ -9,7 +9,8 @@ use crate::context::fail;
 use descriptor::Descriptor;
 use documents::{
     AnyDocument, Fault, Given, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret,
-    Surroundings, limits,
+    Surroundings,
+    limits::{PASSPHRASE_FEWEST, PASSPHRASE_MOST},
     v1alpha1::{Certificate, Encrypted, Identity, Proxy, without_secrets},
 };
 pub(crate) use fetched::Fetched;
@@ -67,9 +68,8 @@ impl Passphrases {
 
     /// Fetches the passphrase of an EncryptedConfig; what went wrong goes to standard error.
     pub(crate) fn of(&self, encrypted: &Encrypted) -> Result<Secret<Vec<u8>>, Exit> {
-        let Encrypted { provider, passphrase_uri: uri, authorities, .. } = encrypted;
-        let shown = without_secrets(uri.expose());
-        let wrong = |ProviderError { message, hint, fault }: ProviderError| {
+        let shown = without_secrets(encrypted.passphrase_uri.expose());
+        self.fetched(encrypted, &shown).map_err(|ProviderError { message, hint, fault }| {
             fail(&format!("no passphrase from {shown}: {message}"));
             if let Some(hint) = hint {
                 tell!("remedy: {hint}");
@@ -78,33 +78,32 @@ impl Passphrases {
                 Fault::Document => Exit::Input,
                 Fault::World => Exit::Failed,
             }
-        };
+        })
+    }
+
+    fn fetched(&self, encrypted: &Encrypted, shown: &str) -> Result<Secret<Vec<u8>>, ProviderError> {
         let providers = passphrase_providers(&self.descriptor);
-        let Some((_, found)) = providers.iter().find(|(known, _)| known == provider) else {
+        let Some((_, provider)) = providers.iter().find(|(known, _)| *known == encrypted.provider) else {
             let known = providers.map(|(known, _)| known).join(", ");
-            return Err(wrong(ProviderError::new(format!("the provider is none of the built-in ones: {known}"))));
+            return Err(ProviderError::new(format!("the provider is none of the built-in ones: {known}")));
         };
-        let (rights, limit) = (Rights::ALL, limits::PASSPHRASE_MOST);
-        let request = Request {
-            uri,
-            shown: &shown,
-            rights,
+        let passphrase = provider.passphrase(&Request {
+            uri: &encrypted.passphrase_uri,
+            shown,
+            rights: Rights::ALL,
             redirect_rights: Rights::NONE,
-            authorities,
+            authorities: &encrypted.authorities,
             bundles: &self.bundles,
             proxy: self.proxy.as_ref(),
             keep_as: None,
-            limit,
+            limit: PASSPHRASE_MOST,
             timeout: TIMEOUT,
-        };
-        let passphrase = found.passphrase(&request).map_err(wrong)?;
+        })?;
         match passphrase.expose().len() {
-            limits::PASSPHRASE_FEWEST..=limits::PASSPHRASE_MOST => Ok(passphrase),
-            length => Err(wrong(ProviderError::new(format!(
-                "it has {length} bytes: at least {}, at most {}",
-                limits::PASSPHRASE_FEWEST,
-                limits::PASSPHRASE_MOST
-            )))),
+            PASSPHRASE_FEWEST..=PASSPHRASE_MOST => Ok(passphrase),
+            length => Err(ProviderError::new(format!(
+                "it has {length} bytes: at least {PASSPHRASE_FEWEST}, at most {PASSPHRASE_MOST}"
+            ))),
         }
     }
 }
