@@ -187,11 +187,12 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l dry-run -d 'Check everything with the cluster, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "create" -d 'Make a token on the cluster and print it'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "list" -d 'List the tokens of the cluster'
@@ -202,17 +203,19 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l ttl -d 'How long it lives, such as 2h30m; 0 is for ever' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l description -d 'What it is for, for people' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l groups -d 'Groups of who authenticates with it; without it, that of kubeadm\'s nodes' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l print-join-command -d 'Print the command that joins a machine with it instead of the token alone' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l certificate-key -d 'The certificate key for the join command of a control plane node' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l config -d 'Make the tokens of an InitConfiguration instead; a random one if it names none' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s o -l output -d 'How to print each token, with all that is known of it' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l print-join-command -d 'Print the command that joins a machine with it instead of the token alone'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l dry-run -d 'Check everything with the cluster, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s o -l output -d 'text, json, yaml, or jsonpath=TEMPLATE' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l allow-missing-template-keys -d 'Take what a token lacks for empty in a template; with =false it is an error' -r -f -a "true\t''
@@ -220,29 +223,32 @@ false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l show-managed-fields -d 'Changes nothing, since what is printed has no managed fields; kubeadm has it' -r -f -a "true\t''
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l dry-run -d 'Check everything with the cluster, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s o -l output -d 'How to print what came of each' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l dry-run -d 'Check everything with the cluster, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l dry-run -d 'Check everything with the cluster, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "create" -d 'Make a token on the cluster and print it'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the tokens of the cluster'

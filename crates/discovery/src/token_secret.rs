@@ -13,9 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const NAMESPACE: &str = "kube-system";
 /// The type of their Secrets.
 pub const TYPE: &str = "bootstrap.kubernetes.io/token";
-/// What their names begin with.
-/// How long after a run that was cut short the same command is run again.
+/// How long after a run that was cut short the same command is run again, at most.
 const BETWEEN_RUNS: Duration = Duration::minutes(10);
+/// Which part of the wished time may have passed meanwhile: nobody wants a token that is about to end.
+const PART_BETWEEN_RUNS: i64 = 10;
+/// What their names begin with.
 const NAME_PREFIX: &str = "bootstrap-token-";
 const ID: &str = "token-id";
 const SECRET: &str = "token-secret";
@@ -118,12 +120,12 @@ impl TokenSettings {
     }
 
     /// Whether an earlier run of the same wish made this Secret: all of it fits, and it ends as late as is wished now
-    /// but for the time between the two runs.
+    /// but for the time between the two runs, which is short and leaves most of the wished time.
     pub fn was_made_as(&self, live: &Secret, now: Timestamp) -> bool {
         let Ok(found) = Self::read(live) else { return false };
         let ends_so = match (self.expires, found.expires) {
             (None, None) => true,
-            (Some(wished), Some(end)) => end > now.into() && end <= wished && wished <= end.after(BETWEEN_RUNS),
+            (Some(wished), Some(end)) => ends_as(wished, end, now),
             _ => false,
         };
         ends_so && live.metadata.deletion_timestamp.is_none() && Self { expires: self.expires, ..found } == *self
@@ -144,6 +146,14 @@ impl TokenSettings {
         let usages = usages.filter_map(|(key, _)| key.strip_prefix(USAGE_PREFIX)).map(str::to_owned).collect();
         Ok(Self { token, description: text(DESCRIPTION), expires, usages, groups })
     }
+}
+
+/// Whether a token that ends so is as good as the wished one.
+fn ends_as(wished: Moment, end: Moment, now: Timestamp) -> bool {
+    let part = Duration::nanoseconds(wished.since(now).as_nanoseconds() / PART_BETWEEN_RUNS);
+    // A Secret has whole seconds.
+    let wished = wished.with_nanoseconds(0);
+    end > now.into() && end <= wished && wished <= end.after(part.min(BETWEEN_RUNS))
 }
 
 fn split(list: &str) -> Vec<String> {
@@ -226,11 +236,18 @@ mod tests {
             (at(3600), None, false),
             (None, at(3600), false),
             (at(3600), at(3600), true),
-            (at(3600), at(3000), true),
-            (at(3600), at(2999), false),
+            (at(3600), at(3240), true),
+            (at(3600), at(3239), false),
             (at(3600), at(3601), false),
-            (at(60), at(0), false),
-            (at(60), at(1), true),
+            (at(86_400), at(85_800), true),
+            (at(86_400), at(85_799), false),
+            (at(60), at(54), true),
+            (at(60), at(53), false),
+            (at(8), at(8), true),
+            (at(8), at(2), false),
+            (at(1), at(1), true),
+            (at(0), at(0), false),
+            (at(8).map(|moment| moment.with_nanoseconds(999_999_999)), at(8), true),
         ] {
             let there = TokenSettings { expires: live, ..wish.clone() }.secret();
             let wish = TokenSettings { expires: wished, ..wish.clone() };

@@ -35,7 +35,7 @@ impl Flag {
 
 impl std::fmt::Debug for Flag {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Flag({} {} for {})", self.command, self.shown(), self.path)
+        write!(f, "Flag({} {} for {})", self.command, self.shown(), shown(&self.path))
     }
 }
 
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Flag {
 pub struct Loss {
     /// The field's path, beginning with its kind.
     pub path: String,
-    /// The value, for people; never a secret.
+    /// The value, whole, so that it can be restored; never a secret. [`shown`] makes it fit for a terminal.
     pub value: String,
     /// The first kubeadm API that has it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,7 +175,7 @@ impl Aside {
     }
 
     fn loss(&self, value: impl ToString) -> Loss {
-        let (path, value) = (shown(&self.path), shown(&value.to_string()));
+        let (path, value) = (self.path.clone(), value.to_string());
         Loss { path, value, since_api: None, since_minor: None, until_minor: None, why: None }
     }
 
@@ -187,7 +187,7 @@ impl Aside {
     /// Carries the value here by a flag.
     pub(crate) fn flag(&mut self, name: &'static str, value: Option<String>) {
         let command = if self.is_join() { "join" } else { "init" };
-        self.flags.push(Flag { path: shown(&self.path), command, name, value, secret: false });
+        self.flags.push(Flag { path: self.path.clone(), command, name, value, secret: false });
     }
 
     /// Carries a secret by a flag.
@@ -200,12 +200,12 @@ impl Aside {
 
     /// Tells what happened to the value here.
     pub(crate) fn note(&mut self, kind: NoteKind) {
-        self.notes.push(Note { path: shown(&self.path), now: None, kind });
+        self.notes.push(Note { path: self.path.clone(), now: None, kind });
     }
 
     /// Tells that the value here is said elsewhere.
     pub(crate) fn moved(&mut self, now: &str, kind: NoteKind) {
-        self.notes.push(Note { path: shown(&self.path), now: Some(now.to_owned()), kind });
+        self.notes.push(Note { path: self.path.clone(), now: Some(now.to_owned()), kind });
     }
 
     /// Drops a member: without a word if unset, with a note if kubeadm does so anyway, otherwise as a loss.

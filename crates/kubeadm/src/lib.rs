@@ -30,7 +30,7 @@ pub use check::{Refusal, check};
 pub use convert::{Converted, WireDocument, convert};
 pub use kind::Kind;
 pub use objects::yaml::{SyntaxError, value as parse_yaml};
-pub use problem::{Problem, Severity};
+pub use problem::{Problem, Severity, shown};
 pub use read::{ComponentConfig, Read, Rules, Source, Strictness, read};
 pub use scalar::{Duration, Quantity, Secret, Time};
 pub use target::{NoTarget, Target};

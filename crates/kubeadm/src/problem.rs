@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::fmt;
 
 /// A path or a sentence with names from the file, fit for a terminal.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     printable(text, 300)
 }
 

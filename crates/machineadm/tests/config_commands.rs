@@ -88,6 +88,28 @@ fn json_tells_flags_losses_and_documents() {
 }
 
 #[test]
+fn a_lost_value_is_whole_for_programs_and_cut_for_people() {
+    let gates = (0..30).map(|number| format!("GateNumber{number:02}=true")).collect::<Vec<_>>().join(",");
+    let text = format!(
+        "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\napiServer:\n  extraArgs:\n  \
+         - {{name: feature-gates, value: \"{gates}\\t\"}}\n  - {{name: feature-gates, value: A=true}}\n  \
+         - {{name: \"b\\e\", value: x}}\n  - {{name: \"b\\e\", value: z}}\n"
+    );
+    let arguments = ["convert", "--kubernetes-version", "1.29.4", "-f", "-", "--allow-loss", "-o", "json"];
+    let output = with_input(&arguments, &text);
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let losses = value["losses"].as_array().expect("losses");
+    assert!(losses.iter().any(|loss| loss["value"] == format!("{gates}\t")), "{losses:?}");
+    assert!(
+        losses.iter().any(|loss| loss["path"] == "ClusterConfiguration.apiServer.extraArgs[b\u{1b}]"),
+        "{losses:?}"
+    );
+    let told = err(&output);
+    assert!(told.contains("extraArgs[b\u{fffd}]   ") && told.contains("…   (since v1beta4"), "{told}");
+    assert!(!told.contains(|c: char| c.is_control() && c != '\n'), "{told:?}");
+}
+
+#[test]
 fn repeated_files_are_one_configuration_and_component_configs_ride_along_untouched() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str, text: &str| {

@@ -109,6 +109,8 @@ fn tokens_that_we_make_are_signed_listed_and_deleted_by_the_real_programs_and_th
     taken(&plane)?;
     for_programs(&plane)?;
     configured(&plane, scratch.path())?;
+    unnamed(&plane)?;
+    denied(&plane, scratch.path());
     described(&plane, scratch.path())?;
     plane.down()
 }
@@ -165,7 +167,7 @@ fn refusals(plane: &ControlPlane) -> Result<()> {
     let again = token(plane, &["create", "aaaaaa.ffffffffffffffff"]);
     assert_eq!(again.status.code(), Some(1));
     assert!(text(&again.stderr).starts_with("error: a token with id \"aaaaaa\" already exists: it never ends\n"));
-    let dry = token(plane, &["--dry-run", "create", "dddddd.0123456789abcdef"]);
+    let dry = token(plane, &["--dry-run=true", "create", "dddddd.0123456789abcdef", "--print-join-command=false"]);
     assert_eq!(said(&dry), "dddddd.0123456789abcdef\n");
     assert!(text(&dry.stderr).contains("bootstrap-token-dddddd would be created"), "{dry:?}");
     assert_eq!(secrets(plane)?, before);
@@ -203,6 +205,9 @@ fn taken(plane: &ControlPlane) -> Result<()> {
     let same = token(plane, &["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "0"]);
     assert_eq!(said(&same), "aaaaaa.0123456789abcdef\n");
     assert!(text(&same.stderr).contains("the token aaaaaa was there already"), "{same:?}");
+    let same = ["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "0", "-o", "json"];
+    let same: Value = serde_json::from_str(&said(&token(plane, &same))).expect("JSON");
+    assert_eq!((&same["token"], &same["existed"]), (&"aaaaaa.0123456789abcdef".into(), &true.into()));
     // The real cleaner may have been at it.
     let ended = text(&token(plane, &["create", "hhhhh0.0123456789abcdef"]).stderr);
     let known = ["it has ended at 2001-01-01 00:00 UTC", "it is being deleted"];
@@ -221,7 +226,7 @@ fn for_programs(plane: &ControlPlane) -> Result<()> {
     let words = ["create", "gggggg.0123456789abcdef", "--ttl", "1h", "--description", "x", "--print-join-command"];
     let made = said(&token(plane, &[&words[..], &["-o", "json"]].concat()));
     let made: Value = serde_json::from_str(&made).expect("JSON");
-    assert_eq!(made["token"], "gggggg.0123456789abcdef");
+    assert_eq!((&made["token"], &made["existed"]), (&"gggggg.0123456789abcdef".into(), &Value::Null));
     assert_eq!((&made["description"], made["usages"].as_array().expect("usages").len()), (&"x".into(), 2));
     assert_eq!(made["groups"][0], "system:bootstrappers:kubeadm:default-node-token");
     assert!(made["joinCommand"].as_str().is_some_and(|line| line.starts_with("kubeadm join 127.0.0.1:")), "{made}");
@@ -280,6 +285,43 @@ fn configured(plane: &ControlPlane, scratch: &Path) -> Result<()> {
     said(&token(plane, &["delete", "ffffff"]));
     assert_eq!(ours, said(&kubeadm(plane, &[&["token"][..], &with_key].concat())?));
     Ok(())
+}
+
+/// An empty `--kubeconfig` is none, for kubeadm as well.
+fn unnamed(plane: &ControlPlane) -> Result<()> {
+    let list = |program: &Path| {
+        let mut command = Command::new(program);
+        command.args(["token", "list", "-o", "json", "--kubeconfig="]).env("KUBECONFIG", plane.kubeconfig());
+        said(&command.output().expect("it runs"))
+    };
+    let theirs = list(&KUBERNETES.ensure()?.path("kubeadm"));
+    assert!(theirs.contains("BootstrapToken"), "{theirs}");
+    assert_eq!(list(Path::new(env!("CARGO_BIN_EXE_machineadm"))), theirs);
+    Ok(())
+}
+
+/// Whoever may make no tokens learns which one failed.
+fn denied(plane: &ControlPlane, scratch: &Path) {
+    let admin = std::fs::read_to_string(plane.kubeconfig()).expect("a kubeconfig");
+    let without_key = admin.lines().filter(|line| !line.contains("client-key-data:"));
+    let stranger = without_key.map(|line| match line.split_once("client-certificate-data:") {
+        Some((before, _)) => format!("{before}token: nobody\n"),
+        None => format!("{line}\n"),
+    });
+    let (kubeconfig, file) = (scratch.join("stranger.conf"), scratch.join("denied.yaml"));
+    std::fs::write(&kubeconfig, stranger.collect::<String>()).expect("a file");
+    let document = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\nbootstrapTokens:\n\
+                    - {token: kkkkkk.0123456789abcdef}\n- {token: llllll.0123456789abcdef}\n";
+    std::fs::write(&file, document).expect("a file");
+    for words in [&["--config", &file.display().to_string()][..], &["kkkkkk.0123456789abcdef"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+        command.args(["token", "create"]).args(words).arg("--kubeconfig").arg(&kubeconfig);
+        let refused = command.output().expect("it runs");
+        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+        let complaint = text(&refused.stderr);
+        assert!(complaint.starts_with("error: failed to create bootstrap token \"kkkkkk\": "), "{complaint}");
+        assert!(!complaint.contains("0123456789abcdef"), "{complaint}");
+    }
 }
 
 /// Whatever a description holds, ours and kubeadm's are the same; what was recorded of it is what it is still.

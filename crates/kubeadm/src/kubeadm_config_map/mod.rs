@@ -4,7 +4,7 @@
 mod graft;
 
 use crate::{
-    aside::{Loss, Note},
+    aside::{Flag, Loss, Note},
     convert::{Converted, convert},
     decode::WrongValue,
     hub::{ClusterConfiguration, Documents},
@@ -150,7 +150,8 @@ fn for_the_map(mut converted: Converted) -> Converted {
         why: Some("kubeadm-config holds no place for it in this version"),
     };
     converted.documents.retain(|document| document.kind == Kind::ClusterConfiguration);
-    converted.losses.extend(converted.flags.drain(..).map(|flag| lost(&flag.path, flag.shown())));
+    let said = |flag: &Flag| if flag.secret { flag.shown() } else { flag.argument() };
+    converted.losses.extend(converted.flags.drain(..).map(|flag| lost(&flag.path, said(&flag))));
     let in_another_document =
         |note: &Note| note.now.as_ref().is_some_and(|now| !now.starts_with("ClusterConfiguration"));
     let moved: Vec<Note> = converted.notes.extract_if(.., |note| in_another_document(note)).collect();

@@ -38,8 +38,10 @@ pub(super) fn act(wanted: &v1alpha1::Init) -> Result<Act, PlanError> {
     let target = Target::new(&wanted.kubernetes_version).map_err(|why| PlanError::Unfit(vec![why.to_string()]))?;
     let converted = kubeadm::convert(&documents(wanted), &target);
     if !converted.losses.is_empty() {
-        let loss = |loss: &kubeadm::Loss| format!("the kubeadm of {} can't be told {}", target.release(), loss.path);
-        return Err(PlanError::Unfit(converted.losses.iter().map(loss).collect()));
+        let path = |loss: &kubeadm::Loss| kubeadm::shown(&loss.path);
+        let paths = converted.losses.iter().map(path);
+        let problem = |path| format!("the kubeadm of {} can't be told {path}", target.release());
+        return Err(PlanError::Unfit(paths.map(problem).collect()));
     }
     Ok(Act::Init(host::Init {
         file: Secret::new(file(wanted, &converted)),

@@ -16,6 +16,8 @@ const ADMIN: &str = "/etc/kubernetes/admin.conf";
 
 /// The kubeconfig that was named, else the one that kubeadm would take.
 pub(super) fn kubeconfig(named: &Option<PathBuf>) -> Result<Kubeconfig, Exit> {
+    // An empty name is none, as kubeadm has it.
+    let named = named.as_ref().filter(|path| !path.as_os_str().is_empty());
     let places = match named {
         Some(path) => vec![path.clone()],
         None => places(std::env::var_os("KUBECONFIG"), std::env::var_os("HOME")),
@@ -40,7 +42,7 @@ fn places(listed: Option<OsString>, home: Option<OsString>) -> Vec<PathBuf> {
 }
 
 /// What helps when nothing is where it was looked for.
-fn remedy(named: &Option<PathBuf>, places: &[PathBuf]) -> String {
+fn remedy(named: Option<&PathBuf>, places: &[PathBuf]) -> String {
     if named.is_some() || places.iter().any(|path| path.exists()) {
         return String::new();
     }

@@ -62,6 +62,19 @@ pub(crate) fn run(kubeconfig: &Path, words: &[&str]) -> Output {
     begin(kubeconfig, words).wait_with_output().unwrap()
 }
 
+/// The run that completed: the first, or a second if the server was away for longer than the first had patience. A
+/// command that gives up without having tried again is wrong.
+pub(crate) fn completing(first: &Output, kubeconfig: &Path, words: &[&str]) -> Output {
+    let complaint = text(&first.stderr);
+    let last = match first.status.code() {
+        Some(0) => first.clone(),
+        Some(1) if complaint.contains("; trying again for ") => run(kubeconfig, words),
+        other => panic!("{words:?} ended with {other:?}: {complaint}"),
+    };
+    assert_eq!(last.status.code(), Some(0), "{words:?}: {last:?}");
+    last
+}
+
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -89,13 +89,17 @@ fn nothing_of_others_is_lost(plane: &ControlPlane) -> Result<()> {
             let one_succeeded = outputs.iter().any(|output| output.status.success());
             one_succeeded && written.load(Ordering::SeqCst) >= OTHERS
         };
-        while !writing.is_finished() && !is_met(&outputs) {
+        let met = until("both have written", LIMIT, || {
+            if writing.is_finished() || is_met(&outputs) {
+                return Ok(());
+            }
             outputs.extend(ended(again().collect()));
-        }
+            Err(format!("others wrote {} times; {:?}", written.load(Ordering::SeqCst), codes(&outputs)))
+        });
         is_over.store(true, Ordering::SeqCst);
         writing.join().unwrap();
-        outputs
-    });
+        met.map(|()| outputs)
+    })?;
     let written = written.into_inner();
     for output in outputs.iter().filter(|output| !output.status.success()) {
         assert!(text(&output.stderr).contains("was changed by others"), "{output:?}");

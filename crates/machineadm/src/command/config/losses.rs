@@ -1,6 +1,6 @@
 //! What a kubeadm can't be told, and what is said in another way, for people.
 use crate::show::count;
-use kubeadm::{Flag, Loss, Note, NoteKind, Severity, Target};
+use kubeadm::{Flag, Loss, Note, NoteKind, Severity, Target, shown};
 
 /// Tells what is lost, as an error or as a warning.
 pub(super) fn tell(losses: &[Loss], target: &Target, severity: Severity) {
@@ -17,7 +17,7 @@ pub(super) fn tell(losses: &[Loss], target: &Target, severity: Severity) {
         target.api()
     );
     for loss in losses {
-        tell!("  {}   {}   ({})", loss.path, loss.value, remedy(loss));
+        tell!("  {}   {}   ({})", shown(&loss.path), shown(&loss.value), remedy(loss));
     }
 }
 
@@ -46,9 +46,10 @@ pub(super) fn tell_flags(flags: &[Flag]) {
 /// Tells what is said in another way.
 pub(super) fn tell_notes(notes: &[Note]) {
     for Note { path, kind, .. } in notes {
+        let path = shown(path);
         match kind {
-            NoteKind::Set(value) => tell!("note: {path} is set to {value}"),
-            NoteKind::Equivalent(other) => tell!("note: {path} is said by {other}"),
+            NoteKind::Set(value) => tell!("note: {path} is set to {}", shown(value)),
+            NoteKind::Equivalent(other) => tell!("note: {path} is said by {}", shown(other)),
             NoteKind::Default | NoteKind::NoEffect | NoteKind::Sorted => {}
         }
     }

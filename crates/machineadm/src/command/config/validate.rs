@@ -6,7 +6,7 @@ use super::{
 };
 use crate::show;
 use host::contract::Exit;
-use kubeadm::{Kind, Problem, Refusal, Rules, Severity, Strictness, Target, check, convert};
+use kubeadm::{Kind, Problem, Refusal, Rules, Severity, Strictness, Target, check, convert, shown};
 
 pub(super) fn run(asked: &Validate) -> Result<Exit, Exit> {
     let version = asked.kubernetes_version.as_deref();
@@ -55,9 +55,10 @@ fn one(configuration: &Configuration, target: Option<&Target>, asked: &Validate)
         // Feature gates have been checked already.
         let losses = losses.into_iter().filter(|loss| !loss.path.contains(".featureGates."));
         problems.extend(losses.map(|loss| {
-            let message = format!("the kubeadm of Kubernetes 1.{} does not know {}", target.minor(), loss.value);
+            let message =
+                format!("the kubeadm of Kubernetes 1.{} does not know {}", target.minor(), shown(&loss.value));
             let remedy = losses::remedy(&loss);
-            problem(Severity::Error, loss.path, message, Some(remedy))
+            problem(Severity::Error, shown(&loss.path), message, Some(remedy))
         }));
     }
     (problems, documents)

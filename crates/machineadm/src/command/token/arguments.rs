@@ -1,6 +1,10 @@
 //! What people type after `machineadm token`.
 use crate::cli::Output;
-use clap::{ArgAction, Args, Subcommand};
+use clap::{
+    ArgAction, Args, Subcommand,
+    builder::{OsStringValueParser, TypedValueParser},
+};
+use cluster::Effect;
 use std::path::PathBuf;
 
 /// kubeadm takes the first two before and after the word that says what to do.
@@ -9,10 +13,17 @@ pub(crate) struct Token {
     #[command(flatten)]
     pub(crate) connection: Connection,
     /// Check everything with the cluster, and change nothing
-    #[arg(long, global = true)]
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", hide_default_value = true, action = ArgAction::Set)]
     pub(crate) dry_run: bool,
     #[command(subcommand)]
     pub(crate) action: Action,
+}
+
+impl Token {
+    /// What shall come of it on the cluster.
+    pub(super) const fn effect(&self) -> Effect {
+        if self.dry_run { Effect::DryRun } else { Effect::Real }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -27,7 +38,9 @@ Examples:
   machineadm token create -o json | jq -r .expires
 
 A token for authentication lets its holder claim to be a node of the cluster until it expires. An id that is there
-already is refused, with --config before any token is made, unless the same command made it a few minutes ago.")]
+already is refused, with --config before any token is made, unless it is just the token that is asked for and ends as
+late: at most a tenth of its TTL earlier, and at most ten minutes. One that never ends, or at a time that --config
+names, may be of any age.")]
     Create(Box<Create>),
     /// List the tokens of the cluster
     #[command(after_help = "\
@@ -57,7 +70,7 @@ Example:
 pub(crate) struct Connection {
     /// How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else
     /// ~/.kube/config, and then /etc/kubernetes/admin.conf
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) kubeconfig: Option<PathBuf>,
 }
 
@@ -79,7 +92,7 @@ pub(crate) struct Create {
     #[arg(long, value_name = "GROUPS", value_delimiter = ',')]
     pub(crate) groups: Option<Vec<String>>,
     /// Print the command that joins a machine with it instead of the token alone
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", hide_default_value = true, action = ArgAction::Set)]
     pub(crate) print_join_command: bool,
     /// The certificate key for the join command of a control plane node
     #[arg(long, value_name = "KEY", default_value = "", hide_default_value = true)]
@@ -120,4 +133,45 @@ pub(crate) struct Generate {
     /// How to print it
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        token: Token,
+    }
+
+    fn read(line: &str) -> Token {
+        Line::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{line}: {error}")).token
+    }
+
+    #[test]
+    fn a_switch_may_be_followed_by_its_value_as_with_kubeadm() {
+        for (line, effect, prints) in [
+            ("token create", Effect::Real, false),
+            ("token --dry-run create", Effect::DryRun, false),
+            ("token create --dry-run --print-join-command", Effect::DryRun, true),
+            ("token --dry-run=true create --print-join-command=true", Effect::DryRun, true),
+            ("token create --dry-run=false --print-join-command=false", Effect::Real, false),
+            ("token --dry-run=false create --print-join-command abcdef.0123456789abcdef", Effect::Real, true),
+        ] {
+            let token = read(line);
+            let Action::Create(create) = &token.action else { panic!("{line}: {token:?}") };
+            assert_eq!((token.effect(), create.print_join_command), (effect, prints), "{line}");
+        }
+        assert!(Line::try_parse_from(["token", "create", "--dry-run=perhaps"]).is_err());
+        assert!(matches!(read("token --dry-run delete abcdef").action, Action::Delete(_)));
+    }
+
+    #[test]
+    fn an_empty_kubeconfig_may_be_named() {
+        for line in ["token --kubeconfig= list", "token list --kubeconfig=", "token list --kubeconfig "] {
+            assert_eq!(read(line).connection.kubeconfig, Some(PathBuf::new()), "{line}");
+        }
+    }
 }

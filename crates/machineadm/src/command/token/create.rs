@@ -1,7 +1,6 @@
 //! `machineadm token create`: everything is checked before the first Secret is made.
 use super::{
     arguments::{Create, Token},
-    effect,
     join_command::{CertificateKey, Invitation},
     taken, tried, wanted,
 };
@@ -10,23 +9,23 @@ use crate::{
     context::fail,
     show::tokens::{Made, Stream},
 };
-use cluster::{ApiServer, Created};
+use cluster::{ApiServer, Created, Effect};
 use discovery::{TokenSettings, Usage, token_secret};
 use host::contract::Exit;
 use jiff::Timestamp;
 use objects::{Object, Secret};
 
-pub(super) fn run(asked: &Create, Token { connection, dry_run, .. }: &Token) -> Result<Exit, Exit> {
+pub(super) fn run(asked: &Create, token: &Token) -> Result<Exit, Exit> {
     let now = Timestamp::now();
     let tokens = wanted::tokens(asked, now)?;
-    let kubeconfig = api::kubeconfig(&connection.kubeconfig)?;
+    let kubeconfig = api::kubeconfig(&token.connection.kubeconfig)?;
     let mut telling = Telling {
         key: certificate_key(asked)?,
         invitation: asked.print_join_command.then(|| Invitation::of(&kubeconfig)).transpose()?,
-        dry_run: *dry_run,
+        effect: token.effect(),
         stream: Stream::of(asked.output),
     };
-    let maker = Maker { server: api::connect(kubeconfig)?, dry_run: *dry_run, now };
+    let maker = Maker { server: api::connect(kubeconfig)?, effect: token.effect(), now };
     maker.all_ids_are_free(&tokens)?;
     let mut exit = Exit::Done;
     for settings in &tokens {
@@ -51,7 +50,7 @@ fn certificate_key(asked: &Create) -> Result<Option<CertificateKey>, Exit> {
 
 struct Maker {
     server: ApiServer,
-    dry_run: bool,
+    effect: Effect,
     now: Timestamp,
 }
 
@@ -72,15 +71,16 @@ impl Maker {
     fn make(&self, wanted: &TokenSettings) -> Result<Live, String> {
         let object = Object::from(wanted.secret());
         let body = api::body(&object)?;
-        let created = self.server.create(&object.collection(), &body, effect(self.dry_run));
-        match created.map_err(|error| api::said(&error))? {
-            Created::Created(made) => Ok(Live { settings: settings(&api::read(made)?)?, was_there: false }),
-            Created::Exists { maybe_ours } => self.existing(wanted, maybe_ours),
+        let created = self.server.create(&object.collection(), &body, self.effect);
+        match created.map_err(|error| failure(wanted, &api::said(&error)))? {
+            Created::Created(made) => Ok(Live { settings: settings(wanted, &api::read(made)?)?, was_there: false }),
+            // The answer to an earlier try of ours may have been lost, or a run that was cut short made it.
+            Created::Exists { maybe_ours } => Ok(Live { settings: self.existing(wanted)?, was_there: !maybe_ours }),
         }
     }
 
-    /// The answer to an earlier try of ours may have been lost, or a run that was cut short made it.
-    fn existing(&self, wanted: &TokenSettings, maybe_ours: bool) -> Result<Live, String> {
+    /// The one that is there, if it is what is wanted.
+    fn existing(&self, wanted: &TokenSettings) -> Result<TokenSettings, String> {
         let Some(live) = self.live(wanted)? else {
             let id = &wanted.token.id;
             return Err(format!("a token with id \"{id}\" was there, and was deleted at the same time: try again"));
@@ -88,12 +88,12 @@ impl Maker {
         if !wanted.was_made_as(&live, self.now) {
             return Err(taken::message(&wanted.token.id, &live, self.now));
         }
-        Ok(Live { settings: settings(&live)?, was_there: !maybe_ours })
+        settings(wanted, &live)
     }
 
     fn live(&self, wanted: &TokenSettings) -> Result<Option<Secret>, String> {
         let path = Object::from(wanted.secret()).path();
-        let live = self.server.get(&path).map_err(|error| api::said(&error))?;
+        let live = self.server.get(&path).map_err(|error| failure(wanted, &api::said(&error)))?;
         live.map(api::read).transpose()
     }
 }
@@ -105,16 +105,21 @@ struct Live {
     was_there: bool,
 }
 
-fn settings(live: &Secret) -> Result<TokenSettings, String> {
-    TokenSettings::read(live)
-        .map_err(|reason| format!("the cluster has made another Secret than was asked for: {reason}"))
+fn settings(wanted: &TokenSettings, live: &Secret) -> Result<TokenSettings, String> {
+    let other = |reason| format!("the cluster has made another Secret than was asked for: {reason}");
+    TokenSettings::read(live).map_err(|reason| failure(wanted, &other(reason)))
+}
+
+/// Of several tokens, people have to know which one failed.
+fn failure(wanted: &TokenSettings, problem: &str) -> String {
+    format!("failed to create bootstrap token \"{}\": {problem}", wanted.token.id)
 }
 
 /// The result on standard output; what it risks on standard error.
 struct Telling {
     invitation: Option<Invitation>,
     key: Option<CertificateKey>,
-    dry_run: bool,
+    effect: Effect,
     stream: Stream,
 }
 
@@ -123,12 +128,16 @@ impl Telling {
         let join_command =
             self.invitation.as_ref().map(|invitation| invitation.command(&live.token, self.key.as_ref()));
         let line = join_command.clone().unwrap_or_else(|| format!("{}\n", live.token.expose().as_str()));
-        self.stream.put(&line, &Made::of(live, join_command.as_deref(), self.dry_run));
+        let dry_run = self.effect == Effect::DryRun;
+        let mut made = Made::from(live);
+        made.join_command = join_command.as_deref().map(str::trim_end);
+        (made.existed, made.dry_run) = (*was_there, dry_run);
+        self.stream.put(&line, &made);
         if *was_there {
             tell!("the token {} was there already, made just so", live.token.id);
-        } else if self.dry_run {
+        } else if dry_run {
             let name = token_secret::name(&live.token.id);
-            tell!("Secret {}/{name} would be created{}", token_secret::NAMESPACE, tried(true));
+            tell!("Secret {}/{name} would be created{}", token_secret::NAMESPACE, tried(self.effect));
             return;
         }
         if live.usages.contains(Usage::Authentication.name()) {

@@ -1,14 +1,14 @@
 //! `machineadm token delete`: by id, or by a whole token if its secret half is right.
 use super::{
     arguments::{Delete, Token},
-    effect, tried,
+    tried,
 };
 use crate::{
     command::{api, wrong_input},
     context::fail,
     show::tokens::{Deletion, DeletionResult, Stream},
 };
-use cluster::{ApiServer, Deleted, Precondition};
+use cluster::{ApiServer, Deleted, Effect, Precondition};
 use discovery::{BootstrapToken, TokenId, TokenSecret, token_secret};
 use host::contract::Exit;
 use objects::Secret;
@@ -22,18 +22,18 @@ struct Meant {
     secret: Option<TokenSecret>,
 }
 
-pub(super) fn run(asked: &Delete, Token { connection, dry_run, .. }: &Token) -> Result<Exit, Exit> {
+pub(super) fn run(asked: &Delete, token: &Token) -> Result<Exit, Exit> {
     let meant = asked.tokens.iter().enumerate().map(|(index, text)| meant(index, text));
     let (meant, problems): (Vec<_>, Vec<_>) = meant.partition(Result::is_ok);
     if !problems.is_empty() {
         return Err(wrong_input(&problems.into_iter().filter_map(Result::err).collect::<Vec<_>>()));
     }
-    let server = api::connect(api::kubeconfig(&connection.kubeconfig)?)?;
+    let server = api::connect(api::kubeconfig(&token.connection.kubeconfig)?)?;
     let mut stream = Stream::of(asked.output);
     let mut exit = Exit::Done;
     for meant in meant.into_iter().flatten() {
-        let ended = delete(&server, &meant, *dry_run);
-        told(&mut stream, &meant.id, &ended, *dry_run);
+        let ended = delete(&server, &meant, token.effect());
+        told(&mut stream, &meant.id, &ended, token.effect());
         if let Err(problem) = ended {
             exit = fail(&problem);
         }
@@ -51,22 +51,22 @@ fn meant(index: usize, text: &str) -> Result<Meant, String> {
 }
 
 /// People read on standard error what did not come about.
-fn told(stream: &mut Stream, id: &TokenId, ended: &Result<DeletionResult, String>, dry_run: bool) {
+fn told(stream: &mut Stream, id: &TokenId, ended: &Result<DeletionResult, String>, effect: Effect) {
     let (result, reason) = match ended {
         Ok(result) => (*result, None),
         Err(problem) => (DeletionResult::Failed, problem.lines().next()),
     };
     let line = match result {
-        DeletionResult::Deleted => format!("bootstrap token \"{id}\" deleted{}\n", tried(dry_run)),
+        DeletionResult::Deleted => format!("bootstrap token \"{id}\" deleted{}\n", tried(effect)),
         DeletionResult::Absent | DeletionResult::Failed => String::new(),
     };
     if result == DeletionResult::Absent {
         tell!("bootstrap token \"{id}\" is not there");
     }
-    stream.put(&line, &Deletion { id: id.as_str(), result, reason, dry_run });
+    stream.put(&line, &Deletion { id: id.as_str(), result, reason, dry_run: effect == Effect::DryRun });
 }
 
-fn delete(server: &ApiServer, meant: &Meant, dry_run: bool) -> Result<DeletionResult, String> {
+fn delete(server: &ApiServer, meant: &Meant, effect: Effect) -> Result<DeletionResult, String> {
     let id = &meant.id;
     let path = format!("/api/v1/namespaces/{}/secrets/{}", token_secret::NAMESPACE, token_secret::name(id));
     let named = |error| format!("failed to delete bootstrap token \"{id}\": {}", api::said(&error));
@@ -76,7 +76,7 @@ fn delete(server: &ApiServer, meant: &Meant, dry_run: bool) -> Result<DeletionRe
         allowed(&live, meant)?;
         let only_if =
             Precondition { uid: live.metadata.uid.clone(), resource_version: live.metadata.resource_version.clone() };
-        match server.delete(&path, &only_if, effect(dry_run)).map_err(named)? {
+        match server.delete(&path, &only_if, effect).map_err(named)? {
             Deleted::Deleted | Deleted::Absent => return Ok(DeletionResult::Deleted),
             Deleted::Changed => {}
         }

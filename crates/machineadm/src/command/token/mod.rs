@@ -9,6 +9,7 @@ mod wanted;
 
 use crate::{context::failed, show::tokens::Stream};
 use arguments::{Action, Token};
+use cluster::Effect;
 use discovery::BootstrapToken;
 use host::{contract::Exit, linux::entropy};
 
@@ -39,10 +40,9 @@ fn generated() -> Result<BootstrapToken, Exit> {
 }
 
 /// `(dry run)` behind what was only tried.
-fn tried(dry_run: bool) -> &'static str {
-    if dry_run { " (dry run)" } else { "" }
-}
-
-fn effect(dry_run: bool) -> cluster::Effect {
-    if dry_run { cluster::Effect::DryRun } else { cluster::Effect::Real }
+const fn tried(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Real => "",
+        Effect::DryRun => " (dry run)",
+    }
 }

@@ -14,13 +14,16 @@ pub(crate) struct Made<'a> {
     usages: Vec<&'a str>,
     groups: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    join_command: Option<&'a str>,
+    pub(crate) join_command: Option<&'a str>,
+    /// Whether it was there before this run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    dry_run: bool,
+    pub(crate) existed: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) dry_run: bool,
 }
 
-impl<'a> Made<'a> {
-    pub(crate) fn of(settings: &'a TokenSettings, join_command: Option<&'a str>, dry_run: bool) -> Self {
+impl<'a> From<&'a TokenSettings> for Made<'a> {
+    fn from(settings: &'a TokenSettings) -> Self {
         let TokenSettings { token, description, expires, usages, groups } = settings;
         Self {
             token: token.expose().to_string(),
@@ -28,8 +31,9 @@ impl<'a> Made<'a> {
             expires: expires.map(|moment| moment.to_string()),
             usages: usages.iter().map(String::as_str).collect(),
             groups,
-            join_command: join_command.map(str::trim_end),
-            dry_run,
+            join_command: None,
+            existed: false,
+            dry_run: false,
         }
     }
 }

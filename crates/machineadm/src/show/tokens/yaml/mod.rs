@@ -27,7 +27,7 @@ fn member(key: &str, value: &Value) -> String {
 /// Text behind a key or a dash, with its line end.
 fn scalar(before: &str, text: &str) -> String {
     let mut line = written::behind(before, text, style::of(text));
-    if !line.ends_with('\n') {
+    if !line.ends_with(style::is_break) {
         line.push('\n');
     }
     line

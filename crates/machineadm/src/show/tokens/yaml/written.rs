@@ -84,12 +84,12 @@ impl Line {
 
     fn put_literal(&mut self, text: &str) {
         self.put('|');
-        if text.starts_with([' ', '\n']) {
+        if text.starts_with(|c| c == ' ' || is_break(c)) {
             self.put('2');
         }
-        match text.strip_suffix('\n') {
+        match text.strip_suffix(is_break) {
             None => self.put('-'),
-            Some(rest) if rest.is_empty() || rest.ends_with('\n') => self.put('+'),
+            Some(rest) if rest.is_empty() || rest.ends_with(is_break) => self.put('+'),
             Some(_) => {}
         }
         self.written.push('\n');
