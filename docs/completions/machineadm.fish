@@ -269,7 +269,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l mode 
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-unsafe-skip-ca-verification -d 'Go without a pin: whoever else holds the token can then pose as the cluster'
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l store -d 'Keep what was found on this machine; another cluster that is kept there goes only if this one is reached'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l store -d 'Keep what was found on this machine; what is kept there already goes only if this is reached'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l refresh -d 'Ask the cluster that is kept on this machine whether its address or its roots have changed, and follow them'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l accept-unpinned-roots -d 'With --refresh or --store: agree to roots of which none is pinned'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s h -l help -d 'Print help (see more with \'--help\')'

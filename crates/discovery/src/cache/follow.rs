@@ -68,11 +68,32 @@ pub enum Refused {
     #[error("{0}")]
     Unusable(Refusal),
     /// None of its roots is pinned.
-    #[error("none of the new roots is pinned: agree to them, or discover the cluster anew with their pins")]
+    #[error(
+        "none of the new roots is pinned, {}: agree to them, or discover the cluster anew with their pins",
+        keys(.0)
+    )]
     NotPinned(Vec<Pin>),
     /// It would have every public authority vouch for a cluster that had its own.
     #[error("the answer names no roots, where the present ones are the cluster's own: agree to trust the system's")]
     RootsDropped,
+    /// It was found, but can't be kept.
+    #[error("what was found could not be read back once it is kept: its roots are too large, or do not fit its pins")]
+    NotReadBack,
+}
+
+impl Refused {
+    /// The keys that somebody has to compare with the cluster's own before agreeing.
+    pub fn keys(&self) -> &[Pin] {
+        match self {
+            Self::NotPinned(keys) => keys,
+            Self::Unverified | Self::Unusable(_) | Self::RootsDropped | Self::NotReadBack => &[],
+        }
+    }
+}
+
+fn keys(pins: &[Pin]) -> String {
+    let keys = pins.iter().map(Pin::to_string).collect::<Vec<_>>().join(", ");
+    if pins.len() == 1 { format!("whose key is {keys}") } else { format!("whose keys are {keys}") }
 }
 
 /// Whether an answer may take the place of what is known. It does once the cluster has been reached under it.

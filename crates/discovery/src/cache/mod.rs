@@ -1,6 +1,7 @@
 //! ClusterInfo kept on a machine, and when something newer may take its place.
 mod follow;
 mod refresh;
+mod search;
 mod succession;
 
 use crate::{
@@ -12,6 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use follow::{Answer, Consent, Decision, Kept, Newer, Refused, follow};
+pub use search::{NotFound, Search};
 
 /// ClusterInfo as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

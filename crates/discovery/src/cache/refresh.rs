@@ -1,6 +1,6 @@
 //! Asking the kept cluster what is new.
 use super::{Answer, Cached, Consent, Decision, Kept, NoCache, Refused, follow};
-use crate::method::{Network, Patience, Refusal, confirm, rounds, vouched_by};
+use crate::method::{Demand, Network, Patience, Refusal, confirm, rounds, vouched_by};
 use jiff::Timestamp;
 
 impl Cached {
@@ -20,7 +20,7 @@ impl Cached {
             let body = net.cluster_info(endpoint, vouched_by(&present)).map_err(Refusal::Unreached)?;
             let decision = follow(&present, &self.pins, Answer::Verified(&body), consent);
             if let Decision::Replace(newer) = &decision {
-                confirm(&newer.info, net)?;
+                confirm(&newer.info, Demand::SaysTheSame, net)?;
             }
             Ok(decision)
         });

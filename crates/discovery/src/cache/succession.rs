@@ -1,13 +1,15 @@
 //! A cluster was discovered anew while one is kept: what becomes of what the kept one is known by.
 use super::{Cached, Consent, Refused, follow::objection};
 use crate::{
-    ClusterInfo, Pin,
-    method::{Network, Patience, Refusal, confirm, rounds},
+    ClusterInfo,
+    method::{Demand, Network, Patience, Refusal, confirm, rounds},
+    proof::Proof,
 };
 
 impl Cached {
     /// What is kept from now on. A good one isn't given up for one that nobody reaches, nor a pinned root for one that
-    /// is not pinned, unless somebody agrees. One that can't be used any more is no hindrance.
+    /// is not pinned, unless somebody agrees. One that can't be used any more is no hindrance; what can't be read back
+    /// takes nobody's place.
     pub fn succeeded_by(
         &self,
         found: Self,
@@ -15,29 +17,54 @@ impl Cached {
         net: &mut dyn Network,
         patience: Patience,
     ) -> Result<Self, Refused> {
-        let (Ok(present), Ok(info)) = (self.info(), found.info()) else { return Ok(found) };
-        let found = Self { pins: self.pins_after(&present, &found, &info, consent)?, ..found };
+        let info = found.info().map_err(|_| Refused::NotReadBack)?;
+        let Ok(present) = self.info() else { return Ok(found) };
+        let demand = found.proof.demand();
+        let found = self.known_by(&present, found, &info, consent)?;
         if info != present {
-            let reached = rounds(&[&info.server], net, patience, |_, net| confirm(&info, net));
+            let place = info.endpoint().map_or_else(|_| info.server.clone(), |endpoint| endpoint.to_string());
+            let reached = rounds(&[place], net, patience, |_, net| confirm(&info, demand, net));
             reached.map_err(|not| Refused::Unusable(not.last().unwrap_or(Refusal::Changed)))?;
         }
         Ok(found)
     }
 
-    /// Pins outlive a discovery without any: they stay where they fit, and somebody must agree where they don't.
-    fn pins_after(
+    /// Pins outlive a discovery without any: they stay where they fit, and somebody must agree where they don't, who is
+    /// then what the new roots are known by.
+    fn known_by(
         &self,
         present: &ClusterInfo,
-        found: &Self,
+        found: Self,
         info: &ClusterInfo,
         consent: Consent,
-    ) -> Result<Vec<Pin>, Refused> {
+    ) -> Result<Self, Refused> {
         if !found.pins.is_empty() {
-            return Ok(found.pins.clone());
+            return Ok(found);
         }
-        match objection(present, &self.pins, info) {
-            Some(refused) if consent == Consent::Withheld => Err(refused),
-            _ => Ok(self.pins_for(info)),
+        let pins = self.pins_for(info);
+        let proof = match objection(present, &self.pins, info) {
+            Some(refused) if consent == Consent::Withheld => return Err(refused),
+            Some(_) => Proof::Agreed { from: present.server.clone(), on: found.updated, pins: pins.clone() },
+            None if self.vouches_better(present, &found.proof, info) => self.proof.clone(),
+            None => found.proof,
+        };
+        Ok(Self { pins, proof, ..found })
+    }
+
+    /// Whether what is kept proves the very same roots without the risk of going without a pin. Further roots beside a
+    /// pinned one would be the word of whoever holds the token.
+    fn vouches_better(&self, present: &ClusterInfo, proof: &Proof, info: &ClusterInfo) -> bool {
+        !self.pins.is_empty() && info.roots == present.roots && proof.risk().is_some()
+    }
+}
+
+impl Proof {
+    /// What a cluster that was proven so must say to those who don't give their name. One that a token has found is
+    /// open to them.
+    fn demand(&self) -> Demand {
+        match self {
+            Self::File { .. } | Self::Url { .. } | Self::StandardInput { .. } => Demand::SaysTheSameOrNothing,
+            Self::Token { .. } | Self::Agreed { .. } => Demand::SaysTheSame,
         }
     }
 }

@@ -5,12 +5,26 @@ use crate::{
     cluster_info::{self, Origin},
 };
 
+/// What counts as reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Demand {
+    /// The cluster says the same.
+    SaysTheSame,
+    /// The same, or that strangers may not ask: somebody brought its roots, and they verify whoever says that.
+    SaysTheSameOrNothing,
+}
+
 /// Asks a cluster at its own address, verified by its own roots, and demands that it says the same. Without that, what
 /// is known of a cluster could be replaced by something that leads nowhere, or to somebody else.
-pub(crate) fn confirm(info: &ClusterInfo, net: &mut Until<'_>) -> Result<(), Refusal> {
+pub(crate) fn confirm(info: &ClusterInfo, demand: Demand, net: &mut Until<'_>) -> Result<(), Refusal> {
     let unconfirmed = |reason: String| Refusal::Unconfirmed { server: info.server.clone(), reason };
     let endpoint = info.endpoint().map_err(|error| unconfirmed(format!("the address {error}")))?;
-    let body = net.cluster_info(&endpoint, vouched_by(info)).map_err(|unreached| unconfirmed(unreached.to_string()))?;
+    // Any web server that the system's roots vouch for could forbid.
+    let may_forbid = demand == Demand::SaysTheSameOrNothing && !info.roots.is_empty();
+    let body = match net.cluster_info(&endpoint, vouched_by(info)) {
+        Err(unreached) if may_forbid && unreached.is_forbidden() => return Ok(()),
+        body => body.map_err(|unreached| unconfirmed(unreached.to_string()))?,
+    };
     match said(&body) {
         Ok(said) if said == *info => Ok(()),
         Ok(_) => Err(unconfirmed("it says something else there".to_owned())),

@@ -1,7 +1,7 @@
 //! Discovery by a kubeconfig that was brought here: from a file, a URL or standard input.
 use super::{
     Source, Until,
-    confirm::{confirm, vouched_by},
+    confirm::{Demand, confirm, vouched_by},
     https,
     network::{Files, Network, Patience},
     outcome::{Attempt, Discovered, NotTrusted, Refusal},
@@ -53,6 +53,8 @@ fn from_path(path: &str, files: &mut dyn Files) -> Result<ClusterInfo, Refusal> 
         let beside = Path::new(path).parent().unwrap_or(Path::new("")).join(file);
         info.roots = files.file(&beside.to_string_lossy()).map_err(Refusal::Unreadable)?;
         bundle(&info.roots).map_err(Refusal::Roots)?;
+        // With its roots inside, it may be more than anybody reads.
+        cluster_info::read(info.kubeconfig().as_bytes(), Origin::Signed).map_err(Refusal::Content)?;
     }
     Ok(info)
 }
@@ -69,7 +71,7 @@ fn refresh(info: ClusterInfo, net: &mut Until<'_>) -> (ClusterInfo, Vec<u8>, Ref
     let body = net.cluster_info(&endpoint, vouched_by(&info));
     let answer = body.as_ref().map_or_else(Answer::None, |body| Answer::Verified(body));
     match follow(&info, &[], answer, Consent::Withheld) {
-        Decision::Replace(Newer { info: newer, kubeconfig, .. }) => match confirm(&newer, net) {
+        Decision::Replace(Newer { info: newer, kubeconfig, .. }) => match confirm(&newer, Demand::SaysTheSame, net) {
             Ok(()) => (newer, kubeconfig.into_bytes(), Refreshed::Updated),
             Err(refusal) => kept(info, refusal.to_string()),
         },

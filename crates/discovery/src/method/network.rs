@@ -51,6 +51,13 @@ pub struct Unreached {
     pub status: Option<u16>,
 }
 
+impl Unreached {
+    /// Whether somebody answered, and that strangers may not ask.
+    pub fn is_forbidden(&self) -> bool {
+        matches!(self.status, Some(401 | 403))
+    }
+}
+
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
@@ -59,12 +66,14 @@ pub enum Event<'a> {
         /// Which.
         place: &'a str,
     },
-    /// It isn't trusted, or not yet, for another reason than the last time; it will be asked again.
+    /// It isn't trusted, or not yet, for another reason than the last time.
     Refused {
         /// Which.
         place: &'a str,
         /// Why.
         text: &'a str,
+        /// What somebody can do about it.
+        next_step: &'static str,
     },
     /// Everything is asked again.
     Again {
@@ -86,6 +95,11 @@ impl Patience {
     /// Asks as often as kubeadm, but several times however little time there is.
     pub fn within(total: Duration) -> Self {
         Self { every: (total / 5).min(Duration::from_secs(5)), total }
+    }
+
+    /// What is left of it after this time.
+    pub(crate) fn after(self, spent: Duration) -> Self {
+        Self { total: self.total.saturating_sub(spent), ..self }
     }
 }
 

@@ -83,7 +83,7 @@ pub enum Refusal {
     #[error("the second, verified answer differs from the first: cluster-info was changed on its way or just now")]
     Changed,
     /// The cluster isn't reached under what it says of itself.
-    #[error("at its new address {server} the cluster does not confirm it: {reason}")]
+    #[error("{}the cluster does not confirm it: {reason}", unless_named(server, reason))]
     Unconfirmed {
         /// The address that it says.
         server: String,
@@ -118,7 +118,7 @@ impl Refusal {
                 "compare address, token and pins with what the cluster prints: machineadm token create --print-join-command"
             }
             Self::Unconfirmed { .. } => {
-                "on the cluster: see that cluster-info names an address and roots that are right"
+                "see that the API server runs at that address with those roots, and that cluster-info names them"
             }
             Self::Changed => "try again; if it stays so, somebody is between this machine and the cluster",
         }
@@ -141,6 +141,12 @@ fn keys(pins: &[Pin]) -> String {
         [pin] => format!("its key {pin} is"),
         pins => format!("its keys {} are", pins.iter().map(Pin::to_string).collect::<Vec<_>>().join(", ")),
     }
+}
+
+/// Where it was asked, unless the reason says so already.
+fn unless_named(server: &str, reason: &str) -> String {
+    let place = server.trim_start_matches("https://").trim_end_matches('/');
+    if reason.contains(place) { String::new() } else { format!("at {server} ") }
 }
 
 impl fmt::Display for NotTrusted {

@@ -48,7 +48,7 @@ pub(crate) fn rounds<P: ToString, T>(
 ) -> Result<T, NotTrusted> {
     let start = net.elapsed();
     let mut all = Until::within(net, patience.total);
-    let (mut attempts, mut told) = (Vec::new(), Vec::new());
+    let mut attempts = Vec::new();
     loop {
         if let Some(found) = round(places, &mut all, &mut attempts, &mut ask) {
             return Ok(found);
@@ -57,10 +57,6 @@ pub(crate) fn rounds<P: ToString, T>(
         if after.is_zero() {
             return Err(NotTrusted { attempts, spent: all.net.elapsed().saturating_sub(start) });
         }
-        for Attempt { place, refusal } in attempts.iter().filter(|attempt| !told.contains(*attempt)) {
-            all.net.tell(Event::Refused { place, text: &refusal.to_string() });
-        }
-        told.clone_from(&attempts);
         all.net.tell(Event::Again { after });
         all.net.pause(after);
     }
@@ -85,9 +81,20 @@ fn round<P: ToString, T>(
             Ok(found) => return Some(found),
             // What was cut short says less than what was said before.
             Err(_) if index < attempts.len() && until.is_over() => {}
-            Err(refusal) if index < attempts.len() => attempts[index].refusal = refusal,
-            Err(refusal) => attempts.push(Attempt { place: name, refusal }),
+            Err(refusal) => refused(Attempt { place: name, refusal }, index, attempts, until.net),
         }
     }
     None
+}
+
+/// Keeps a refusal, and tells it at once: the next place may take long, or be the right one.
+fn refused(attempt: Attempt, index: usize, attempts: &mut Vec<Attempt>, net: &mut dyn Network) {
+    if attempts.get(index) != Some(&attempt) {
+        let Attempt { place, refusal } = &attempt;
+        net.tell(Event::Refused { place, text: &refusal.to_string(), next_step: refusal.next_step() });
+    }
+    match attempts.get_mut(index) {
+        Some(before) => *before = attempt,
+        None => attempts.push(attempt),
+    }
 }

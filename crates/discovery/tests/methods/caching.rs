@@ -2,9 +2,9 @@
 use crate::fake::*;
 use jiff::Timestamp;
 use machineadm_discovery::{
-    ClusterInfo, Proof,
-    cache::{Answer, Cached, Consent, Decision, Kept, NoCache, Refused, follow},
-    method::{Patience, Refusal, Roots, Unreached},
+    ClusterInfo, Method, Proof,
+    cache::{Answer, Cached, Consent, Decision, Kept, NoCache, NotFound, Refused, Search, follow},
+    method::{Network, Patience, Refusal, Roots, Source, Unreached},
     proof::Refreshed,
 };
 
@@ -180,7 +180,10 @@ fn a_pinned_cluster_is_given_up_for_an_unpinned_one_only_with_consent() {
     let other = info("https://api.example.com:6443", OTHER_CA);
     let refused = Err(Refused::NotPinned(vec![pin(OTHER_CA)]));
     assert_eq!(succeeded(&other, Consent::Withheld, Ok(body(&other))), refused);
-    assert_eq!(succeeded(&other, Consent::Given, Ok(body(&other))).map(|kept| kept.pins), Ok(vec![pin(OTHER_CA)]));
+    let agreed = succeeded(&other, Consent::Given, Ok(body(&other))).unwrap();
+    let (from, on, pins) = (real_info().server, cached(true).updated, vec![pin(OTHER_CA)]);
+    assert_eq!(agreed.pins, pins);
+    assert_eq!(agreed.proof, Proof::Agreed { from, on, pins }, "the file alone didn't make it so");
     let public = info("https://api.example.com:6443", b"");
     assert_eq!(succeeded(&public, Consent::Withheld, Ok(body(&public))), Err(Refused::RootsDropped));
     let pinned = Cached { pins: vec![pin(OTHER_CA)], ..brought(&other) };
@@ -199,4 +202,70 @@ fn a_good_cluster_is_not_given_up_for_one_that_nobody_reaches() {
     let mut net = FakeNetwork::new(|_, _, _| Err(refused()));
     let kept = unusable.succeeded_by(brought(&dead), Consent::Withheld, &mut net, Patience::default());
     assert_eq!(kept, Ok(brought(&dead)), "what is damaged is no hindrance");
+}
+
+#[test]
+fn the_keys_to_compare_are_told() {
+    let other = info("https://api.example.com:6443", OTHER_CA);
+    let refused = succeeded(&other, Consent::Withheld, Ok(body(&other))).unwrap_err();
+    assert!(refused.to_string().contains(&format!("whose key is {}: agree", pin(OTHER_CA))), "{refused}");
+    assert_eq!(refused.keys(), [pin(OTHER_CA)]);
+}
+
+/// Neither the place of a good one nor of a damaged one: the next run would call it damaged.
+#[test]
+fn what_could_not_be_read_back_takes_nobodys_place() {
+    let broken = Cached { kubeconfig: "x".to_owned(), ..cached(false) };
+    for kept in [&cached(true), &cached(false), &broken] {
+        let mut net = FakeNetwork::new(|_, _, _| Ok(body(&real_info())));
+        let succeeded = kept.succeeded_by(broken.clone(), Consent::Given, &mut net, Patience::default());
+        assert_eq!(succeeded, Err(Refused::NotReadBack));
+    }
+}
+
+/// Whoever forbids is verified by the roots that somebody brought, so that it is the cluster.
+#[test]
+fn a_cluster_that_hides_its_cluster_info_is_reached_if_its_roots_were_brought() {
+    let (moved, public) = (info("https://new.example.com:6443", CA), info("https://new.example.com:6443", b""));
+    for status in [401, 403] {
+        let hidden = || Err(unreached("may not", Some(status)));
+        assert_eq!(succeeded(&moved, Consent::Withheld, hidden()).map(|kept| kept.info()), Ok(Ok(moved.clone())));
+        let anybody = succeeded(&public, Consent::Given, hidden());
+        assert!(matches!(anybody, Err(Refused::Unusable(Refusal::Unconfirmed { .. }))), "{anybody:?}");
+        let by_token = Cached { kubeconfig: moved.kubeconfig(), ..cached(true) };
+        let mut net = FakeNetwork::new(|_, _, _| hidden());
+        let by_token = cached(true).succeeded_by(by_token, Consent::Given, &mut net, Patience::default());
+        assert!(by_token.is_err(), "{by_token:?}");
+    }
+    assert!(succeeded(&moved, Consent::Withheld, Err(unreached("redirects", Some(302)))).is_err());
+}
+
+#[test]
+fn the_same_roots_found_without_a_pin_keep_the_proof_that_had_one() {
+    let moved = info("https://new.example.com:6443", CA);
+    let beside = info("https://new.example.com:6443", &[CA, OTHER_CA].concat());
+    for (found, is_better) in [(&real_info(), true), (&moved, true), (&beside, false)] {
+        let unpinned = Cached { kubeconfig: found.kubeconfig(), ..cached(false) };
+        let mut net = FakeNetwork::new(|_, _, _| Ok(body(found)));
+        let kept = cached(true).succeeded_by(unpinned, Consent::Withheld, &mut net, Patience::default()).unwrap();
+        assert_eq!((kept.pins, kept.proof.risk().is_none()), (vec![pin(CA)], is_better));
+        assert_eq!(kept.proof, cached(is_better).proof);
+    }
+}
+
+/// The address that the kubeconfig names is where nobody is ever reached.
+#[test]
+fn finding_a_cluster_and_reaching_it_have_one_time_together() {
+    let moved = info("https://new.example.com:6443", CA);
+    let mut net = FakeNetwork::new(|place, _, pauses| match place {
+        "https://files.example.com/info" if pauses >= 40 => Ok(moved.kubeconfig().into_bytes()),
+        _ => Err(refused()),
+    });
+    let (begun, kept) = (net.elapsed(), cached(true));
+    let method = Method::File(Source::Url("https://files.example.com/info".to_owned()));
+    let patience = Patience::default();
+    let search = Search { method: &method, kept: Some(&kept), consent: Consent::Withheld, patience };
+    let found = search.run(&mut FakeFiles::default(), &mut net, now());
+    assert!(matches!(found, Err(NotFound::NotReplaced(Refused::Unusable(_)))), "{found:?}");
+    assert_eq!(net.elapsed() - begun, patience.total);
 }

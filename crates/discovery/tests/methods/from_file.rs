@@ -62,7 +62,7 @@ fn an_address_or_roots_under_which_nobody_is_reached_are_not_followed() {
         let found = run(Source::Path(FILE.to_owned()), files, &mut net).unwrap();
         assert_eq!(found.cluster_info, real_info());
         let Refreshed::Not(reason) = refreshed(&found) else { panic!("{:?}", found.proof) };
-        assert!(reason.starts_with("at its new address https://new.example.com:6443"), "{reason}");
+        assert!(reason.starts_with("at https://new.example.com:6443 the cluster does not confirm it: "), "{reason}");
         assert_eq!((net.asked[1].place.as_str(), net.asked[1].roots.as_bytes()), ("new.example.com:6443", OTHER_CA));
     }
 }
@@ -87,6 +87,18 @@ fn roots_in_a_file_beside_it_are_embedded() {
     assert!(error.to_string().ends_with("no such file"), "{error}");
     let error = from_path(&kubeconfig.replace("ca.crt", FILE), Err(refused())).unwrap_err();
     assert!(error.to_string().ends_with("the file of roots holds no certificate"), "{error}");
+}
+
+/// Each of the two is small enough, but in base64 they are together more than anybody reads.
+#[test]
+fn roots_that_make_a_kubeconfig_too_large_are_refused_before_anything_is_sent() {
+    let kubeconfig = "clusters: [{cluster: {server: 'https://api.example.com:6443', certificate-authority: ca.crt}}]";
+    let roots = CA.repeat(1_000_000 / CA.len());
+    let files = FakeFiles([(FILE, kubeconfig.as_bytes().to_vec()), ("/etc/cluster/ca.crt", roots)].into());
+    let mut net = FakeNetwork::new(|_, _, _| Err(refused()));
+    let error = run(Source::Path(FILE.to_owned()), files, &mut net).unwrap_err();
+    assert!(error.to_string().contains("is larger than"), "{error}");
+    assert_eq!(net.asked, []);
 }
 
 #[test]

@@ -42,7 +42,9 @@ fn a_control_plane_that_comes_late_is_still_joined() {
     assert_eq!(net.pauses, 4);
     let told = &net.told[..3];
     assert_eq!(told[0], "Trying { place: \"a:1\" }");
-    assert_eq!(told[1], "Refused { place: \"a:1\", text: \"connection refused\" }");
+    let next_step = "see that the address is right and that the API server runs there";
+    let refused = format!("Refused {{ place: \"a:1\", text: \"connection refused\", next_step: {next_step:?} }}");
+    assert_eq!(told[1], refused);
     assert_eq!(told[2], "Again { after: 5s }");
 }
 
@@ -97,6 +99,15 @@ fn a_refusal_is_told_once_while_it_stays_the_same() {
     discover(&method(&["a"]), &mut files(), &mut net, Patience::within(Duration::from_secs(25))).unwrap_err();
     let told: Vec<_> = net.told.iter().filter(|told| told.starts_with("Refused")).collect();
     assert_eq!(told.len(), 2, "{told:?}");
+}
+
+/// The next endpoint may take long, or be the right one.
+#[test]
+fn a_refusal_is_told_before_the_next_endpoint_is_asked() {
+    let mut net = FakeNetwork::new(|place, _, _| if place == "a:1" { Err(refused()) } else { Ok(good()) });
+    assert!(discover(&method(&["a:1", "b:1"]), &mut files(), &mut net, Patience::default()).is_ok());
+    let told: Vec<_> = net.told.iter().map(|told| told.split(',').next().unwrap()).collect();
+    assert_eq!(told, ["Trying { place: \"a:1\" }", "Refused { place: \"a:1\"", "Trying { place: \"b:1\" }"]);
 }
 
 #[test]

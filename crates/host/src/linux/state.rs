@@ -1,8 +1,12 @@
 //! Files of our own: results, records and marks, where the contract says.
-use super::{files, root::Root};
-use crate::{FileState, Result, contract};
+use super::{
+    files,
+    root::{Missing, Root},
+};
+use crate::{Error, FileState, Result, contract};
 use documents::Secret;
-use std::rc::Rc;
+use rustix::fs::{Access, AtFlags, accessat};
+use std::{path::Path, rc::Rc};
 
 /// Keeps files of our own on a machine; it may be used while an act runs.
 #[derive(Debug)]
@@ -16,6 +20,19 @@ impl State {
         }
         let (uid, gid) = our_owner();
         files::write(&self.0, path, &FileState { contents: Secret::new(bytes.to_vec()), mode, uid, gid })
+    }
+
+    /// Whether a file could be written here, without changing anything: its directories are such, and the last one
+    /// that is there may be written.
+    pub fn check_writable(&self, path: &str) -> Result<()> {
+        let places = Path::new(path).ancestors().filter_map(Path::to_str);
+        for place in places.take_while(|place| *place != "/") {
+            if let Some(spot) = self.0.walk(place, Missing::Report)? {
+                let may = accessat(&spot.dir, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::empty());
+                return may.map_err(Error::system(format!("write {path}")));
+            }
+        }
+        Ok(())
     }
 
     /// Removes a file.

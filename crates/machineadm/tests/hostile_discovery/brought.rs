@@ -1,7 +1,8 @@
 //! Discovery by a kubeconfig that somebody brought: a hostile one is refused before anything is sent.
 use crate::{
+    heard::PATIENCE,
     stage::{Cluster, Stage},
-    watched::{Machine, PATIENCE, each, nothing_was_told, refusal, told_apart, wrong_input},
+    watched::{Machine, SHORT, each, nothing_was_told, refusal, told, told_apart, wrong_input},
 };
 use std::{os::unix::fs::PermissionsExt, process::Stdio, sync::Arc};
 use testbed::fake::Authority;
@@ -188,10 +189,14 @@ fn a_hostile_server_of_kubeconfigs_is_not_trusted_and_has_its_own_message() {
         cluster.tap.lead_to(stage.port);
         let roots = machine.file("roots.pem", cluster.authority.pem().as_bytes());
         let url = format!("https://{}/cluster.yaml", cluster.tap.place());
-        let mut command = machine.discover(&["--discovery-file", &url, "--store", "--timeout", PATIENCE]);
-        // What this machine's system trusts is what the variable says.
-        let said = refusal(name, &command.env("SSL_CERT_FILE", roots).output().unwrap());
-        assert!(said.contains(says), "{name}: {said}");
+        let command = |timeout| {
+            let mut command = machine.discover(&["--discovery-file", &url, "--store", "--timeout", timeout]);
+            // What this machine's system trusts is what the variable says.
+            command.env("SSL_CERT_FILE", &roots);
+            command
+        };
+        refusal(name, &command(SHORT).output().unwrap());
+        let said = told(name, &mut command(PATIENCE), says);
         assert_eq!(machine.kept(), None, "{name}: something was kept");
         nothing_was_told(name, &cluster, &stage);
         said
@@ -211,7 +216,7 @@ fn a_redirect_to_this_machine_is_not_followed() {
     let roots = machine.file("roots.pem", cluster.authority.pem().as_bytes());
     let url = format!("https://{}/cluster.yaml", cluster.tap.place());
     let mut command = machine.discover(&["--discovery-file", &url, "--store", "--timeout", PATIENCE]);
-    let said = refusal("elsewhere", &command.env("SSL_CERT_FILE", roots).output().unwrap());
-    assert!(said.contains("this machine itself, which this request may not reach"), "{said}");
+    let says = "this machine itself, which this request may not reach";
+    told("elsewhere", command.env("SSL_CERT_FILE", roots), says);
     assert_eq!((machine.kept(), stranger.servers[0].seen().len()), (None, 0));
 }

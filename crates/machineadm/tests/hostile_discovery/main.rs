@@ -3,8 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 mod brought;
 mod by_token;
+#[path = "../support/heard.rs"]
+mod heard;
 mod kept;
 mod stage;
 mod stored;
 mod tapped;
+mod telling;
 mod watched;

@@ -1,5 +1,8 @@
 //! Runs of `machineadm discover` whose words, files and traffic are searched.
-use crate::stage::{Cluster, PASSWORD, SECRET, Stage, TOKEN};
+use crate::{
+    heard::{Heard, heard},
+    stage::{Cluster, PASSWORD, SECRET, Stage, TOKEN},
+};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use std::{
     path::{Path, PathBuf},
@@ -43,20 +46,36 @@ impl Machine {
     }
 }
 
-/// Enough for a first answer on a busy machine: whoever isn't trusted is asked for all of it, and a last try that is cut
-/// short hides no reason.
-pub(crate) const PATIENCE: &str = "10s";
+/// How long somebody is asked who is not to be trusted in the end, whatever the reason.
+pub(crate) const SHORT: &str = "2s";
 
-/// Words of a run by token with a pin, which would keep what it finds.
-pub(crate) fn by_token(cluster: &Cluster) -> Vec<String> {
+/// A run by token with a pin, which would keep what it finds.
+pub(crate) fn by_token(machine: &Machine, cluster: &Cluster, timeout: &str) -> Command {
     let (place, pin) = (cluster.tap.place(), cluster.pin());
-    let words =
-        [&place[..], "--token", TOKEN, "--discovery-token-ca-cert-hash", &pin, "--store", "--timeout", PATIENCE];
-    words.map(str::to_owned).to_vec()
+    let words = [&place[..], "--token", TOKEN, "--discovery-token-ca-cert-hash", &pin, "--store"];
+    machine.discover(&[&words[..], &["--timeout", timeout]].concat())
 }
 
-/// The refusal of a run that must refuse, without what differs from run to run. It prints nothing, says nothing secret,
-/// and nothing that a terminal would obey.
+/// The line in which a run says this, without what differs from run to run. It is asked until it does.
+pub(crate) fn told(name: &str, command: &mut Command, says: &str) -> String {
+    let has_it = |line: &str| masked(line).contains(says);
+    let Heard { said, printed, code } = heard(command, |said| said.lines().any(has_it));
+    harmless(name, &said, &printed);
+    assert!(matches!(code, None | Some(1)), "{name}: {said}");
+    let line = said.lines().find(|line| has_it(line)).unwrap_or_else(|| panic!("{name}: {says} is not in {said}"));
+    masked(line)
+}
+
+/// It prints nothing, says nothing secret, and nothing that a terminal would obey.
+fn harmless(name: &str, said: &str, printed: &[u8]) {
+    assert!(printed.is_empty(), "{name}: {}", String::from_utf8_lossy(printed));
+    for secret in [TOKEN, SECRET, PASSWORD] {
+        assert!(!said.contains(secret), "{name}: {said}");
+    }
+    assert!(!said.chars().any(|letter| letter.is_control() && letter != '\n'), "{name}: {said:?}");
+}
+
+/// The refusal of a run that must refuse, without what differs from run to run.
 pub(crate) fn refusal(name: &str, output: &Output) -> String {
     said(name, output, 1)
 }
@@ -69,11 +88,7 @@ pub(crate) fn wrong_input(name: &str, output: &Output) -> String {
 fn said(name: &str, output: &Output, exit: i32) -> String {
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(exit), "{name}: {complaint}");
-    assert!(output.stdout.is_empty(), "{name}: {output:?}");
-    for secret in [TOKEN, SECRET, PASSWORD] {
-        assert!(!complaint.contains(secret), "{name}: {complaint}");
-    }
-    assert!(!complaint.chars().any(|letter| letter.is_control() && letter != '\n'), "{name}: {complaint:?}");
+    harmless(name, &complaint, &output.stdout);
     let (_, error) = complaint.split_once("error: ").unwrap_or_else(|| panic!("{name}: {complaint}"));
     let said = match error.strip_prefix("no cluster could be trusted, 1 tried\n  ") {
         Some(attempt) => attempt.split_once("   ").unwrap_or_else(|| panic!("{name}: {complaint}")).1,

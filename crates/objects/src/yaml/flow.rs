@@ -8,7 +8,8 @@ const SIGNS: &[u8] = b",:?&*!\"'[]{}";
 /// comments, and where it is mistaken, a text of an unusual kind counts too.
 pub fn signs_in_brackets(text: &str) -> usize {
     let mut look = Look::default();
-    for line in text.lines() {
+    // As the parser: a lone CR ends a line, and with it a comment.
+    for line in text.split(['\n', '\r']) {
         look.line(line.as_bytes());
     }
     look.signs
@@ -41,10 +42,12 @@ impl Look {
         self.byte(b' ');
         self.fresh |= self.depth == 0;
         let mut before = b'\n';
-        let mut bytes = line.iter().copied();
+        let mut bytes = line.iter().copied().peekable();
         while let Some(byte) = bytes.next() {
             match (byte, self.quote) {
                 (b'\\', Some(b'"')) => _ = bytes.next(),
+                // Twice, it is a letter of the text.
+                (b'\'', Some(b'\'')) if bytes.next_if_eq(&b'\'').is_some() => {}
                 (_, Some(quote)) if byte == quote => self.quote = None,
                 (_, Some(_)) => {}
                 (b'#', None) if before.is_ascii_whitespace() => break,
@@ -134,6 +137,14 @@ mod tests {
             assert!(signs_in_brackets(text) >= 3, "{text}");
         }
         assert_eq!(signs_in_brackets(r#"{"a":"b, c", "d": ["e"]}"#), 10);
+    }
+
+    #[test]
+    fn a_quote_that_stands_twice_and_a_lone_carriage_return_hide_nothing() {
+        assert_eq!(signs_in_brackets("['a'', ', [],[],[]]"), 11);
+        assert_eq!(signs_in_brackets("['a'''\n, [],[]]"), 8);
+        assert_eq!(signs_in_brackets("#\r[[],[],[]]"), 9);
+        assert_eq!(signs_in_brackets("a: |\r\n  [b, c]\r\n\r\n  [d]\r\ne: 'f''[g, h]'\r\n"), 0);
     }
 
     #[test]

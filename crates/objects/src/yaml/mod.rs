@@ -161,6 +161,10 @@ mod tests {
         }
         assert_eq!(message(&text), "anchors and aliases repeat more than 4 MiB");
         assert!(parse(&"[".repeat(100_000)).is_err());
+        for beginning in ["['a'', ', ", "#\r["] {
+            let text = format!("{beginning}{}[]]", "[],".repeat(50_000));
+            assert_eq!(message(&text), "holds too much in `[]` and `{}`: write it as indented lines");
+        }
         assert_eq!(message(&"- x\n".repeat(100_001)), "too many keys and values");
     }
 

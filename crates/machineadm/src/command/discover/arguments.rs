@@ -26,7 +26,7 @@ pub(crate) struct Discover {
     /// Take the cluster's kubeconfig from a file, an https URL or, with `-`, from standard input
     #[arg(long, value_name = "FILE|URL|-")]
     pub(crate) discovery_file: Option<String>,
-    /// Keep what was found on this machine; another cluster that is kept there goes only if this one is reached
+    /// Keep what was found on this machine; what is kept there already goes only if this is reached
     #[arg(long)]
     pub(crate) store: bool,
     /// Ask the cluster that is kept on this machine whether its address or its roots have changed, and follow them

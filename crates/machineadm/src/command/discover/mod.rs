@@ -7,12 +7,12 @@ mod show_found;
 mod told;
 
 use super::{wrong_input, wrong_use};
+use crate::context::fail;
 use arguments::Discover;
 use cluster::RealNetwork;
 use discovery::{
-    Pin,
-    cache::{Cached, Consent},
-    method::{Discovered, Flags, Method, Patience, Pinning, Purpose, choose, discover},
+    cache::{Consent, NotFound, Search},
+    method::{Flags, Method, Patience, Purpose, choose},
 };
 use host::contract::Exit;
 use jiff::Timestamp;
@@ -35,28 +35,29 @@ fn checked(asked: &Discover) -> Result<Patience, Exit> {
     }
     let time = asked.timeout.parse::<objects::Duration>().ok().filter(|span| !span.is_negative() && !span.is_zero());
     let time = time.map(|span| Duration::from_nanos(span.as_nanoseconds().unsigned_abs()));
-    let text = || wrong_input(&["--timeout must be a positive duration such as 5m, 90s or 500ms".to_owned()]);
-    time.map(Patience::within).ok_or_else(text)
+    let text = "--timeout must be a positive duration such as 5m, 90s or 500ms, and at most 2562047h (292 years)";
+    time.map(Patience::within).ok_or_else(|| wrong_input(&[text.to_owned()]))
 }
 
 fn find(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, Exit> {
     let method = method(asked)?;
-    let mut tell = told::progress();
+    // What can't be kept isn't looked for.
+    let kept = if asked.store { record::replaceable(root)? } else { None };
+    let mut tell = told::progress(patience);
     let mut network = RealNetwork::new(&mut tell);
-    let found = discover(&method, &mut Places, &mut network, patience);
-    let found = found.map_err(|error| told::not_trusted(&method, &error))?;
-    if let Some(risk) = found.proof.risk() {
+    let search = Search { method: &method, kept: kept.as_ref(), consent: consent(asked), patience };
+    let cached = search.run(&mut Places, &mut network, Timestamp::now()).map_err(|not| match not {
+        NotFound::NotTrusted(error) => told::not_trusted(&method, &error),
+        NotFound::NotReplaced(refused) => told::not_replaced(&refused, asked.output),
+    })?;
+    if let Some(risk) = cached.proof.risk() {
         tell!("warning: {risk}");
     }
-    let mut cached = cached(&method, &found);
+    let info = cached.info().map_err(|_| fail("what was found cannot be read back: its roots are too large"))?;
     if asked.store {
-        if let Some(kept) = record::usable(root)? {
-            let succeeded = kept.succeeded_by(cached, consent(asked), &mut network, patience);
-            cached = succeeded.map_err(|refused| told::not_replaced(&refused))?;
-        }
         record::keep(&cached, root)?;
     }
-    show_found::print(&found.cluster_info, &cached, asked.output);
+    show_found::print(&info, &cached, asked.output);
     Ok(Exit::Done)
 }
 
@@ -80,14 +81,4 @@ fn method(asked: &Discover) -> Result<Method, Exit> {
 
 fn consent(asked: &Discover) -> Consent {
     if asked.accept_unpinned_roots { Consent::Given } else { Consent::Withheld }
-}
-
-/// The pins that hold for later: those that were given, else none.
-fn cached(method: &Method, found: &Discovered) -> Cached {
-    let pins: Vec<Pin> = match method {
-        Method::Token { pinning: Pinning::Pins(pins), .. } => pins.clone(),
-        Method::Token { .. } | Method::File(_) => Vec::new(),
-    };
-    let kubeconfig = String::from_utf8_lossy(&found.bytes).into_owned();
-    Cached { kubeconfig, pins, proof: found.proof.clone(), updated: Timestamp::now().into() }
 }

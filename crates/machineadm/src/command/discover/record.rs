@@ -19,8 +19,9 @@ pub(super) fn required(root: &Path) -> Result<Option<Cached>, Exit> {
     read(root)?.transpose().map_err(|error| fail(&format!("{}: {error}", place())))
 }
 
-/// The kept cluster; one that can't be used is as good as none, since a new one takes its place.
-pub(super) fn usable(root: &Path) -> Result<Option<Cached>, Exit> {
+/// The kept cluster, where another may be written; one that can't be used is as good as none.
+pub(super) fn replaceable(root: &Path) -> Result<Option<Cached>, Exit> {
+    silent_machine(root)?.state().check_writable(contract::CLUSTER_INFO).map_err(failed)?;
     Ok(read(root)?.and_then(|kept| kept.inspect_err(|error| tell!("warning: {}: {error}", place(root))).ok()))
 }
 
@@ -31,11 +32,36 @@ pub(super) fn keep(cached: &Cached, root: &Path) -> Result<(), Exit> {
     Ok(())
 }
 
+/// Writes what can be read back, and nothing else: the next run would call it damaged.
 pub(super) fn write(cached: &Cached, root: &Path) -> Result<(), Exit> {
-    silent_machine(root)?.state().write(contract::CLUSTER_INFO, &cached.bytes(), 0o600).map_err(failed)
+    let bytes = cached.bytes();
+    if Cached::read(&bytes).is_err() {
+        return Err(fail("what was found cannot be kept, since it could not be read back: what is kept stays"));
+    }
+    silent_machine(root)?.state().write(contract::CLUSTER_INFO, &bytes, 0o600).map_err(failed)
 }
 
 /// Where it is kept, as people find it.
 fn place(root: &Path) -> String {
     root.join(contract::CLUSTER_INFO.trim_start_matches('/')).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use discovery::{Proof, proof::Refreshed};
+
+    #[test]
+    fn what_could_not_be_read_back_is_not_written() {
+        let root = tempfile::tempdir().unwrap();
+        let proof = Proof::StandardInput { refreshed: Refreshed::Same };
+        let updated = jiff::Timestamp::UNIX_EPOCH.into();
+        let good = Cached { kubeconfig: GOOD.to_owned(), pins: Vec::new(), proof, updated };
+        assert_eq!(write(&good, root.path()), Ok(()));
+        let broken = Cached { kubeconfig: "x".to_owned(), ..good.clone() };
+        assert_eq!(write(&broken, root.path()), Err(Exit::Failed));
+        assert_eq!(required(root.path()), Ok(Some(good)));
+    }
+
+    const GOOD: &str = "clusters: [{cluster: {server: 'https://api.example.com:6443'}}]";
 }

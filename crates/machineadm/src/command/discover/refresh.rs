@@ -13,7 +13,7 @@ use std::path::Path;
 pub(super) fn run(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, Exit> {
     let none = || wrong_use("no cluster is kept on this machine: discover one with --store first");
     let cached = record::required(root)?.ok_or_else(none)?;
-    let mut tell = told::progress();
+    let mut tell = told::progress(patience);
     let mut network = RealNetwork::new(&mut tell);
     let decision = cached.refresh(consent(asked), &mut network, patience, Timestamp::now());
     match decision.map_err(|error| fail(&error.to_string()))? {
@@ -23,10 +23,8 @@ pub(super) fn run(asked: &Discover, root: &Path, patience: Patience) -> Result<E
             tell!("nothing has changed");
             shown(&cached, asked)
         }
-        Decision::Keep(reason) => {
-            Err(fail(&format!("the cluster was not reached, so that what is kept stays: {reason}")))
-        }
-        Decision::Refuse(refused) => Err(told::not_followed(&refused)),
+        Decision::Keep(Kept::Unreached(unreached)) => Err(told::not_answered(&unreached)),
+        Decision::Refuse(refused) => Err(told::not_followed(&refused, asked.output)),
         Decision::Replace(newer) => {
             record::keep(&newer, root)?;
             shown(&newer, asked)

@@ -4,7 +4,10 @@ use crate::{
     cli::Output,
     show::{self, count},
 };
-use discovery::{ClusterInfo, Pin, cache::Cached};
+use discovery::{
+    ClusterInfo, Pin,
+    cache::{Cached, Refused},
+};
 use serde_json::json;
 
 pub(super) fn print(info: &ClusterInfo, cached: &Cached, form: Option<Form>) {
@@ -13,6 +16,16 @@ pub(super) fn print(info: &ClusterInfo, cached: &Cached, form: Option<Form>) {
         Some(Form::Kubeconfig) => show::print(&cached.kubeconfig),
         Some(Form::Json) => show::machine_readable(&value(info, cached), Output::Json),
         Some(Form::Yaml) => show::machine_readable(&value(info, cached), Output::Yaml),
+    }
+}
+
+/// Why something else is not kept, for programs; people have read it already.
+pub(super) fn print_refused(refused: &Refused, form: Option<Form>) {
+    let value = || json!({"refused": refused.to_string(), "unpinnedKeys": refused.keys()});
+    match form {
+        None | Some(Form::Kubeconfig) => {}
+        Some(Form::Json) => show::machine_readable(&value(), Output::Json),
+        Some(Form::Yaml) => show::machine_readable(&value(), Output::Yaml),
     }
 }
 

@@ -1,26 +1,39 @@
 //! What is said while a cluster is looked for, and when none is trusted.
+use super::{arguments::Form, show_found};
 use crate::context::fail;
 use discovery::{
     cache::Refused,
-    method::{Attempt, Event, Method, NotTrusted, Refusal, Source},
+    method::{Attempt, Event, Method, NotTrusted, Patience, Refusal, Source, Unreached},
 };
 use host::contract::Exit;
+use std::time::Duration;
 
-/// Plain lines, so that a boot log tells what went on; what stays as it is is said once.
-pub(super) fn progress() -> impl FnMut(Event<'_>) {
-    let mut is_news = false;
-    move |event| match event {
-        Event::Trying { .. } => {}
-        Event::Refused { place, text } => {
+/// Plain lines, so that a boot log tells what went on; what stays as it is is said once. With the first refusal comes
+/// how long this goes on, and with each new kind of refusal what to do about it.
+pub(super) fn progress(patience: Patience) -> impl FnMut(Event<'_>) {
+    let mut remedies: Vec<&'static str> = Vec::new();
+    move |event| {
+        let Event::Refused { place, text, next_step } = event else { return };
+        // Many a reason names its place.
+        if text.contains(place) {
+            tell!("{text}");
+        } else {
             tell!("{place}: {text}");
-            is_news = true;
         }
-        Event::Again { after } => {
-            if std::mem::take(&mut is_news) {
-                tell!("trying again every {} s", after.as_secs().max(1));
-            }
+        if remedies.is_empty() {
+            tell!("trying again every {}, for {} at most", span(patience.every), span(patience.total));
+        }
+        if !remedies.contains(&next_step) {
+            tell!("remedy: {next_step}");
+            remedies.push(next_step);
         }
     }
+}
+
+/// A time as people say it.
+fn span(time: Duration) -> String {
+    let is_minutes = time.as_secs() >= 60 && time.as_secs().is_multiple_of(60) && time.subsec_nanos() == 0;
+    if is_minutes { format!("{} min", time.as_secs() / 60) } else { format!("{} s", time.as_secs_f64()) }
 }
 
 /// Every place that was tried, why it is not trusted, and what to do.
@@ -51,17 +64,35 @@ fn not_usable(error: &NotTrusted) -> Exit {
     Exit::Input
 }
 
-/// Why the cluster that is kept stays when another was discovered.
-pub(super) fn not_replaced(refused: &Refused) -> Exit {
-    let exit = fail(&format!("another cluster is kept on this machine, and what is kept stays: {refused}"));
-    tell!("remedy: {}", next_step(refused));
-    exit
+/// Why the cluster that is kept stays when something else was discovered.
+pub(super) fn not_replaced(refused: &Refused, form: Option<Form>) -> Exit {
+    not_kept("this machine keeps something else, and what is kept stays", refused, form)
 }
 
 /// Why the cluster that is kept stays when it answered something else.
-pub(super) fn not_followed(refused: &Refused) -> Exit {
-    let exit = fail(&format!("what the cluster answered is not followed, so that what is kept stays: {refused}"));
+pub(super) fn not_followed(refused: &Refused, form: Option<Form>) -> Exit {
+    not_kept("what the cluster answered is not followed, so that what is kept stays", refused, form)
+}
+
+fn not_kept(what: &str, refused: &Refused, form: Option<Form>) -> Exit {
+    let exit = fail(&format!("{what}: {refused}"));
     tell!("remedy: {}", next_step(refused));
+    show_found::print_refused(refused, form);
+    exit
+}
+
+/// Why the cluster that is kept stays when it didn't say its cluster-info.
+pub(super) fn not_answered(unreached: &Unreached) -> Exit {
+    let (what, remedy) = match unreached.status {
+        Some(_) if unreached.is_forbidden() => (
+            "the cluster does not allow everybody to read its cluster-info",
+            "on the cluster: machineadm discovery-objects, or bring a new kubeconfig with --discovery-file and --store",
+        ),
+        Some(_) => ("the cluster answered without its cluster-info", "on the cluster: machineadm discovery-objects"),
+        None => ("the cluster was not reached", "see that its API server runs, or discover the cluster anew"),
+    };
+    let exit = fail(&format!("{what}, so that what is kept stays: {unreached}"));
+    tell!("remedy: {remedy}");
     exit
 }
 
@@ -72,5 +103,19 @@ fn next_step(refused: &Refused) -> &'static str {
         }
         Refused::Unusable(refusal) => refusal.next_step(),
         Refused::Unverified => "discover the cluster anew",
+        Refused::NotReadBack => "bring a kubeconfig with fewer roots, or give the pins of those that it has",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_said_as_it_is() {
+        for (milliseconds, said) in [(100, "0.1 s"), (1600, "1.6 s"), (5000, "5 s"), (90_000, "90 s")] {
+            assert_eq!(span(Duration::from_millis(milliseconds)), said);
+        }
+        assert_eq!(span(Patience::default().total), "5 min");
     }
 }

@@ -1,0 +1,137 @@
+//! What `machineadm discover` says while it asks and when it refuses, and what it finds out before it asks.
+use crate::{
+    kept::joined,
+    stage::{Cluster, Stage, kubeconfig},
+    watched::{Machine, SHORT, by_token, refusal, wrong_input},
+};
+use std::{fs, os::unix::fs::PermissionsExt, os::unix::process::CommandExt, process::Command};
+
+/// Port 9 is nobody's here.
+#[test]
+fn the_first_refusal_says_how_long_this_goes_on_and_what_to_do() {
+    let machine = Machine::new();
+    let url = "https://127.0.0.1:9/cluster.yaml";
+    let output = machine.discover(&["--discovery-file", url, "--timeout", "500ms"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!(lines[1], "trying again every 0.1 s, for 0.5 s at most", "{said}");
+    assert!(lines[2].starts_with("remedy: see that the address is right"), "{said}");
+    assert_eq!(said.matches("trying again").count(), 1, "{said}");
+}
+
+#[test]
+fn an_endpoint_that_refuses_is_told_though_the_next_one_is_right() {
+    let (cluster, machine) = (Cluster::new(), Machine::new());
+    let stage = Stage::tells(&cluster.authority, cluster.honest());
+    cluster.tap.lead_to(stage.port);
+    let output = by_token(&machine, &cluster, "10m").output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.starts_with(b"kept in")), (Some(0), true), "{output:?}");
+    let (place, pin) = (cluster.tap.place(), cluster.pin());
+    let words = ["127.0.0.1:9", &place, "--token", crate::stage::TOKEN, "--discovery-token-ca-cert-hash", &pin];
+    let output = machine.discover(&words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.starts_with("127.0.0.1:9 refused the connection"), "{said}");
+    assert!(said.contains("trying again every 5 s, for 5 min at most"), "{said}");
+}
+
+/// So that somebody, or a program, can compare them before agreeing.
+#[test]
+fn the_keys_of_roots_that_are_not_pinned_are_told() {
+    let (cluster, other) = (Cluster::new(), Cluster::new());
+    let machine = joined(&cluster);
+    let stage = Stage::tells(&other.authority, other.honest());
+    other.tap.lead_to(stage.port);
+    let file = machine.file("cluster.yaml", other.kubeconfig().as_bytes()).display().to_string();
+    let output = machine.discover(&["--discovery-file", &file, "--store", "-o", "json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&other.pin()), "{output:?}");
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed["unpinnedKeys"], serde_json::json!([other.pin()]));
+    assert!(printed["refused"].as_str().unwrap().contains(&other.pin()), "{printed}");
+}
+
+#[test]
+fn a_cluster_that_forbids_is_not_called_unreached_and_is_named_once() {
+    let cluster = Cluster::new();
+    let machine = joined(&cluster);
+    let stage = Stage::answers(&cluster.authority, "403 Forbidden", "", "{}".to_owned());
+    cluster.tap.lead_to(stage.port);
+    let said = refusal("403", &machine.discover(&["--refresh", "--timeout", SHORT]).output().unwrap());
+    assert!(said.starts_with("the cluster does not allow everybody to read its cluster-info"), "{said}");
+    for (server, shown) in [("https://127.0.0.1:9", "SERVER"), ("https://127.0.0.1:9/path", "https://SERVER/path")] {
+        let nowhere = kubeconfig(server, &cluster.authority.pem());
+        let file = machine.file("cluster.yaml", nowhere.as_bytes()).display().to_string();
+        let words = ["--discovery-file", &file, "--store", "--timeout", "500ms"];
+        let said = refusal("nowhere", &machine.discover(&words).output().unwrap());
+        assert_eq!(said.matches(shown).count(), 1, "{said}");
+    }
+}
+
+/// A file may be brought for a cluster that shows its cluster-info to nobody.
+#[test]
+fn a_cluster_that_forbids_takes_the_place_of_another_if_its_roots_were_brought() {
+    let (cluster, other) = (Cluster::new(), Cluster::new());
+    let machine = joined(&cluster);
+    let stage = Stage::answers(&other.authority, "403 Forbidden", "", "{}".to_owned());
+    other.tap.lead_to(stage.port);
+    let file = machine.file("cluster.yaml", other.kubeconfig().as_bytes()).display().to_string();
+    let words = ["--discovery-file", &file, "--store", "--accept-unpinned-roots"];
+    let output = machine.discover(&words).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let kept: serde_json::Value = serde_json::from_slice(&machine.kept().unwrap()).unwrap();
+    assert_eq!((&kept["pins"][0], &kept["proof"]["method"]), (&other.pin().into(), &"agreed".into()));
+}
+
+#[test]
+fn the_same_cluster_stored_again_without_a_pin_stays_proven_by_its_pin() {
+    let cluster = Cluster::new();
+    let machine = joined(&cluster);
+    let stage = Stage::tells(&cluster.authority, cluster.honest());
+    cluster.tap.lead_to(stage.port);
+    let place = cluster.tap.place();
+    let skip = "--discovery-token-unsafe-skip-ca-verification";
+    let output = machine.discover(&[&place, "--token", crate::stage::TOKEN, skip, "--store"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("warning"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains(&format!("by the pinned key {}", cluster.pin())));
+}
+
+#[test]
+fn a_machine_that_cannot_keep_a_cluster_asks_nobody() {
+    let (cluster, machine) = (Cluster::new(), Machine::new());
+    let stage = Stage::tells(&cluster.authority, cluster.honest());
+    cluster.tap.lead_to(stage.port);
+    let mut nowhere = by_token(&machine, &cluster, "10m");
+    fs::remove_dir_all(machine.path()).unwrap();
+    assert!(wrong_input("no root", &nowhere.output().unwrap()).contains("there is no such directory"));
+    fs::create_dir(machine.path()).unwrap();
+    fs::write(machine.path().join("var"), "").unwrap();
+    let said = refusal("no directory", &by_token(&machine, &cluster, "10m").output().unwrap());
+    assert!(said.contains("is not a directory"), "{said}");
+    assert_eq!(cluster.tap.bytes(), b"");
+}
+
+/// Root may write everywhere, so that somebody else has to try.
+#[test]
+fn whoever_may_not_write_asks_nobody() {
+    let (cluster, machine) = (Cluster::new(), Machine::new());
+    let stage = Stage::tells(&cluster.authority, cluster.honest());
+    cluster.tap.lead_to(stage.port);
+    let program = machine.path().join("machineadm");
+    // Not by us: a file that some other test's fork still holds open for writing can't be run.
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_machineadm")).arg(&program).status().unwrap();
+    assert!(copied.success());
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o555)).unwrap();
+    fs::set_permissions(machine.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    let mut command = Command::new(&program);
+    command.args(by_token(&machine, &cluster, "10m").get_args());
+    if fs::write(machine.path().join("probe"), "").is_ok() {
+        command.uid(65534).gid(65534);
+    }
+    let output = command.output().unwrap();
+    fs::set_permissions(machine.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(refusal("not allowed", &output).contains("Permission denied"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("remedy: run as root"), "{output:?}");
+    assert_eq!(cluster.tap.bytes(), b"");
+}
