@@ -74,6 +74,11 @@ impl Certificate {
     }
 }
 
+/// Several certificates as one text of PEM.
+pub(crate) fn pem(certificates: &[&Certificate]) -> Vec<u8> {
+    certificates.iter().map(|certificate| certificate.pem()).collect::<String>().into_bytes()
+}
+
 /// What is still to be read.
 struct Der<'a>(&'a [u8]);
 

@@ -20,7 +20,7 @@ impl Cached {
             let body = net.cluster_info(endpoint, vouched_by(&present)).map_err(Refusal::Unreached)?;
             let decision = follow(&present, &self.pins, Answer::Verified(&body), consent);
             if let Decision::Replace(newer) = &decision {
-                confirm(&newer.info, Demand::SaysTheSame, net)?;
+                confirm(&newer.info, vouched_by(&newer.info), Demand::SaysTheSame, net)?;
             }
             Ok(decision)
         });

@@ -1,8 +1,8 @@
 //! A cluster was discovered anew while one is kept: what becomes of what the kept one is known by.
 use super::{Cached, Consent, Refused, follow::objection};
 use crate::{
-    ClusterInfo,
-    method::{Demand, Network, Patience, Refusal, confirm, rounds},
+    ClusterInfo, Pin, certificate,
+    method::{Demand, Network, Patience, Refusal, confirm, roots, rounds},
     proof::Proof,
 };
 
@@ -19,14 +19,25 @@ impl Cached {
     ) -> Result<Self, Refused> {
         let info = found.info().map_err(|_| Refused::NotReadBack)?;
         let Ok(present) = self.info() else { return Ok(found) };
-        let demand = found.proof.demand();
+        let (demand, by) = (found.proof.demand(), self.vouching(&found, &info, consent));
         let found = self.known_by(&present, found, &info, consent)?;
         if info != present {
             let place = info.endpoint().map_or_else(|_| info.server.clone(), |endpoint| endpoint.to_string());
-            let reached = rounds(&[place], net, patience, |_, net| confirm(&info, demand, net));
+            let reached = rounds(&[place], net, patience, |_, net| confirm(&info, roots(&by), demand, net));
             reached.map_err(|not| Refused::Unusable(not.last().unwrap_or(Refusal::Changed)))?;
         }
         Ok(found)
+    }
+
+    /// The roots that the new cluster must be reached by. Others beside the pinned ones are the word of whoever holds the
+    /// token or wrote the file, and vouch for nothing until pins were given or somebody agrees.
+    fn vouching(&self, found: &Self, info: &ClusterInfo, consent: Consent) -> Vec<u8> {
+        let certificates = info.certificates().unwrap_or_default();
+        let pinned = Pin::matching(&self.pins, &certificates);
+        match !pinned.is_empty() && found.pins.is_empty() && consent == Consent::Withheld {
+            true => certificate::pem(&pinned),
+            false => info.roots.clone(),
+        }
     }
 
     /// Pins outlive a discovery without any: they stay where they fit, and somebody must agree where they don't, who is

@@ -14,14 +14,14 @@ pub(crate) enum Demand {
     SaysTheSameOrNothing,
 }
 
-/// Asks a cluster at its own address, verified by its own roots, and demands that it says the same. Without that, what
-/// is known of a cluster could be replaced by something that leads nowhere, or to somebody else.
-pub(crate) fn confirm(info: &ClusterInfo, demand: Demand, net: &mut Until<'_>) -> Result<(), Refusal> {
+/// Asks a cluster at its own address, verified by roots of its own, and demands that it says the same. Without that,
+/// what is known of a cluster could be replaced by something that leads nowhere, or to somebody else.
+pub(crate) fn confirm(info: &ClusterInfo, by: Roots<'_>, demand: Demand, net: &mut Until<'_>) -> Result<(), Refusal> {
     let unconfirmed = |reason: String| Refusal::Unconfirmed { server: info.server.clone(), reason };
     let endpoint = info.endpoint().map_err(|error| unconfirmed(format!("the address {error}")))?;
     // Any web server that the system's roots vouch for could forbid.
     let may_forbid = demand == Demand::SaysTheSameOrNothing && !info.roots.is_empty();
-    let body = match net.cluster_info(&endpoint, vouched_by(info)) {
+    let body = match net.cluster_info(&endpoint, by) {
         Err(unreached) if may_forbid && unreached.is_forbidden() => return Ok(()),
         body => body.map_err(|unreached| unconfirmed(unreached.to_string()))?,
     };
@@ -34,7 +34,12 @@ pub(crate) fn confirm(info: &ClusterInfo, demand: Demand, net: &mut Until<'_>) -
 
 /// What a cluster's own server is verified by.
 pub(crate) fn vouched_by(info: &ClusterInfo) -> Roots<'_> {
-    if info.roots.is_empty() { Roots::System } else { Roots::Only(&info.roots) }
+    roots(&info.roots)
+}
+
+/// Those of the system where there are none.
+pub(crate) fn roots(pem: &[u8]) -> Roots<'_> {
+    if pem.is_empty() { Roots::System } else { Roots::Only(pem) }
 }
 
 fn said(body: &[u8]) -> Result<ClusterInfo, Refusal> {

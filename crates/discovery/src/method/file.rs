@@ -71,10 +71,12 @@ fn refresh(info: ClusterInfo, net: &mut Until<'_>) -> (ClusterInfo, Vec<u8>, Ref
     let body = net.cluster_info(&endpoint, vouched_by(&info));
     let answer = body.as_ref().map_or_else(Answer::None, |body| Answer::Verified(body));
     match follow(&info, &[], answer, Consent::Withheld) {
-        Decision::Replace(Newer { info: newer, kubeconfig, .. }) => match confirm(&newer, Demand::SaysTheSame, net) {
-            Ok(()) => (newer, kubeconfig.into_bytes(), Refreshed::Updated),
-            Err(refusal) => kept(info, refusal.to_string()),
-        },
+        Decision::Replace(Newer { info: newer, kubeconfig, .. }) => {
+            match confirm(&newer, vouched_by(&newer), Demand::SaysTheSame, net) {
+                Ok(()) => (newer, kubeconfig.into_bytes(), Refreshed::Updated),
+                Err(refusal) => kept(info, refusal.to_string()),
+            }
+        }
         Decision::Keep(Kept::Same) => {
             let bytes = info.kubeconfig().into_bytes();
             (info, bytes, Refreshed::Same)

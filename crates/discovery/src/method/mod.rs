@@ -11,7 +11,7 @@ mod token;
 use crate::{BootstrapToken, Endpoint, Pin};
 use std::fmt;
 
-pub(crate) use confirm::{Demand, confirm, vouched_by};
+pub(crate) use confirm::{Demand, confirm, roots, vouched_by};
 pub(crate) use flags::given_token;
 pub use flags::{Flags, Problem, Purpose, choose};
 pub use network::{Event, Files, Network, Patience, Roots, Unreached};

@@ -6,7 +6,7 @@ use super::{
     rounds::{Until, rounds},
 };
 use crate::{
-    BootstrapToken, ClusterInfo, Endpoint, Pin,
+    BootstrapToken, ClusterInfo, Endpoint, Pin, certificate,
     cluster_info::{self, KUBECONFIG_KEY, Origin, SIGNATURE_PREFIX},
     constant_time, jws,
     proof::Proof,
@@ -37,8 +37,7 @@ fn ask(
     let info = cluster_info::read(kubeconfig, Origin::Signed).map_err(Refusal::Content)?.info;
     let Trusted { roots, pins } = trusted(&info, pinning)?;
     let endpoint = endpoint.clone().verified_as(info.tls_server_name.clone());
-    let roots = if roots.is_empty() { Roots::System } else { Roots::Only(&roots) };
-    let second = net.cluster_info(&endpoint, roots).map_err(Refusal::Unverified)?;
+    let second = net.cluster_info(&endpoint, super::roots(&roots)).map_err(Refusal::Unverified)?;
     if !constant_time::equal(self::kubeconfig(&self::config_map(&second)?)?, kubeconfig) {
         return Err(Refusal::Changed);
     }
@@ -82,6 +81,5 @@ fn trusted(info: &ClusterInfo, pinning: &Pinning) -> Result<Trusted, Refusal> {
     if pinned.is_empty() {
         return Err(Refusal::NotPinned(certificates.iter().map(Pin::of).collect()));
     }
-    let roots = pinned.iter().map(|certificate| certificate.pem()).collect::<String>().into_bytes();
-    Ok(Trusted { roots, pins: pinned.into_iter().map(Pin::of).collect() })
+    Ok(Trusted { roots: certificate::pem(&pinned), pins: pinned.into_iter().map(Pin::of).collect() })
 }

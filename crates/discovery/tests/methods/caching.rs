@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use machineadm_discovery::{
     ClusterInfo, Method, Proof,
     cache::{Answer, Cached, Consent, Decision, Kept, NoCache, NotFound, Refused, Search, follow},
+    certificate,
     method::{Network, Patience, Refusal, Roots, Source, Unreached},
     proof::Refreshed,
 };
@@ -251,6 +252,24 @@ fn the_same_roots_found_without_a_pin_keep_the_proof_that_had_one() {
         assert_eq!((kept.pins, kept.proof.risk().is_none()), (vec![pin(CA)], is_better));
         assert_eq!(kept.proof, cached(is_better).proof);
     }
+}
+
+/// A pinned root is public: whoever holds the token could put it beside his own, and his own address before both.
+#[test]
+fn a_root_beside_the_pinned_one_vouches_for_nothing_until_somebody_agrees() {
+    let evil = info("https://evil.example.com:6443", &[CA, OTHER_CA].concat());
+    let found = || Cached { kubeconfig: evil.kubeconfig(), ..cached(false) };
+    for (consent, is_kept) in [(Consent::Withheld, false), (Consent::Given, true)] {
+        let mut net = FakeNetwork::new(|_, roots, _| match roots {
+            Roots::Only(pem) if certificate::bundle(pem).unwrap().len() == 2 => Ok(body(&evil)),
+            _ => Err(unreached("signed by nobody whom this request trusts", None)),
+        });
+        let kept = cached(true).succeeded_by(found(), consent, &mut net, Patience::default());
+        assert_eq!(kept.is_ok(), is_kept, "{kept:?}");
+    }
+    let mut net = FakeNetwork::new(|_, _, _| Ok(body(&evil)));
+    let given = Cached { pins: vec![pin(OTHER_CA)], ..found() };
+    assert!(cached(true).succeeded_by(given, Consent::Withheld, &mut net, Patience::default()).is_ok());
 }
 
 /// The address that the kubeconfig names is where nobody is ever reached.
