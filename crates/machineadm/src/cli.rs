@@ -297,7 +297,7 @@ pub(crate) enum ModeArgument {
     Post,
 }
 
-impl From<ModeArgument> for machine::Mode {
+impl From<ModeArgument> for engine::Mode {
     fn from(argument: ModeArgument) -> Self {
         match argument {
             ModeArgument::Prepare => Self::Prepare,

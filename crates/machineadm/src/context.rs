@@ -1,6 +1,7 @@
 //! What the commands stand on: the configuration that was read, and the machine that it is for.
 use crate::provider::{self, Fetched};
 use documents::{Decoded, Given, Read, Report, Source, limits, v1alpha1::Identity};
+use engine::{Redactor, Wanted, outcome::chain};
 use host::{
     Inspect, Linux,
     contract::{self, Exit},
@@ -9,7 +10,6 @@ use host::{
         input::{self, Care},
     },
 };
-use machine::{Machine, Redactor, outcome::chain};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -18,7 +18,7 @@ pub(crate) struct Configuration {
     /// Its text, as it came.
     pub(crate) text: Zeroizing<Vec<u8>>,
     /// What it asks.
-    pub(crate) machine: Machine,
+    pub(crate) machine: Wanted,
     /// Knows its secrets.
     pub(crate) redactor: Redactor,
     /// What it fetched and may keep.
@@ -95,7 +95,7 @@ pub(crate) fn expanded(given: Given, text: Zeroizing<Vec<u8>>, linux: &Linux) ->
         tell_on!("{}", read.report);
     }
     let redactor = redactor(&read);
-    Ok(Configuration { text, machine: Machine::of(read.documents), redactor, fetched, parts: read.fetched })
+    Ok(Configuration { text, machine: Wanted::of(read.documents), redactor, fetched, parts: read.fetched })
 }
 
 /// A configuration with all that it points to or seals, for somebody who only looks.

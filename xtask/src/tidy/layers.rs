@@ -13,7 +13,7 @@ struct Row {
 const ROWS: &[Row] = &[
     Row { name: "repository", crates: &["xtask", "testbed", "benches", "fuzz"] },
     Row { name: "binaries", crates: &["machineadm", "controllers", "kms-plugin", "plugins"] },
-    Row { name: "engine", crates: &["machine"] },
+    Row { name: "engine", crates: &["engine"] },
     Row { name: "ports", crates: &["host", "fetch", "plugin", "cluster", "kms"] },
     Row { name: RULES, crates: &["documents", "assemble", "kubeadm", "discovery", "certs", "encryption"] },
     Row { name: GROUND, crates: &["secret", "objects"] },
@@ -86,7 +86,7 @@ mod tests {
     const ROOT: &str = "[workspace.dependencies]\n\
         documents = { path = \"crates/documents\", package = \"machineadm-documents\" }\n\
         kubeadm = { path = \"crates/kubeadm\", package = \"machineadm-kubeadm\" }\n\
-        machine = { path = \"crates/machine\", package = \"machineadm-machine\" }\n";
+        engine = { path = \"crates/engine\", package = \"machineadm-engine\" }\n";
 
     fn package(name: &str, rest: &str) -> String {
         format!("[package]\nname = \"machineadm-{name}\"\n{rest}")
@@ -97,7 +97,7 @@ mod tests {
             ("Cargo.toml", ROOT),
             ("crates/documents/Cargo.toml", &package("documents", documents)),
             ("crates/kubeadm/Cargo.toml", &package("kubeadm", "")),
-            ("crates/machine/Cargo.toml", &package("machine", "[dependencies]\ndocuments.workspace = true\n")),
+            ("crates/engine/Cargo.toml", &package("engine", "[dependencies]\ndocuments.workspace = true\n")),
         ]);
         check(&tree).iter().map(Finding::to_string).collect()
     }
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn a_dependency_on_a_higher_row_is_found() {
-        let found = messages("[dependencies]\nmachine.workspace = true\n");
-        let want = "crates/documents/Cargo.toml:4: documents (rules) may not use machine (engine)";
+        let found = messages("[dependencies]\nengine.workspace = true\n");
+        let want = "crates/documents/Cargo.toml:4: documents (rules) may not use engine (engine)";
         assert!(found.len() == 1 && found[0].starts_with(want), "{found:?}");
     }
 
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn tests_may_look_upwards() {
-        assert!(messages("[dev-dependencies]\nmachine.workspace = true\n").is_empty());
+        assert!(messages("[dev-dependencies]\nengine.workspace = true\n").is_empty());
     }
 
     #[test]

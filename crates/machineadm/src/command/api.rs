@@ -2,8 +2,8 @@
 use super::wrong_use;
 use crate::context::fail;
 use cluster::{ApiServer, Error, Kubeconfig, Timeouts, Value};
+use engine::outcome::chain;
 use host::contract::Exit;
-use machine::outcome::chain;
 use objects::Object;
 use serde::de::DeserializeOwned;
 use std::{

@@ -5,13 +5,13 @@ use crate::{
     context::{Unusable, complain, expanded, given, silent_machine},
 };
 use documents::Source;
+use engine::{SavedPlan, outcome::chain};
 use host::{
     Linux,
     contract::Exit,
     linux::input::{self, Care},
 };
 use jiff::Timestamp;
-use machine::{SavedPlan, outcome::chain};
 use std::path::Path;
 use zeroize::Zeroizing;
 

@@ -5,13 +5,13 @@ use crate::{
     context::{expanded, failed, given, silent_machine, sources},
 };
 use documents::Source;
+use engine::Mode;
 use host::{
     FileState, Inspect, Linux,
     contract::{self, Exit},
     linux::input::Care,
 };
 use jiff::Timestamp;
-use machine::Mode;
 use std::path::Path;
 use zeroize::Zeroizing;
 

@@ -4,12 +4,12 @@ use crate::{
     context::{Configuration, configuration, fail, failed, silent_machine, sources},
     show,
 };
+use engine::{Mode, PlanView, Preview, Reviewed, SavedPlan, outcome::chain, preview};
 use host::{
     Linux,
     contract::Exit,
     linux::input::{self, Care},
 };
-use machine::{Mode, PlanView, Preview, Reviewed, SavedPlan, outcome::chain, preview};
 use std::path::Path;
 
 pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Exit {
@@ -48,7 +48,7 @@ fn plan(asked: &Plan, mode: Mode, root: &Path) -> Result<Exit, Exit> {
 pub(super) fn look(mode: Mode, configuration: &Configuration, linux: &Linux) -> Result<Preview, Exit> {
     preview(mode, &configuration.machine, linux).map_err(|(phase, error)| {
         let exit = fail(&configuration.redactor.redact(&format!("{phase}: {}", chain(&error))));
-        if let machine::PlanError::Look(error) = &error
+        if let engine::PlanError::Look(error) = &error
             && let Some(advice) = error.advice()
         {
             tell!("remedy: {advice}");

@@ -4,16 +4,16 @@ use crate::{
     context::{Configuration, Unusable, complain, fail, failed, machine},
     show::{self, progress::Progress},
 };
+use engine::{
+    Event, Failure, LineRedactor, Mode, Outcome, PlanError, Redactor, SavedPlan, Wanted,
+    outcome::{CONFIGURATION, END, START, State},
+};
 use host::{
     Inspect, Linux,
     contract::{self, Exit},
     linux::Lock,
 };
 use jiff::Timestamp;
-use machine::{
-    Event, Failure, LineRedactor, Machine, Mode, Outcome, PlanError, Redactor, SavedPlan,
-    outcome::{CONFIGURATION, END, START, State},
-};
 use serde_json::json;
 use std::path::Path;
 
@@ -69,7 +69,7 @@ impl Run {
             // They only help the next run, which says itself if it misses them.
             let _ = linux.state().write(contract::FETCHED, &parts, 0o600);
         }
-        let outcome = self.outcome(linux, &Machine::of(read.documents));
+        let outcome = self.outcome(linux, &Wanted::of(read.documents));
         // A report holds no secret of the documents: nothing is left to be taken out.
         self.end(linux, outcome, Err(Failure { phase: CONFIGURATION, step: None, cause }), &Redactor::new([]));
         exit
@@ -77,10 +77,10 @@ impl Run {
 
     /// What is kept while the configuration is fetched.
     pub(super) fn begun(&self, linux: &Linux) -> Vec<u8> {
-        self.outcome(linux, &Machine::default()).bytes()
+        self.outcome(linux, &Wanted::default()).bytes()
     }
 
-    fn outcome(&self, linux: &Linux, wanted: &Machine) -> Outcome {
+    fn outcome(&self, linux: &Linux, wanted: &Wanted) -> Outcome {
         Outcome::begin(env!("CARGO_PKG_VERSION"), linux.name(), self.mode, wanted, self.started)
     }
 
@@ -137,7 +137,7 @@ impl Run {
                 let _ = state.write(contract::OUTCOME, &outcome.bytes(), 0o600);
             }
         };
-        machine::bootstrap(self.mode, &configuration.machine, reviewed, linux, &mut watch)
+        engine::bootstrap(self.mode, &configuration.machine, reviewed, linux, &mut watch)
     }
 
     /// The outcome, and the marks that Cluster API's providers poll.

@@ -7,12 +7,12 @@ use crate::{
         status::{Now, text},
     },
 };
+use engine::{Outcome, outcome::State};
 use host::{
     Inspect, Linux,
     contract::{self, Exit},
 };
 use jiff::Timestamp;
-use machine::{Outcome, outcome::State};
 use std::path::Path;
 
 pub(crate) fn run(asked: &Status, root: &Path) -> Exit {

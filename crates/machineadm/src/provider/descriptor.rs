@@ -1,8 +1,8 @@
 //! A passphrase in a descriptor that machineadm inherited: read once, from where it stands, then closed.
 use super::{patience::Patience, without_line_end};
 use documents::{PassphraseProvider, ProviderError, Request, Secret, limits::PASSPHRASE_MOST, v1alpha1::descriptor};
+use engine::outcome::chain;
 use host::linux::Inherited;
-use machine::outcome::chain;
 use std::{
     cell::RefCell,
     collections::BTreeMap,

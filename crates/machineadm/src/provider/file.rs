@@ -3,8 +3,8 @@ use super::without_line_end;
 use documents::{
     PassphraseProvider, ProviderError, RemoteProvider, Request, Secret, limits::PASSPHRASE_MOST, v1alpha1::file_path,
 };
+use engine::outcome::chain;
 use host::linux::input::{self, Care};
-use machine::outcome::chain;
 use zeroize::Zeroizing;
 
 pub(super) struct File;

@@ -4,11 +4,11 @@ use documents::{
     Fault, PassphraseProvider, ProviderError, RemoteProvider, Request, Rights, Secret,
     v1alpha1::{Certificate, Proxy},
 };
+use engine::outcome::chain;
 use fetch::{
     CertificateDer, Client, Limits, Place, Reach, Settings, Trust,
     retry::{Backoff, GaveUp, RealClock, Retry, Transient, Waiting, retrying},
 };
-use machine::outcome::chain;
 use std::time::Duration;
 use zeroize::Zeroizing;
 

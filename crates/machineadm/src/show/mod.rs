@@ -6,8 +6,8 @@ pub(crate) mod tokens;
 mod yaml;
 
 use crate::{cli::Output, context::fail};
+use engine::Provenance;
 use host::contract::Exit;
-use machine::Provenance;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 

@@ -1,6 +1,6 @@
 //! A plan for people.
 use super::{count, padded, sign, sources};
-use machine::{Line, PlanView};
+use engine::{Line, PlanView};
 
 /// Renders a plan; phases without anything to say are left out.
 pub(crate) fn text(plan: &PlanView) -> String {

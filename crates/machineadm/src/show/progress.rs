@@ -1,6 +1,6 @@
 //! What a run shows while it works: a moving line on a terminal, one plain line per change in a boot log.
 use super::lively;
-use machine::{Event, Line};
+use engine::{Event, Line};
 use std::{
     sync::{Arc, Condvar, Mutex, PoisonError},
     thread::JoinHandle,

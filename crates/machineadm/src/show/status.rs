@@ -1,7 +1,7 @@
 //! An outcome for people.
 use super::{count, padded, sign, sources};
+use engine::outcome::{CONFIGURATION, END, FailureOutcome, Outcome, PhaseOutcome, START, State};
 use jiff::{Timestamp, tz::TimeZone};
-use machine::outcome::{CONFIGURATION, END, FailureOutcome, Outcome, PhaseOutcome, START, State};
 use std::path::Path;
 
 /// Whether the run that an outcome tells of is still at work.
@@ -124,7 +124,7 @@ fn next_step(outcome: &Outcome, now: &Now) -> String {
     }
     let has_started = outcome.failure.as_ref().is_none_or(|failure| failure.phase != START);
     match (outcome.state, now) {
-        (State::Failed | State::Running, Now::Idle) if has_started && outcome.mode == machine::Mode::Provision => {
+        (State::Failed | State::Running, Now::Idle) if has_started && outcome.mode == engine::Mode::Provision => {
             "    Then:    machineadm bootstrap   (goes on with the configuration that was kept)\n".into()
         }
         (State::Failed | State::Running, Now::Idle) => "    Then:    run it again\n".into(),

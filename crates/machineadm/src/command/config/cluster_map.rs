@@ -1,8 +1,8 @@
 //! The kubeadm-config ConfigMap of a cluster, read and written.
 use crate::{command::api, context::fail};
 use cluster::{ApiServer, Effect, Replaced, Value};
+use engine::outcome::chain;
 use host::contract::Exit;
-use machine::outcome::chain;
 use std::path::PathBuf;
 
 const PATH: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";

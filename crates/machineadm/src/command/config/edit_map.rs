@@ -1,6 +1,7 @@
 //! `machineadm config edit-map`: the kubeadm-config ConfigMap, changed for a Kubernetes version.
 use super::{arguments::EditMap, cluster_map::ClusterMap, input, losses, wrong};
 use crate::show;
+use engine::outcome::chain;
 use host::contract::Exit;
 use kubeadm::{
     Duration, Severity, Target,
@@ -8,7 +9,6 @@ use kubeadm::{
     kubeadm_config_map::{EditError, Edited, edit, remove_api_endpoint},
     parse_yaml, render,
 };
-use machine::outcome::chain;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

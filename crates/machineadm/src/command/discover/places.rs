@@ -1,11 +1,11 @@
 //! Files and standard input for discovery.
 use crate::{command::wrong_input, context::complain};
 use discovery::{BootstrapToken, method::Files};
+use engine::outcome::chain;
 use host::{
     contract::Exit,
     linux::input::{self, Care},
 };
-use machine::outcome::chain;
 use secret::Secret;
 
 /// A kubeconfig with a bundle of roots is some tens of KB.

@@ -1,5 +1,5 @@
 //! Files of the user's, whole or in part.
-use crate::{Known, Machine, Phase, PlanError, Planned, Step, block::with_block};
+use crate::{Known, Phase, PlanError, Planned, Step, Wanted, block::with_block};
 use documents::{Secret, v1alpha1::File};
 use host::{Change, FileState, Inspect};
 
@@ -16,7 +16,7 @@ impl Phase for Files {
         "writes the files of every FilesConfig, and managed blocks into files of others"
     }
 
-    fn plan(&self, machine: &Machine, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
+    fn plan(&self, machine: &Wanted, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
         let mut planned = Planned::default();
         for wanted in &machine.files {
             // Blocks of one file build on each other, so each is proposed on top of those before it.

@@ -1,8 +1,7 @@
 //! The engine on a machine in memory: what it plans, that it can be cut anywhere, and what it refuses.
 use host::{Act, Effect, FileState, Host, Inspect, Memory, Progress};
-use machineadm_machine::{
-    Failure, Machine, Mode, PlanError, Planned, Remark, Reviewed, SavedPlan, Step, bootstrap, phases, preview,
-    steps_for,
+use machineadm_engine::{
+    Failure, Mode, PlanError, Planned, Remark, Reviewed, SavedPlan, Step, Wanted, bootstrap, phases, preview, steps_for,
 };
 
 use documents::{
@@ -11,18 +10,18 @@ use documents::{
 };
 
 /// A configuration from the spec of each kind.
-fn machine(kinds: &[(&str, &str)]) -> Machine {
+fn machine(kinds: &[(&str, &str)]) -> Wanted {
     let document = |(kind, spec): &(&str, &str)| {
         format!("---\napiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: {kind}\nspec: {spec}\n")
     };
     let text: String = kinds.iter().map(document).collect();
     let read = documents::read(vec![Source { name: "test".into(), bytes: text.into_bytes().into() }]);
     assert!(read.report.is_empty(), "{}", read.report);
-    Machine::of(read.documents)
+    Wanted::of(read.documents)
 }
 
 /// A document for every phase of every mode.
-fn everything() -> Machine {
+fn everything() -> Wanted {
     machine(&[
         ("TrustBundleConfig", &format!("{{certificates: {:?}}}", certificate())),
         ("ProxyConfig", "{httpProxy: 'http://proxy.example:3128', services: [containerd, kubelet]}"),
@@ -75,7 +74,7 @@ fn fresh() -> Memory {
     }
 }
 
-fn run(mode: Mode, machine: &Machine, host: &mut Memory) -> Result<(), Failure> {
+fn run(mode: Mode, machine: &Wanted, host: &mut Memory) -> Result<(), Failure> {
     bootstrap(mode, machine, None, host, &mut |_| ())
 }
 
@@ -334,10 +333,10 @@ fn certificates_of_the_user_survive_a_beginning_that_is_taken_back() {
 }
 
 /// The act that the machine's own workflow proposes.
-fn init_act(machine: &Machine, host: &Memory) -> Act {
+fn init_act(machine: &Wanted, host: &Memory) -> Act {
     let mut blank = Memory { effects: Default::default(), ..host.clone() };
     blank.journal = Memory::default().journal;
-    let machine = Machine { commands: Vec::new(), ..machine.clone() };
+    let machine = Wanted { commands: Vec::new(), ..machine.clone() };
     let preview = preview(Mode::Provision, &machine, &blank).expect("a plan");
     let acts = preview.0.into_iter().flat_map(|(_, planned)| planned.steps).filter_map(|step| match step {
         Step::Run(act) => Some(act),

@@ -1,6 +1,6 @@
 //! Whether the machine is fit to become a node: everything that is not, at once, before kubeadm is let loose.
 use super::{BEFORE, init};
-use crate::{Known, Machine, Phase, PlanError, Planned};
+use crate::{Known, Phase, PlanError, Planned, Wanted};
 use documents::v1alpha1;
 use host::{Effect, Inspect, Progress};
 
@@ -21,7 +21,7 @@ impl Phase for Preflight {
         "checks that the machine is fit to become a node, and lists everything that is not"
     }
 
-    fn plan(&self, machine: &Machine, known: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
+    fn plan(&self, machine: &Wanted, known: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
         let Some(wanted) = &machine.init else { return Ok(Planned::default()) };
         if waits_for_commands(machine, known, seen)? {
             return Ok(Planned { known_after: Some(BEFORE.name()), ..Planned::default() });
@@ -32,11 +32,11 @@ impl Phase for Preflight {
 }
 
 /// Commands that are still to run may install or start what would be found missing now.
-pub(super) fn waits_for_commands(machine: &Machine, known: &Known, seen: &dyn Inspect) -> Result<bool, PlanError> {
+pub(super) fn waits_for_commands(machine: &Wanted, known: &Known, seen: &dyn Inspect) -> Result<bool, PlanError> {
     Ok(!known.is_through(BEFORE.name()) && !BEFORE.plan(machine, known, seen)?.steps.is_empty())
 }
 
-fn problems(machine: &Machine, wanted: &v1alpha1::Init, seen: &dyn Inspect) -> Result<Vec<String>, PlanError> {
+fn problems(machine: &Wanted, wanted: &v1alpha1::Init, seen: &dyn Inspect) -> Result<Vec<String>, PlanError> {
     if !seen.live() {
         return Ok(vec!["a cluster can't be begun below --root: only the running system becomes a node".into()]);
     }

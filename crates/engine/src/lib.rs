@@ -19,4 +19,4 @@ pub use plan::{Known, Phase, PlanError, Planned, Preview, Remark, Step, preview,
 pub use redact::{LineRedactor, Redactor};
 pub use saved::{Reviewed, SavedPlan, Unreadable};
 pub use view::{Line, PhaseView, PlanView};
-pub use wanted::{Machine, Provenance};
+pub use wanted::{Provenance, Wanted};

@@ -1,5 +1,5 @@
 //! A plan as people and programs see it; what may be secret is never in it.
-use crate::{Machine, Mode, Planned, Preview, Provenance, Remark, Step};
+use crate::{Mode, Planned, Preview, Provenance, Remark, Step, Wanted};
 use documents::v1alpha1::{API_VERSION, Command, Program};
 use host::{Act, Change, Condition, FileState};
 use serde::Serialize;
@@ -70,7 +70,7 @@ enum Contents {
 
 impl PlanView {
     /// What to show of a preview of what is wanted.
-    pub fn new(machine: String, mode: Mode, wanted: &Machine, preview: &Preview) -> Self {
+    pub fn new(machine: String, mode: Mode, wanted: &Wanted, preview: &Preview) -> Self {
         let phase = |(name, planned): &(&'static str, Planned)| PhaseView {
             name,
             known_after: planned.known_after,

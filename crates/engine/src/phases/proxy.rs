@@ -2,7 +2,7 @@
 //!
 //! They go into a file that only root reads, since systemd shows everybody what stands in a unit's `Environment=`.
 use super::files::own_file;
-use crate::{Known, Machine, Phase, PlanError, Planned, Remark, Step};
+use crate::{Known, Phase, PlanError, Planned, Remark, Step, Wanted};
 use documents::v1alpha1::Proxy;
 use host::{
     Change, Condition, Inspect, Service,
@@ -23,7 +23,7 @@ impl Phase for Proxies {
         "gives services their proxy variables and restarts those that run without them"
     }
 
-    fn plan(&self, machine: &Machine, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
+    fn plan(&self, machine: &Wanted, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
         let mut planned = Planned::default();
         for proxy in &machine.proxies {
             let variables = format!("{PROXY_DIR}/{}.env", proxy.name);

@@ -1,6 +1,6 @@
 //! Beginning a cluster with kubeadm (R1), in the API version that this kubeadm prefers.
 use super::preflight;
-use crate::{Known, Machine, Phase, PlanError, Planned, steps_for};
+use crate::{Known, Phase, PlanError, Planned, Wanted, steps_for};
 use documents::{
     Secret,
     v1alpha1::{self, Members, Repeat},
@@ -24,7 +24,7 @@ impl Phase for Init {
         "begins a cluster with kubeadm, or takes back its own half-done beginning and begins again"
     }
 
-    fn plan(&self, machine: &Machine, known: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
+    fn plan(&self, machine: &Wanted, known: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
         let Some(wanted) = &machine.init else { return Ok(Planned::default()) };
         if preflight::waits_for_commands(machine, known, seen)? {
             return Ok(Planned { known_after: Some(preflight::NAME), ..Planned::default() });

@@ -1,5 +1,5 @@
 //! The plan: plain data, complete enough that applying it needs no decisions of its own.
-use crate::{Machine, Mode, phases};
+use crate::{Mode, Wanted, phases};
 use documents::v1alpha1::Repeat;
 use host::{Act, Change, Condition, Effect, Inspect, Progress};
 use std::time::Duration;
@@ -73,7 +73,7 @@ pub trait Phase: Sync {
     /// What it does, in one line for the docs.
     fn summary(&self) -> &'static str;
     /// What is still missing on this machine.
-    fn plan(&self, machine: &Machine, known: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError>;
+    fn plan(&self, machine: &Wanted, known: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError>;
 }
 
 /// Planning stopped.
@@ -135,7 +135,7 @@ impl Preview {
 }
 
 /// Asks every phase now.
-pub fn preview(mode: Mode, machine: &Machine, seen: &dyn Inspect) -> Result<Preview, (&'static str, PlanError)> {
+pub fn preview(mode: Mode, machine: &Wanted, seen: &dyn Inspect) -> Result<Preview, (&'static str, PlanError)> {
     let ask = |phase: &&dyn Phase| match phase.plan(machine, &Known::default(), seen) {
         Ok(planned) => Ok((phase.name(), planned)),
         Err(error) => Err((phase.name(), error)),

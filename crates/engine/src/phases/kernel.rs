@@ -1,6 +1,6 @@
 //! Kernel parameters (R2): set now, read back, and kept for the next boot.
 use super::{files::own_file, modules};
-use crate::{Known, Machine, Phase, PlanError, Planned, Remark, Step};
+use crate::{Known, Phase, PlanError, Planned, Remark, Step, Wanted};
 use host::{Change, Inspect, contract::SYSCTL_FILE};
 
 pub(crate) struct Kernel;
@@ -14,7 +14,7 @@ impl Phase for Kernel {
         "sets kernel parameters, reads each back, and keeps them for the next boot"
     }
 
-    fn plan(&self, machine: &Machine, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
+    fn plan(&self, machine: &Wanted, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
         let mut planned = Planned::default();
         if machine.parameters.is_empty() {
             return Ok(planned);
@@ -44,7 +44,7 @@ impl Phase for Kernel {
     }
 }
 
-fn any_module_missing(machine: &Machine, seen: &dyn Inspect) -> Result<bool, PlanError> {
+fn any_module_missing(machine: &Wanted, seen: &dyn Inspect) -> Result<bool, PlanError> {
     for name in &machine.modules {
         if !seen.has_module(name)? {
             return Ok(true);

@@ -1,5 +1,5 @@
 //! The outcome: what a run did, step by step, and where it stopped. Programs read it; its form is versioned.
-use crate::{Event, Failure, Line, Machine, Mode, PlanError, Provenance, Redactor, phases};
+use crate::{Event, Failure, Line, Mode, PlanError, Provenance, Redactor, Wanted, phases};
 use documents::v1alpha1::API_VERSION;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -120,7 +120,7 @@ pub struct FailureOutcome {
 
 impl Outcome {
     /// A run that begins now.
-    pub fn begin(version: &str, machine: String, mode: Mode, wanted: &Machine, now: Timestamp) -> Self {
+    pub fn begin(version: &str, machine: String, mode: Mode, wanted: &Wanted, now: Timestamp) -> Self {
         let phase = |name: &str| PhaseOutcome {
             name: name.to_owned(),
             state: State::NotReached,

@@ -16,7 +16,7 @@ pub struct Provenance {
 
 /// What the documents ask of this machine, each list in the documents' order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Machine {
+pub struct Wanted {
     /// How many documents said so.
     pub documents: usize,
     /// Where they came from, in their order.
@@ -37,7 +37,7 @@ pub struct Machine {
     pub init: Option<Box<Init>>,
 }
 
-impl Machine {
+impl Wanted {
     /// Gathers what decoded documents ask.
     pub fn of(documents: Vec<Decoded>) -> Self {
         let mut machine = Self { documents: documents.len(), ..Self::default() };

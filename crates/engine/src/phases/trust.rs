@@ -1,6 +1,6 @@
 //! Certificate authorities that the whole machine trusts.
 use super::files::own_file;
-use crate::{Known, Machine, Phase, PlanError, Planned, Step};
+use crate::{Known, Phase, PlanError, Planned, Step, Wanted};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use documents::v1alpha1::Certificate;
 use host::{Change, Error, Inspect, certificate_bodies, hex};
@@ -17,7 +17,7 @@ impl Phase for Trust {
         "puts certificates into the system's trust store"
     }
 
-    fn plan(&self, machine: &Machine, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
+    fn plan(&self, machine: &Wanted, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
         let mut planned = Planned::default();
         if machine.trust.is_empty() {
             return Ok(planned);

@@ -1,5 +1,5 @@
 //! Doing it: each phase plans in its turn, so that it sees what earlier ones did, and one function applies.
-use crate::{Known, Machine, Mode, Phase, PlanError, Planned, SavedPlan, Step, phases, view::Line};
+use crate::{Known, Mode, Phase, PlanError, Planned, SavedPlan, Step, Wanted, phases, view::Line};
 use host::{Act, Host};
 
 /// What happens during a run, for whoever shows or records it.
@@ -33,7 +33,7 @@ pub struct Failure {
 /// Plans and applies each phase in its turn; with a reviewed plan, only what that plan says.
 pub fn bootstrap(
     mode: Mode,
-    machine: &Machine,
+    machine: &Wanted,
     reviewed: Option<&SavedPlan>,
     host: &mut dyn Host,
     watch: &mut dyn FnMut(Event<'_>),
@@ -74,7 +74,7 @@ pub fn bootstrap(
 fn take_back(
     act: &Act,
     earlier: &[&dyn Phase],
-    machine: &Machine,
+    machine: &Wanted,
     known: &Known,
     host: &mut dyn Host,
 ) -> Result<(), PlanError> {

@@ -1,5 +1,5 @@
 //! Commands of the user's, before and after the machine becomes a node.
-use crate::{Known, Machine, Phase, PlanError, Planned, steps_for};
+use crate::{Known, Phase, PlanError, Planned, Wanted, steps_for};
 use documents::v1alpha1::When;
 use host::{Act, Inspect};
 
@@ -20,7 +20,7 @@ impl Phase for Commands {
         }
     }
 
-    fn plan(&self, machine: &Machine, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
+    fn plan(&self, machine: &Wanted, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
         let mut planned = Planned::default();
         for command in machine.commands.iter().filter(|command| command.when == self.0) {
             let Planned { steps, remarks, .. } = steps_for(Act::Command(command.clone()), command.repeat, seen)?;

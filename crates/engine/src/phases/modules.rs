@@ -1,6 +1,6 @@
 //! Kernel modules: loaded now and at every boot.
 use super::files::own_file;
-use crate::{Known, Machine, Phase, PlanError, Planned, Remark, Step};
+use crate::{Known, Phase, PlanError, Planned, Remark, Step, Wanted};
 use host::{Change, Inspect, contract::MODULES_FILE};
 
 pub(crate) const NAME: &str = "modules";
@@ -16,7 +16,7 @@ impl Phase for Modules {
         "loads kernel modules, now and at every boot"
     }
 
-    fn plan(&self, machine: &Machine, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
+    fn plan(&self, machine: &Wanted, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
         let mut planned = Planned::default();
         if machine.modules.is_empty() {
             return Ok(planned);
