@@ -84,11 +84,16 @@ fn delete(server: &ApiServer, meant: &Meant, effect: Effect) -> Result<DeletionR
     Err(format!("bootstrap token \"{id}\": others change it all the time; try again"))
 }
 
-/// Whether this Secret is what was meant.
+/// Whether this Secret is what was meant. What the specification calls no token "MUST be ignored", by its id as well.
 fn allowed(live: &Secret, meant: &Meant) -> Result<(), String> {
     let id = &meant.id;
-    if live.secret_type != token_secret::TYPE {
-        return Err(format!("the Secret {} is no bootstrap token: it was left alone", live.metadata.name));
+    if let Err(reason) = token_secret::id(live) {
+        let name = &live.metadata.name;
+        return Err(format!(
+            "the Secret {name} is not a bootstrap token, since {reason}: it was not deleted\n\
+             remedy: if it is not needed, run `kubectl --namespace={} delete secret {name}`",
+            token_secret::NAMESPACE
+        ));
     }
     let right =
         meant.secret.as_ref().is_none_or(|secret| token_secret::token(live).is_ok_and(|token| token.secret == *secret));
@@ -97,5 +102,47 @@ fn allowed(live: &Secret, meant: &Meant) -> Result<(), String> {
         false => Err(format!(
             "bootstrap token \"{id}\" has another secret half: it was left alone\nremedy: to delete it all the same, give its id alone"
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use discovery::TokenSettings;
+
+    fn secret(change: fn(&mut Secret)) -> Secret {
+        let mut secret = TokenSettings::new("abcdef.0123456789abcdef".parse().unwrap()).secret();
+        change(&mut secret);
+        secret
+    }
+
+    fn put(secret: &mut Secret, key: &str, value: &str) {
+        secret.data.insert(key.to_owned(), value.into());
+    }
+
+    #[test]
+    fn a_secret_that_is_no_token_is_not_deleted_by_its_id_or_by_the_whole_token() {
+        for (live, reason) in [
+            (secret(|secret| put(secret, "token-id", "fedcba")), "its token-id is not the one in its name"),
+            (secret(|secret| drop(secret.data.remove("token-id"))), "it has no token-id"),
+            (secret(|secret| secret.secret_type = "Opaque".into()), "its type is not bootstrap.kubernetes.io/token"),
+        ] {
+            for text in ["abcdef", "abcdef.0123456789abcdef"] {
+                let refusal = allowed(&live, &meant(0, text).unwrap()).unwrap_err();
+                let expected = format!(
+                    "the Secret bootstrap-token-abcdef is not a bootstrap token, since {reason}: it was not deleted\n\
+                     remedy: if it is not needed, run `kubectl --namespace=kube-system delete secret bootstrap-token-abcdef`"
+                );
+                assert_eq!(refusal, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_without_a_usable_secret_half_is_deleted_by_its_id_alone() {
+        let live = secret(|secret| put(secret, "token-secret", "SHORT"));
+        assert_eq!(allowed(&live, &meant(0, "abcdef").unwrap()), Ok(()));
+        assert!(allowed(&live, &meant(0, "abcdef.0123456789abcdef").unwrap()).is_err());
+        assert_eq!(allowed(&secret(|_| {}), &meant(0, "abcdef.0123456789abcdef").unwrap()), Ok(()));
     }
 }
