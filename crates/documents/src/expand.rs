@@ -311,6 +311,4 @@ pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
     digest.as_ref().try_into().unwrap_or_default()
 }
 
-pub(crate) fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
+pub(crate) use objects::hex::encode as hex;

@@ -1,7 +1,8 @@
-//! Kubernetes' own objects as far as we speak of them, its spans of time, and YAML as it reads it.
+//! Kubernetes' own objects as far as we speak of them, its spans of time, YAML as it reads it, and hexadecimal digits.
 mod bytes;
 mod config_map;
 mod duration;
+pub mod hex;
 mod meta;
 mod object;
 mod printable;

@@ -4,6 +4,7 @@ use cluster::Kubeconfig;
 use discovery::{BootstrapToken, Pin, certificate::Certificate};
 use fetch::Url;
 use host::contract::Exit;
+use objects::hex;
 
 /// Where to join and whom to trust.
 pub(super) struct Invitation {
@@ -16,8 +17,7 @@ pub(super) struct CertificateKey(String);
 
 impl CertificateKey {
     pub(super) fn read(text: &str) -> Result<Self, Exit> {
-        let good = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        match good {
+        match hex::encodes(text, 32) {
             true => Ok(Self(text.to_owned())),
             false => Err(wrong_input(&["--certificate-key must be 32 bytes in hex: 64 digits".to_owned()])),
         }
