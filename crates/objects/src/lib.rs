@@ -1,10 +1,11 @@
-//! Kubernetes' own objects as far as we speak of them, its spans of time, YAML as it reads it, and hexadecimal digits.
+//! Kubernetes' own objects as far as we speak of them, its spans of time, YAML as it reads it, PEM and hexadecimal digits.
 mod bytes;
 mod config_map;
 mod duration;
 pub mod hex;
 mod meta;
 mod object;
+pub mod pem;
 mod printable;
 mod rbac;
 mod resource;
