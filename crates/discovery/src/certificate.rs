@@ -44,7 +44,7 @@ impl Certificate {
         // DER has one form for each value, so that these are the very bytes that stand in the certificate.
         let public_key_info = signed.subject_public_key_info().to_der().ok()?;
         let not_after = signed.validity().not_after.to_unix_duration().as_secs();
-        Some(Self { der: der.to_vec(), public_key_info, not_after: Moment::new(i64::try_from(not_after).ok()?, 0) })
+        Some(Self { der: der.to_vec(), public_key_info, not_after: Moment::from_unix(i64::try_from(not_after).ok()?) })
     }
 
     /// The certificate as PEM.

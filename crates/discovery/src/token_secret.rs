@@ -152,7 +152,7 @@ impl TokenSettings {
 fn ends_as(wished: Moment, end: Moment, now: Timestamp) -> bool {
     let part = Duration::nanoseconds(wished.since(now).as_nanoseconds() / PART_BETWEEN_RUNS);
     // A Secret has whole seconds.
-    let wished = wished.with_nanoseconds(0);
+    let wished = wished.whole_second();
     end > now.into() && end <= wished && wished <= end.after(part.min(BETWEEN_RUNS))
 }
 
@@ -208,7 +208,7 @@ mod tests {
             usages in proptest::collection::btree_set("signing|authentication|foo", 0..3),
             groups in proptest::collection::vec("system:bootstrappers:[a-z0-9:-]{0,9}[a-z0-9]", 0..3),
         ) {
-            let expires = second.map(|second| Moment::new(second, 0));
+            let expires = second.map(Moment::from_unix);
             let settings = TokenSettings { token: token.parse().unwrap(), description, expires, usages, groups };
             let wire = serde_json::to_string(&settings.secret()).unwrap();
             let secret: Secret = serde_json::from_str(&wire).unwrap();
@@ -247,7 +247,7 @@ mod tests {
             (at(8), at(2), false),
             (at(1), at(1), true),
             (at(0), at(0), false),
-            (at(8).map(|moment| moment.with_nanoseconds(999_999_999)), at(8), true),
+            (at(8).map(|moment| moment.after(Duration::nanoseconds(999_999_999))), at(8), true),
         ] {
             let there = TokenSettings { expires: live, ..wish.clone() }.secret();
             let wish = TokenSettings { expires: wished, ..wish.clone() };
