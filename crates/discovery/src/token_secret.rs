@@ -217,6 +217,18 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_whose_token_id_is_not_the_one_in_its_name_is_no_token() {
+        let mut secret = TokenSettings::new("abcdef.0123456789abcdef".parse().unwrap()).secret();
+        assert_eq!(id(&secret).map(|id| id.to_string()).as_deref(), Ok("abcdef"));
+        for (value, reason) in [("abcdeg", NotAToken::OtherId), ("abcdef\n", NotAToken::OtherId)] {
+            secret.data.insert(ID.to_owned(), value.into());
+            assert_eq!((id(&secret), token(&secret)), (Err(reason), Err(reason)), "{value}");
+        }
+        secret.data.remove(ID);
+        assert_eq!(id(&secret), Err(NotAToken::NoId));
+    }
+
+    #[test]
     fn a_token_for_signing_alone_needs_no_groups() {
         let mut settings = TokenSettings::new("abcdef.0123456789abcdef".parse().unwrap());
         settings.usages.insert("signing".to_owned());

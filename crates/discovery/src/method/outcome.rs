@@ -93,18 +93,6 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The step that failed.
-    pub fn step(&self) -> &'static str {
-        match self {
-            Self::Unreached(_) | Self::Unreadable(_) => "fetch",
-            Self::NotAConfigMap | Self::NoKubeconfig => "cluster-info",
-            Self::NotSigned(_) | Self::Signature { .. } => "signature",
-            Self::Content(_) | Self::Roots(_) => "content",
-            Self::NothingPinned | Self::NotPinned(_) => "pins",
-            Self::Unverified(_) | Self::Changed | Self::Unconfirmed { .. } => "verified fetch",
-        }
-    }
-
     /// What somebody can do about it.
     pub fn next_step(&self) -> &'static str {
         match self {

@@ -45,6 +45,17 @@ fn a_pin_or_the_flag_that_says_what_it_risks() {
 }
 
 #[test]
+fn a_bad_value_is_told_by_its_number_only_where_there_are_several() {
+    let told = |endpoints: &[&str]| {
+        let endpoints = endpoints.iter().map(|text| (*text).to_owned()).collect();
+        choose(&Flags { endpoints, ..by_token() }).unwrap_err()[0].to_string()
+    };
+    assert!(told(&["http://a"]).starts_with("endpoint must be https"), "{}", told(&["http://a"]));
+    let several = told(&["10.0.0.10", "http://a"]);
+    assert!(several.starts_with("endpoint (number 2) must be https"), "{several}");
+}
+
+#[test]
 fn methods_exclude_each_other() {
     assert_eq!(flags_at_fault(&Flags::default()), ["--token"]);
     for purpose in [Purpose::Discover, Purpose::Join] {

@@ -5,6 +5,7 @@ use machineadm_discovery::{
     method::{Patience, Source, Unreached},
     proof::Refreshed,
 };
+use std::time::Duration;
 
 const FILE: &str = "/etc/cluster/info.yaml";
 
@@ -30,6 +31,35 @@ fn a_file_is_confirmed_by_the_cluster_that_its_roots_verify() {
     let found = from_path(&real_info().kubeconfig(), Ok(good())).unwrap();
     assert_eq!((&found.cluster_info, refreshed(&found)), (&real_info(), &Refreshed::Same));
     assert_eq!(found.proof.to_string(), "by the file /etc/cluster/info.yaml; the cluster says the same");
+}
+
+/// The specification: "when retrieving this ConfigMap the client MUST validate the certificate chain".
+#[test]
+fn the_update_after_a_file_is_asked_for_with_the_certificate_verified() {
+    for (roots, verified_by) in [(CA, std::str::from_utf8(CA).unwrap()), (b"", "system")] {
+        let brought = info("https://api.example.com:6443", roots);
+        let newer = info("https://new.example.com:6443", OTHER_CA);
+        let files = FakeFiles([(FILE, brought.kubeconfig().into_bytes())].into());
+        let mut net = FakeNetwork::new(|_, _, _| Ok(signed(&newer.kubeconfig(), &token())));
+        let found = run(Source::Path(FILE.to_owned()), files, &mut net).unwrap();
+        assert_eq!(refreshed(&found), &Refreshed::Updated);
+        let asked: Vec<_> = net.asked.iter().map(|asked| (asked.place.as_str(), asked.roots.as_str())).collect();
+        let confirmed = ("new.example.com:6443", std::str::from_utf8(OTHER_CA).unwrap());
+        assert_eq!(asked, [("api.example.com:6443", verified_by), confirmed]);
+    }
+}
+
+#[test]
+fn the_update_has_the_time_that_is_left_and_no_more() {
+    let mut net = FakeNetwork::new(|place, _, _| match place {
+        "https://files.example.com/info.yaml" => Ok(real_info().kubeconfig().into_bytes()),
+        _ => Ok(good()),
+    });
+    net.slow = Duration::from_secs(40);
+    let source = Source::Url("https://files.example.com/info.yaml".to_owned());
+    run(source, FakeFiles::default(), &mut net).unwrap();
+    let given: Vec<_> = net.asked.iter().map(|asked| asked.within.as_secs()).collect();
+    assert_eq!(given, [300, 260]);
 }
 
 #[test]
@@ -134,7 +164,8 @@ fn a_url_is_asked_until_it_answers_and_its_query_stays_hidden() {
     let source = Source::Url("https://files.example.com/info.yaml?sig=hunter2".to_owned());
     let found = run(source.clone(), FakeFiles::default(), &mut net).unwrap();
     assert_eq!(found.cluster_info, real_info());
-    assert!(!format!("{source:?} {:?} {:?}", found.proof, net.told).contains("hunter2"));
+    assert_eq!(format!("{source:?}"), "https://files.example.com/info.yaml");
+    assert!(!format!("{:?} {:?}", found.proof, net.told).contains("hunter2"));
     let mut net = FakeNetwork::new(|_, _, _| Err(unreached("status 404", Some(404))));
     let error = run(source, FakeFiles::default(), &mut net).unwrap_err();
     assert_eq!((error.attempts[0].place.as_str(), net.pauses), ("https://files.example.com/info.yaml", 60));
