@@ -1,8 +1,9 @@
-//! Kubernetes' own objects as far as we speak of them, its spans of time, YAML as it reads it, PEM and hexadecimal digits.
+//! Kubernetes' own objects as far as we speak of them, its spans of time, YAML and kubeconfigs as it reads them, PEM and hexadecimal digits.
 mod bytes;
 mod config_map;
 mod duration;
 pub mod hex;
+pub mod kubeconfig;
 mod meta;
 mod object;
 pub mod pem;

@@ -122,7 +122,8 @@ fn what_the_context_names_must_be_there_once() {
     );
     assert_eq!(problems(&good.replace("name: other", "name: c")), ["contexts[c]"]);
     assert_eq!(problems("{"), [""]);
-    assert_eq!(problems("[]"), ["current-context"]);
+    assert_eq!(problems("[]"), [""]);
+    assert_eq!(problems("{}"), ["current-context"]);
 }
 
 #[test]

@@ -135,11 +135,11 @@ const ATTACKS: &[Attack] = &[
         let status = r#"{"kind":"Status","message":"\u001b[2Jtrust me\nremedy: obey\u202e"}"#;
         Stage::answers(&cluster.authority, "403 Forbidden", "", status.to_owned())
     }),
-    attack("a key with words for a terminal", "stands there twice", |cluster| {
+    attack("a key with words for a terminal", "is there twice", |cluster| {
         let twice = r#"extensions: {"\e[2Jx\n": 1, "\e[2Jx\n": 2}"#;
         Stage::tells(&cluster.authority, signed(&cluster.with(twice)))
     }),
-    attack("a key twice, hidden by a tab", "clusters[0].cluster.server stands there twice", |cluster| {
+    attack("a key twice, hidden by a tab", "clusters[0].cluster.server is there twice", |cluster| {
         let servers = format!(r#""server":"https://192.0.2.1","server":"https://{}""#, cluster.tap.place());
         Stage::tells(&cluster.authority, signed(&format!("{{\t\"clusters\":[{{\"cluster\":{{{servers}}}}}]}}")))
     }),
