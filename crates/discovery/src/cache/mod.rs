@@ -1,5 +1,4 @@
 //! ClusterInfo kept on a machine, and when something newer may take its place.
-mod follow;
 mod refresh;
 mod search;
 mod succession;
@@ -12,7 +11,7 @@ use crate::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use follow::{Answer, Consent, Decision, Kept, Newer, Refused, follow};
+pub use crate::method::{Answer, Consent, Decision, Kept, Newer, Refused, follow};
 pub use search::{NotFound, Search};
 
 /// ClusterInfo as it is kept.

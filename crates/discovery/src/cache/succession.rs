@@ -1,8 +1,8 @@
 //! A cluster was discovered anew while one is kept: what becomes of what the kept one is known by.
-use super::{Cached, Consent, Refused, follow::objection};
+use super::{Cached, Consent, Refused};
 use crate::{
     ClusterInfo, Pin, certificate,
-    method::{Demand, Network, Patience, Refusal, confirm, roots, rounds},
+    method::{Demand, Network, Patience, Refusal, confirm, objection, roots, rounds},
     proof::Proof,
 };
 

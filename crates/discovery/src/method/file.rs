@@ -2,13 +2,13 @@
 use super::{
     Source, Until,
     confirm::{Demand, confirm, vouched_by},
+    follow::{Answer, Consent, Decision, Kept, Newer, follow},
     https,
     network::{Files, Network, Patience},
     outcome::{Attempt, Discovered, NotTrusted, Refusal},
 };
 use crate::{
     ClusterInfo,
-    cache::{Answer, Consent, Decision, Kept, Newer, follow},
     certificate::bundle,
     cluster_info::{self, Origin},
     proof::{Proof, Refreshed},

@@ -2,6 +2,7 @@
 mod confirm;
 mod file;
 mod flags;
+mod follow;
 mod https;
 mod network;
 mod outcome;
@@ -14,6 +15,8 @@ use std::fmt;
 pub(crate) use confirm::{Demand, confirm, roots, vouched_by};
 pub(crate) use flags::given_token;
 pub use flags::{Flags, Problem, Purpose, choose};
+pub(crate) use follow::objection;
+pub use follow::{Answer, Consent, Decision, Kept, Newer, Refused, follow};
 pub use network::{Event, Files, Network, Patience, Roots, Unreached};
 pub use outcome::{Attempt, Discovered, NotTrusted, Refusal};
 pub(crate) use rounds::{Until, rounds};

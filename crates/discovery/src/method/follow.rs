@@ -1,8 +1,8 @@
 //! What an answer of the cluster may change about what is known of it.
+use super::{Refusal, Unreached, config_map, kubeconfig};
 use crate::{
     ClusterInfo, Pin,
     cluster_info::{self, Origin},
-    method::{Refusal, Unreached, config_map, kubeconfig},
 };
 
 /// What asking for something newer brought.
@@ -124,7 +124,7 @@ fn newer(body: &[u8]) -> Result<Newer, Refusal> {
 }
 
 /// What speaks against new roots, unless somebody agrees to them.
-pub(super) fn objection(present: &ClusterInfo, pins: &[Pin], info: &ClusterInfo) -> Option<Refused> {
+pub(crate) fn objection(present: &ClusterInfo, pins: &[Pin], info: &ClusterInfo) -> Option<Refused> {
     let certificates = info.certificates().unwrap_or_default();
     if certificates.is_empty() && !present.roots.is_empty() {
         return Some(Refused::RootsDropped);
