@@ -28,11 +28,46 @@ pub enum NoCertificates {
     NotACertificate,
 }
 
-/// All certificates of a PEM bundle.
-pub fn bundle(text: &[u8]) -> Result<Vec<Certificate>, NoCertificates> {
-    let found = pem::certificates(text).map_err(NoCertificates::Pem)?;
-    let certificates = found.into_iter().map(|der| Certificate::read(&der).ok_or(NoCertificates::NotACertificate));
-    let certificates: Vec<_> = certificates.collect::<Result<_, _>>()?;
+/// CA certificates: the PEM text that was given, and every certificate in it. An empty one means those of the system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaBundle {
+    pem: Vec<u8>,
+    certificates: Vec<Certificate>,
+}
+
+impl CaBundle {
+    /// Reads a PEM text to its end; it must hold at least one certificate.
+    pub fn read(pem: Vec<u8>) -> Result<Self, NoCertificates> {
+        let certificates = all(&pem::certificates(&pem).map_err(NoCertificates::Pem)?)?;
+        Ok(Self { pem, certificates })
+    }
+
+    /// Certificates, of which there must be at least one.
+    pub fn from_der(ders: &[impl AsRef<[u8]>]) -> Result<Self, NoCertificates> {
+        let certificates = all(ders)?;
+        let pem: String = certificates.iter().map(Certificate::pem).collect();
+        Ok(Self { pem: pem.into_bytes(), certificates })
+    }
+
+    /// The text.
+    pub fn pem(&self) -> &[u8] {
+        &self.pem
+    }
+
+    /// The certificates; none means those of the system.
+    pub fn certificates(&self) -> &[Certificate] {
+        &self.certificates
+    }
+
+    /// Whether it means those of the system.
+    pub fn is_empty(&self) -> bool {
+        self.certificates.is_empty()
+    }
+}
+
+fn all(ders: &[impl AsRef<[u8]>]) -> Result<Vec<Certificate>, NoCertificates> {
+    let read = ders.iter().map(|der| Certificate::read(der.as_ref()).ok_or(NoCertificates::NotACertificate));
+    let certificates: Vec<_> = read.collect::<Result<_, _>>()?;
     if certificates.is_empty() { Err(NoCertificates::Empty) } else { Ok(certificates) }
 }
 
@@ -53,11 +88,6 @@ impl Certificate {
     }
 }
 
-/// Several certificates as one text of PEM.
-pub(crate) fn pem(certificates: &[&Certificate]) -> Vec<u8> {
-    certificates.iter().map(|certificate| certificate.pem()).collect::<String>().into_bytes()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,28 +95,34 @@ mod tests {
 
     const CA: &[u8] = include_bytes!("../tests/vectors/real/pki/ca.crt");
 
+    fn read(pem: &[u8]) -> Result<CaBundle, NoCertificates> {
+        CaBundle::read(pem.to_vec())
+    }
+
     #[test]
     fn a_real_root_is_read() {
-        let roots = bundle(CA).unwrap();
-        assert_eq!(roots[0].not_after.to_string(), "2036-11-12T18:48:09Z");
-        assert_eq!(roots[0].pem().as_bytes(), CA);
+        let roots = read(CA).unwrap();
+        assert_eq!(roots.certificates()[0].not_after.to_string(), "2036-11-12T18:48:09Z");
+        assert_eq!((roots.certificates()[0].pem().as_bytes(), roots.pem()), (CA, CA));
+        assert_eq!(CaBundle::from_der(&[&roots.certificates()[0].der]), Ok(roots));
+        assert_eq!(CaBundle::from_der(&[b"x"]), Err(NoCertificates::NotACertificate));
     }
 
     #[test]
     fn a_bundle_is_read_to_its_end_or_not_at_all() {
         let two = [b"a comment\n", CA, b"\n", CA].concat();
-        assert_eq!(bundle(&two).unwrap().len(), 2);
-        assert_eq!(bundle(b""), Err(NoCertificates::Empty));
-        assert_eq!(bundle(b"x"), Err(NoCertificates::Empty));
+        assert_eq!(read(&two).unwrap().certificates().len(), 2);
+        assert_eq!(read(b""), Err(NoCertificates::Empty));
+        assert_eq!(read(b"x"), Err(NoCertificates::Empty));
         let broken = [CA, b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"].concat();
-        assert_eq!(bundle(&broken), Err(NoCertificates::NotACertificate));
+        assert_eq!(read(&broken), Err(NoCertificates::NotACertificate));
         let cut = [CA, b"-----BEGIN CERTIFICATE-----\nAAAA\n"].concat();
-        assert_eq!(bundle(&cut), Err(NoCertificates::Pem(PemError::Open(2))));
+        assert_eq!(read(&cut), Err(NoCertificates::Pem(PemError::Open(2))));
     }
 
     #[test]
     fn nothing_may_follow_a_certificate_and_nothing_may_be_missing() {
-        let der = &bundle(CA).unwrap()[0].der;
+        let der = &read(CA).unwrap().certificates[0].der;
         assert_eq!(Certificate::read(&[der.as_slice(), &[0]].concat()), None);
         for end in 0..der.len() {
             assert_eq!(Certificate::read(&der[..end]), None, "{end}");
@@ -99,7 +135,7 @@ mod tests {
         fn a_changed_certificate_is_refused_or_its_public_key_info_is_the_very_bytes_in_it(
             at: proptest::sample::Index, byte: u8,
         ) {
-            let mut der = bundle(CA).unwrap().remove(0).der;
+            let mut der = read(CA).unwrap().certificates.remove(0).der;
             let at = at.index(der.len());
             der[at] = byte;
             if let Some(read) = Certificate::read(&der) {

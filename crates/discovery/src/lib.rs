@@ -20,7 +20,7 @@ pub mod token_secret;
 pub mod usable;
 pub mod usage;
 
-pub use cluster_info::ClusterInfo;
+pub use cluster_info::{ClusterInfo, DiscoveryKubeconfig};
 pub use endpoint::Endpoint;
 pub use expiry::{Expiry, Remaining};
 pub use lifetime::Lifetime;

@@ -32,8 +32,8 @@ impl Pin {
     }
 
     /// The certificates whose keys are pinned.
-    pub fn matching<'a>(pins: &[Self], certificates: &'a [Certificate]) -> Vec<&'a Certificate> {
-        certificates.iter().filter(|certificate| pins.contains(&Self::of(certificate))).collect()
+    pub fn matching(pins: &[Self], certificates: &[Certificate]) -> Vec<Certificate> {
+        certificates.iter().filter(|certificate| pins.contains(&Self::of(certificate))).cloned().collect()
     }
 }
 

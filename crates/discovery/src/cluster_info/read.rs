@@ -1,15 +1,14 @@
 //! From the bytes of a kubeconfig to ClusterInfo, or everything that forbids to trust it. No value is quoted.
 use super::{ClusterInfo, credentials, members};
 use crate::{
-    certificate::{NoCertificates, bundle},
-    endpoint::{Endpoint, NoEndpoint, is_dns_name},
+    certificate::{CaBundle, NoCertificates},
+    endpoint::NoEndpoint,
 };
 use objects::{
     kubeconfig::{self, Entry, Kubeconfig, List},
     printable,
 };
 use serde_json::Value;
-use std::net::IpAddr;
 
 /// Where a kubeconfig comes from, which decides what it may say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +26,7 @@ pub enum Origin {
 pub struct Read {
     /// Where the cluster is.
     pub info: ClusterInfo,
-    /// The file that holds its roots, which is the caller's to read and to put into `info`.
+    /// The file that holds its roots, which is the caller's to read.
     pub roots_file: Option<String>,
 }
 
@@ -93,7 +92,7 @@ pub fn read(bytes: &[u8], origin: Origin) -> Result<Read, Vec<Problem>> {
     problems.extend(members::problems(&config));
     problems.extend(credentials::problems(&config, origin));
     let found = match chosen(&config) {
-        Some(cluster) => Some(read_cluster(&cluster, origin, &mut problems)),
+        Some(cluster) => read_cluster(&cluster, origin, &mut problems),
         None => {
             problems.push(Problem::NoCluster);
             None
@@ -111,7 +110,7 @@ fn chosen(config: &Kubeconfig) -> Option<Entry<'_>> {
     config.entry(List::Clusters, "").or_else(of_context)
 }
 
-fn read_cluster(cluster: &Entry<'_>, origin: Origin, problems: &mut Vec<Problem>) -> Read {
+fn read_cluster(cluster: &Entry<'_>, origin: Origin, problems: &mut Vec<Problem>) -> Option<Read> {
     let mut text = |member: &str| {
         let text = cluster.text(member).map_err(|problem| problems.push(problem.into()));
         text.ok().flatten().map(str::to_owned)
@@ -127,21 +126,15 @@ fn read_cluster(cluster: &Entry<'_>, origin: Origin, problems: &mut Vec<Problem>
     if file.is_some() && origin != Origin::File {
         problems.push(Problem::RootsFile);
     }
-    if let Err(reason) = Endpoint::from_url(&server) {
-        problems.push(Problem::Server(reason));
-    }
-    if name.as_ref().is_some_and(|name| !is_dns_name(name) && name.parse::<IpAddr>().is_err()) {
-        problems.push(Problem::ServerName);
-    }
     let roots = roots(cluster).map_err(|problem| problems.push(problem)).ok().flatten();
     let roots_file = file.filter(|_| roots.is_none());
-    Read { info: ClusterInfo { server, roots: roots.unwrap_or_default(), tls_server_name: name }, roots_file }
+    let info = ClusterInfo::new(server, roots.unwrap_or_default(), name).map_err(|more| problems.extend(more)).ok()?;
+    Some(Read { info, roots_file })
 }
 
-fn roots(cluster: &Entry<'_>) -> Result<Option<Vec<u8>>, Problem> {
+fn roots(cluster: &Entry<'_>) -> Result<Option<CaBundle>, Problem> {
     let Some(pem) = cluster.data("certificate-authority-data")? else { return Ok(None) };
-    bundle(&pem).map_err(Problem::Roots)?;
-    Ok(Some(pem.to_vec()))
+    CaBundle::read(pem.to_vec()).map(Some).map_err(Problem::Roots)
 }
 
 #[cfg(test)]
@@ -179,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_unnamed_cluster_comes_first_then_the_current_contexts() {
-        let server = |text: &str| read(text.as_bytes(), Origin::Signed).map(|found| found.info.server);
+        let server = |text: &str| read(text.as_bytes(), Origin::Signed).map(|found| found.info.server().to_owned());
         let (a, b) = ("{name: a, cluster: {server: 'https://a'}}", "{name: '', cluster: {server: 'https://b'}}");
         let context = "contexts: [{name: c, context: {cluster: a, user: u}}]\ncurrent-context: c";
         assert_eq!(server(&format!("clusters: [{a}, {b}]\n{context}")), Ok("https://b".to_owned()));

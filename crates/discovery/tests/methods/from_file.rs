@@ -29,7 +29,7 @@ fn refreshed(found: &Discovered) -> &Refreshed {
 #[test]
 fn a_file_is_confirmed_by_the_cluster_that_its_roots_verify() {
     let found = from_path(&real_info().kubeconfig(), Ok(good())).unwrap();
-    assert_eq!((&found.cluster_info, refreshed(&found)), (&real_info(), &Refreshed::Same));
+    assert_eq!((found.kubeconfig.info(), refreshed(&found)), (&real_info(), &Refreshed::Same));
     assert_eq!(found.proof.to_string(), "by the file /etc/cluster/info.yaml; the cluster says the same");
 }
 
@@ -66,7 +66,7 @@ fn the_update_has_the_time_that_is_left_and_no_more() {
 fn a_file_is_enough_when_the_cluster_is_silent_or_forbids_to_ask() {
     for unreached in [unreached("status 403: forbidden", Some(403)), refused()] {
         let found = from_path(&real_info().kubeconfig(), Err(unreached.clone())).unwrap();
-        assert_eq!((&found.cluster_info, refreshed(&found)), (&real_info(), &Refreshed::Not(unreached.text)));
+        assert_eq!((found.kubeconfig.info(), refreshed(&found)), (&real_info(), &Refreshed::Not(unreached.text)));
     }
 }
 
@@ -74,8 +74,8 @@ fn a_file_is_enough_when_the_cluster_is_silent_or_forbids_to_ask() {
 fn a_changed_address_and_a_rotated_bundle_are_followed() {
     let newer = info("https://new.example.com:6443", &[CA, OTHER_CA].concat());
     let found = from_path(&real_info().kubeconfig(), Ok(signed(&newer.kubeconfig(), &token()))).unwrap();
-    assert_eq!((&found.cluster_info, refreshed(&found)), (&newer, &Refreshed::Updated));
-    assert_eq!(found.bytes, newer.kubeconfig().as_bytes());
+    assert_eq!((found.kubeconfig.info(), refreshed(&found)), (&newer, &Refreshed::Updated));
+    assert_eq!(found.kubeconfig, kubeconfig(&newer));
 }
 
 /// What the cluster says of itself is followed where it is reached under it, and nowhere else.
@@ -90,7 +90,7 @@ fn an_address_or_roots_under_which_nobody_is_reached_are_not_followed() {
             _ => at_new.clone(),
         });
         let found = run(Source::Path(FILE.to_owned()), files, &mut net).unwrap();
-        assert_eq!(found.cluster_info, real_info());
+        assert_eq!(found.kubeconfig.info(), &real_info());
         let Refreshed::Not(reason) = refreshed(&found) else { panic!("{:?}", found.proof) };
         assert!(reason.starts_with("at https://new.example.com:6443 the cluster does not confirm it: "), "{reason}");
         assert_eq!((net.asked[1].place.as_str(), net.asked[1].roots.as_bytes()), ("new.example.com:6443", OTHER_CA));
@@ -103,7 +103,7 @@ fn an_answer_that_may_not_be_trusted_changes_nothing() {
     let no_roots = info("https://new.example.com:6443", b"").kubeconfig();
     for kubeconfig in [insecure, no_roots, "{".to_owned()] {
         let found = from_path(&real_info().kubeconfig(), Ok(signed(&kubeconfig, &token()))).unwrap();
-        assert_eq!(found.cluster_info, real_info());
+        assert_eq!(found.kubeconfig.info(), &real_info());
         assert!(matches!(refreshed(&found), Refreshed::Not(_)));
     }
 }
@@ -112,7 +112,7 @@ fn an_answer_that_may_not_be_trusted_changes_nothing() {
 fn roots_in_a_file_beside_it_are_embedded() {
     let kubeconfig = "clusters: [{cluster: {server: 'https://api.example.com:6443', certificate-authority: ca.crt}}]";
     let found = from_path(kubeconfig, Err(refused())).unwrap();
-    assert_eq!((found.cluster_info, found.bytes), (real_info(), real_info().kubeconfig().into_bytes()));
+    assert_eq!(found.kubeconfig, self::kubeconfig(&real_info()));
     let error = from_path(&kubeconfig.replace("ca.crt", "/no/such"), Err(refused())).unwrap_err();
     assert!(error.to_string().ends_with("no such file"), "{error}");
     let error = from_path(&kubeconfig.replace("ca.crt", FILE), Err(refused())).unwrap_err();
@@ -163,7 +163,7 @@ fn a_url_is_asked_until_it_answers_and_its_query_stays_hidden() {
     });
     let source = Source::Url("https://files.example.com/info.yaml?sig=hunter2".to_owned());
     let found = run(source.clone(), FakeFiles::default(), &mut net).unwrap();
-    assert_eq!(found.cluster_info, real_info());
+    assert_eq!(found.kubeconfig.info(), &real_info());
     assert_eq!(format!("{source:?}"), "https://files.example.com/info.yaml");
     assert!(!format!("{:?} {:?}", found.proof, net.told).contains("hunter2"));
     let mut net = FakeNetwork::new(|_, _, _| Err(unreached("status 404", Some(404))));

@@ -7,7 +7,7 @@ use crate::{
 };
 use clap::Args;
 use cluster::{Effect, Ensured, Kubeconfig, Settled};
-use discovery::{ClusterInfo, certificate};
+use discovery::{ClusterInfo, certificate::CaBundle, cluster_info::Problem};
 use host::{
     contract::Exit,
     linux::input::{self, Care},
@@ -48,7 +48,7 @@ struct Done {
 fn ensure(asked: &DiscoveryObjects) -> Result<Exit, Exit> {
     let kubeconfig = api::kubeconfig(&asked.connection.kubeconfig)?;
     let info = info(asked, &kubeconfig)?;
-    if info.roots.is_empty() {
+    if info.roots().is_empty() {
         tell!(
             "warning: no roots are published, so that machines will trust those of their systems\n\
              remedy: name the cluster's own with --ca-file FILE, unless a public authority vouches for its API server"
@@ -86,32 +86,29 @@ fn info(asked: &DiscoveryObjects, kubeconfig: &Kubeconfig) -> Result<ClusterInfo
         None => from_kubeconfig(kubeconfig)?,
     };
     let server = asked.server.clone().unwrap_or_else(|| kubeconfig.server.as_str().trim_end_matches('/').to_owned());
-    let info = ClusterInfo { server, roots, tls_server_name: kubeconfig.tls_server_name.clone() };
-    let mut problems = Vec::new();
-    if let Err(error) = info.endpoint() {
-        problems.push(format!("--server {error}"));
-    }
-    if problems.is_empty() { Ok(info) } else { Err(wrong_input(&problems)) }
+    let told = |problem: &Problem| match problem {
+        Problem::Server(reason) => format!("--server {reason}"),
+        problem => format!("the kubeconfig of the cluster: {problem}"),
+    };
+    ClusterInfo::new(server, roots, kubeconfig.tls_server_name.clone())
+        .map_err(|problems| wrong_input(&problems.iter().map(told).collect::<Vec<_>>()))
 }
 
-fn from_file(file: &str) -> Result<Vec<u8>, Exit> {
+fn from_file(file: &str) -> Result<CaBundle, Exit> {
     let bytes = input::read(file, Care::Applying, LARGEST).map_err(|error| {
         complain(&error);
         Exit::Input
     })?;
-    match certificate::bundle(&bytes) {
-        Ok(_) => Ok(bytes.to_vec()),
-        Err(error) => Err(wrong_input(&[format!("--ca-file {file} {error}")])),
-    }
+    CaBundle::read(bytes.to_vec()).map_err(|error| wrong_input(&[format!("--ca-file {file} {error}")]))
 }
 
 /// The kubeconfig's own roots, all of them: machines that miss one could not verify the cluster.
-fn from_kubeconfig(kubeconfig: &Kubeconfig) -> Result<Vec<u8>, Exit> {
-    let authorities = kubeconfig.authorities.as_deref().unwrap_or_default();
-    let read = authorities.iter().map(|der| certificate::Certificate::read(der).map(|root| root.pem()));
-    let problem = "the kubeconfig's certificate-authority holds a block that is no X.509 certificate: \
-        name the roots with --ca-file FILE";
-    read.collect::<Option<String>>().map(String::into_bytes).ok_or_else(|| wrong_input(&[problem.to_owned()]))
+fn from_kubeconfig(kubeconfig: &Kubeconfig) -> Result<CaBundle, Exit> {
+    let Some(authorities) = &kubeconfig.authorities else { return Ok(CaBundle::default()) };
+    CaBundle::from_der(authorities).map_err(|error| {
+        let problem = format!("the kubeconfig's certificate-authority {error}: name the roots with --ca-file FILE");
+        wrong_input(&[problem])
+    })
 }
 
 #[cfg(test)]
@@ -131,6 +128,6 @@ mod tests {
     fn a_root_that_cannot_be_read_is_not_left_out() {
         let strange = kubeconfig(Some(vec![CertificateDer::from(b"no certificate".to_vec())]));
         assert_eq!(from_kubeconfig(&strange), Err(Exit::Input));
-        assert_eq!(from_kubeconfig(&kubeconfig(None)), Ok(Vec::new()));
+        assert_eq!(from_kubeconfig(&kubeconfig(None)), Ok(CaBundle::default()));
     }
 }

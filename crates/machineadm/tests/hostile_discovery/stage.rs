@@ -1,6 +1,6 @@
 //! A cluster that can be discovered, and what a hostile server may put in its place.
 use crate::tapped::Tapped;
-use discovery::{BootstrapToken, ClusterInfo, Pin, certificate, jws};
+use discovery::{BootstrapToken, ClusterInfo, Pin, certificate::CaBundle, jws};
 use serde_json::json;
 use std::{
     io::{self, Write},
@@ -27,7 +27,7 @@ impl Cluster {
     }
 
     pub(crate) fn pin(&self) -> String {
-        Pin::of(&certificate::bundle(self.authority.pem().as_bytes()).unwrap()[0]).to_string()
+        Pin::of(&ca_bundle(&self.authority.pem()).certificates()[0]).to_string()
     }
 
     /// Its kubeconfig.
@@ -46,9 +46,13 @@ impl Cluster {
     }
 }
 
+fn ca_bundle(pem: &str) -> CaBundle {
+    CaBundle::read(pem.as_bytes().to_vec()).unwrap()
+}
+
 pub(crate) fn kubeconfig(server: &str, roots: &str) -> String {
-    let info = ClusterInfo { server: server.to_owned(), roots: roots.as_bytes().to_vec(), tls_server_name: None };
-    info.kubeconfig()
+    let roots = if roots.is_empty() { CaBundle::default() } else { ca_bundle(roots) };
+    ClusterInfo::new(server.to_owned(), roots, None).unwrap().kubeconfig()
 }
 
 pub(crate) fn token(text: &str) -> BootstrapToken {

@@ -7,7 +7,6 @@ mod show_found;
 mod told;
 
 use super::{wrong_input, wrong_use};
-use crate::context::fail;
 use arguments::Discover;
 use cluster::RealNetwork;
 use discovery::{
@@ -50,27 +49,23 @@ fn find(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, Exit>
         NotFound::NotTrusted(error) => told::not_trusted(&method, &error),
         NotFound::NotReplaced(refused) => told::not_replaced(&refused, asked.output),
     })?;
-    if let Some(risk) = cached.proof.risk() {
+    if let Some(risk) = cached.proof().risk() {
         tell!("warning: {risk}");
     }
-    let info = cached.info().map_err(|_| fail("what was found cannot be read back: its roots are too large"))?;
     if asked.store {
         record::keep(&cached, root)?;
     }
-    show_found::print(&info, &cached, asked.output);
+    show_found::print(&cached, asked.output);
     Ok(Exit::Done)
 }
 
 fn method(asked: &Discover) -> Result<Method, Exit> {
     let secret = |text: &Option<String>| text.clone().map(Secret::new);
-    let token = match &asked.token_file {
-        Some(file) => Some(places::token(file)?),
-        None => secret(&asked.token),
-    };
     let flags = Flags {
         purpose: Purpose::Discover,
         endpoints: asked.endpoints.clone(),
-        token,
+        token: secret(&asked.token),
+        token_file: asked.token_file.as_deref().map(places::token).transpose()?,
         discovery_token: secret(&asked.discovery_token),
         pins: asked.discovery_token_ca_cert_hash.clone(),
         skip_ca_verification: asked.discovery_token_unsafe_skip_ca_verification,

@@ -32,13 +32,9 @@ pub(super) fn keep(cached: &Cached, root: &Path) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Writes what can be read back, and nothing else: the next run would call it damaged.
+/// Writes a cluster, which the next run reads back: no [`Cached`] is too large, or doesn't fit its pins.
 pub(super) fn write(cached: &Cached, root: &Path) -> Result<(), Exit> {
-    let bytes = cached.bytes();
-    if Cached::read(&bytes).is_err() {
-        return Err(fail("what was found cannot be kept, since it could not be read back: what is kept stays"));
-    }
-    silent_machine(root)?.state().write(contract::CLUSTER_INFO, &bytes, 0o600).map_err(failed)
+    silent_machine(root)?.state().write(contract::CLUSTER_INFO, &cached.bytes(), 0o600).map_err(failed)
 }
 
 /// Where it is kept, as people find it.
@@ -49,19 +45,18 @@ fn place(root: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use discovery::{Proof, proof::Refreshed};
+    use discovery::{DiscoveryKubeconfig, Proof, proof::Refreshed};
 
     #[test]
-    fn what_could_not_be_read_back_is_not_written() {
+    fn what_was_written_is_read_back_and_what_was_damaged_is_not_used() {
         let root = tempfile::tempdir().unwrap();
         let proof = Proof::StandardInput { refreshed: Refreshed::Same };
-        let updated = jiff::Timestamp::UNIX_EPOCH.into();
-        let good = Cached { kubeconfig: GOOD.to_owned(), pins: Vec::new(), proof, updated };
+        let text = "clusters: [{cluster: {server: 'https://api.example.com:6443'}}]".to_owned();
+        let kubeconfig = DiscoveryKubeconfig::read(text).unwrap();
+        let good = Cached::new(kubeconfig, Vec::new(), proof, jiff::Timestamp::UNIX_EPOCH.into()).unwrap();
         assert_eq!(write(&good, root.path()), Ok(()));
-        let broken = Cached { kubeconfig: "x".to_owned(), ..good.clone() };
-        assert_eq!(write(&broken, root.path()), Err(Exit::Failed));
         assert_eq!(required(root.path()), Ok(Some(good)));
+        std::fs::write(place(root.path()), "{}").unwrap();
+        assert_eq!((required(root.path()), replaceable(root.path())), (Err(Exit::Failed), Ok(None)));
     }
-
-    const GOOD: &str = "clusters: [{cluster: {server: 'https://api.example.com:6443'}}]";
 }

@@ -103,7 +103,6 @@ fn next_step(refused: &Refused) -> &'static str {
         }
         Refused::Unusable(refusal) => refusal.next_step(),
         Refused::Unverified => "discover the cluster anew",
-        Refused::NotReadBack => "bring a kubeconfig with fewer roots, or give the pins of those that it has",
     }
 }
 
