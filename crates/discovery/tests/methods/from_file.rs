@@ -35,17 +35,24 @@ fn a_file_is_confirmed_by_the_cluster_that_its_roots_verify() {
 
 /// The specification: "when retrieving this ConfigMap the client MUST validate the certificate chain".
 #[test]
-fn the_update_after_a_file_is_asked_for_with_the_certificate_verified() {
+fn the_update_is_asked_for_with_the_certificate_verified_wherever_the_kubeconfig_comes_from() {
+    const URL: &str = "https://files.example.com/info.yaml";
+    let newer = info("https://new.example.com:6443", OTHER_CA);
     for (roots, verified_by) in [(CA, std::str::from_utf8(CA).unwrap()), (b"", "system")] {
-        let brought = info("https://api.example.com:6443", roots);
-        let newer = info("https://new.example.com:6443", OTHER_CA);
-        let files = FakeFiles([(FILE, brought.kubeconfig().into_bytes())].into());
-        let mut net = FakeNetwork::new(|_, _, _| Ok(signed(&newer.kubeconfig(), &token())));
-        let found = run(Source::Path(FILE.to_owned()), files, &mut net).unwrap();
-        assert_eq!(refreshed(&found), &Refreshed::Updated);
-        let asked: Vec<_> = net.asked.iter().map(|asked| (asked.place.as_str(), asked.roots.as_str())).collect();
-        let confirmed = ("new.example.com:6443", std::str::from_utf8(OTHER_CA).unwrap());
-        assert_eq!(asked, [("api.example.com:6443", verified_by), confirmed]);
+        let brought = info("https://api.example.com:6443", roots).kubeconfig().into_bytes();
+        for source in [Source::Path(FILE.to_owned()), Source::StandardInput, Source::Url(URL.to_owned())] {
+            let files = FakeFiles([(FILE, brought.clone()), ("-", brought.clone())].into());
+            let mut net = FakeNetwork::new(|place, _, _| match place {
+                URL => Ok(brought.clone()),
+                _ => Ok(signed(&newer.kubeconfig(), &token())),
+            });
+            let found = run(source, files, &mut net).unwrap();
+            assert_eq!(refreshed(&found), &Refreshed::Updated);
+            let asked = net.asked.iter().filter(|asked| asked.place != URL);
+            let asked: Vec<_> = asked.map(|asked| (asked.place.as_str(), asked.roots.as_str())).collect();
+            let confirmed = ("new.example.com:6443", std::str::from_utf8(OTHER_CA).unwrap());
+            assert_eq!(asked, [("api.example.com:6443", verified_by), confirmed]);
+        }
     }
 }
 
