@@ -3,11 +3,11 @@ pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod status;
 pub(crate) mod tokens;
-mod yaml;
 
 use crate::{cli::Output, context::fail};
 use host::contract::Exit;
 use machine::Provenance;
+use objects::yaml;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 
@@ -16,7 +16,7 @@ pub(crate) fn machine_readable(value: &impl Serialize, output: Output) {
     let value = serde_json::to_value(value).unwrap_or_default();
     let text = match output {
         Output::Json => format!("{}\n", serde_json::to_string_pretty(&value).unwrap_or_default()),
-        Output::Yaml => yaml::render(&value),
+        Output::Yaml => yaml::write(&value),
     };
     print(&text);
 }
