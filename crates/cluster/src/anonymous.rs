@@ -2,12 +2,9 @@
 use crate::{Error, Result, status};
 use discovery::cluster_info;
 use fetch::{Client, Request, Settings, Url, shown};
-use objects::{ConfigMap, Resource};
+use objects::{ConfigMap, Resource, SMALL_FILE_LIMIT};
 use secret::Secret;
 use serde_json::Value;
-
-/// cluster-info is a few kilobytes; the API server itself stores no more than this.
-const BODY: usize = 1 << 20;
 
 /// The cluster-info ConfigMap of the API server at an https URL, asked once; `None` when it has none.
 ///
@@ -16,7 +13,7 @@ pub fn anonymous_cluster_info(endpoint: &str, settings: Settings) -> Result<Opti
     let request = request(endpoint).map_err(|source| Error::Setup { server: "given".to_owned(), source })?;
     let server = shown(&request.url).replace(&cluster_info::path(), "");
     let mut settings = Settings { identity: None, ..settings };
-    settings.limits.body = settings.limits.body.min(BODY);
+    settings.limits.body = settings.limits.body.min(SMALL_FILE_LIMIT);
     settings.limits.redirects = 0;
     let client = Client::new(settings).map_err(|source| Error::Setup { server: server.clone(), source })?;
     let unreachable = |source| Error::Unreachable { server: server.clone(), attempts: 1, source };

@@ -5,12 +5,12 @@ use discovery::{
     method::{Event, Network, Roots, Unreached},
 };
 use fetch::{CertificateDer, Client, Limits, Reach, Request, Settings, Trust};
-use objects::ConfigMap;
+use objects::{ConfigMap, SMALL_FILE_LIMIT};
 use std::time::{Duration, Instant};
 
 /// For one question; discovery asks again.
 const LIMITS: Limits =
-    Limits { connect: Duration::from_secs(5), total: Duration::from_secs(10), body: 1 << 20, redirects: 5 };
+    Limits { connect: Duration::from_secs(5), total: Duration::from_secs(10), body: SMALL_FILE_LIMIT, redirects: 5 };
 
 /// The real network. Whoever starts discovery names its places, so that every address may be reached.
 pub struct RealNetwork<'a> {

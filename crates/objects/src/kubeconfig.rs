@@ -1,6 +1,6 @@
 //! The format of kubeconfigs: clusters, contexts and users, each with a name. Who reads one decides what it may hold.
 use crate::{
-    printable, wipe,
+    SMALL_FILE_LIMIT, printable, wipe,
     yaml::{self, SyntaxError},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -10,9 +10,6 @@ use zeroize::Zeroizing;
 
 /// The members of a mapping.
 pub type Members = Map<String, Value>;
-
-/// A kubeconfig that is larger isn't one.
-pub const LIMIT: usize = 1 << 20;
 
 /// A kubeconfig, read as far as its form goes.
 pub struct Kubeconfig {
@@ -25,7 +22,7 @@ pub struct Kubeconfig {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// It is too large to be one.
-    #[error("is larger than {} KiB", LIMIT / 1024)]
+    #[error("is larger than {} KiB", SMALL_FILE_LIMIT / 1024)]
     TooLarge,
     /// It is no text.
     #[error("is not UTF-8")]
@@ -97,7 +94,7 @@ pub struct Entry<'a> {
 impl Kubeconfig {
     /// Reads a kubeconfig. An error is what nobody could read; [`Kubeconfig::problems`] has the rest.
     pub fn read(bytes: &[u8]) -> Result<Self, Problem> {
-        if bytes.len() > LIMIT {
+        if bytes.len() > SMALL_FILE_LIMIT {
             return Err(Problem::TooLarge);
         }
         let text = std::str::from_utf8(bytes).map_err(|_| Problem::NotText)?;
@@ -257,7 +254,7 @@ mod tests {
     #[test]
     fn what_is_no_document_is_refused() {
         let refused = |bytes: &[u8]| Kubeconfig::read(bytes).err();
-        assert_eq!(refused(&vec![b' '; LIMIT + 1]), Some(Problem::TooLarge));
+        assert_eq!(refused(&vec![b' '; SMALL_FILE_LIMIT + 1]), Some(Problem::TooLarge));
         assert_eq!(refused(b"\xff"), Some(Problem::NotText));
         assert!(matches!(refused(b"{"), Some(Problem::Syntax(_))));
         for other in ["", "[]", "x"] {

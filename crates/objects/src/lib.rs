@@ -24,3 +24,8 @@ pub use rbac::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, R
 pub use resource::{List, ListMeta, Resource};
 pub use secret::Secret;
 pub use wipe::wipe;
+
+/// How large a small file may be, in bytes: a kubeconfig, a bundle of CA certificates, a kubeadm file, a token, and
+/// cluster-info on its way. All of them have a few KB, and etcd stores no object of much more than this; the limit keeps
+/// a wrong file, an endless pipe or a hostile server from filling the memory.
+pub const SMALL_FILE_LIMIT: usize = 1 << 20;

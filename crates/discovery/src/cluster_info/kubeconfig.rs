@@ -1,6 +1,6 @@
 //! A kubeconfig that holds ClusterInfo, byte for byte, together with what it says.
 use super::{ClusterInfo, Origin, Problem, read};
-use objects::kubeconfig;
+use objects::{SMALL_FILE_LIMIT, kubeconfig};
 use serde::{Deserialize, Serialize};
 
 /// A kubeconfig that holds ClusterInfo and nothing else, as cluster-info shows it and as it is saved. What it says was
@@ -22,7 +22,7 @@ impl DiscoveryKubeconfig {
     /// The kubeconfig that kubeadm would write. With large roots it may be more than anybody reads.
     pub fn of(info: ClusterInfo) -> Result<Self, Problem> {
         let text = info.kubeconfig();
-        match text.len() > kubeconfig::LIMIT {
+        match text.len() > SMALL_FILE_LIMIT {
             true => Err(Problem::Form(kubeconfig::Problem::TooLarge)),
             false => Ok(Self { text, info }),
         }
@@ -77,7 +77,7 @@ mod tests {
             let roots = CaBundle::read(CA.repeat(times)).unwrap();
             DiscoveryKubeconfig::of(ClusterInfo::new("https://a".to_owned(), roots, None).unwrap())
         };
-        let (fits, most) = (of(1).unwrap(), kubeconfig::LIMIT / CA.len());
+        let (fits, most) = (of(1).unwrap(), SMALL_FILE_LIMIT / CA.len());
         assert_eq!(DiscoveryKubeconfig::read(fits.text().to_owned()), Ok(fits));
         assert_eq!(of(most), Err(Problem::Form(kubeconfig::Problem::TooLarge)));
     }

@@ -12,9 +12,8 @@ use host::{
     contract::Exit,
     linux::input::{self, Care},
 };
+use objects::SMALL_FILE_LIMIT;
 use serde::Serialize;
-
-const LARGEST: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct DiscoveryObjects {
@@ -95,7 +94,7 @@ fn info(asked: &DiscoveryObjects, kubeconfig: &Kubeconfig) -> Result<ClusterInfo
 }
 
 fn from_file(file: &str) -> Result<CaBundle, Exit> {
-    let bytes = input::read(file, Care::Applying, LARGEST).map_err(|error| {
+    let bytes = input::read(file, Care::Applying, SMALL_FILE_LIMIT as u64).map_err(|error| {
         complain(&error);
         Exit::Input
     })?;

@@ -5,11 +5,9 @@ use host::{
     linux::input::{self, Care},
 };
 use kubeadm::{Read, Rules, Source};
+use objects::SMALL_FILE_LIMIT;
 use std::path::Path;
 use zeroize::Zeroizing;
-
-/// A kubeadm file is a few KB; this keeps a mistake from filling the memory.
-const LARGEST: u64 = 1 << 20;
 
 /// Files that belong together.
 pub(super) struct Configuration {
@@ -55,7 +53,7 @@ pub(super) fn configurations(names: &[String]) -> Result<Vec<Configuration>, Exi
 
 /// One file's text.
 pub(super) fn text(name: &str) -> Result<Zeroizing<String>, Exit> {
-    let bytes = input::read(name, Care::Reading, LARGEST).map_err(|error| {
+    let bytes = input::read(name, Care::Reading, SMALL_FILE_LIMIT as u64).map_err(|error| {
         complain(&error);
         Exit::Input
     })?;

@@ -6,10 +6,8 @@ use host::{
     linux::input::{self, Care},
 };
 use machine::outcome::chain;
+use objects::SMALL_FILE_LIMIT;
 use secret::Secret;
-
-/// A kubeconfig with a bundle of roots is some tens of KB.
-const LARGEST: u64 = 1 << 20;
 
 pub(super) struct Places;
 
@@ -25,14 +23,14 @@ impl Files for Places {
 
 fn read(name: &str) -> Result<Vec<u8>, String> {
     // Whom a machine trusts is decided by this file: nobody else may have had a hand in it.
-    let bytes = input::read(name, Care::Applying, LARGEST).map_err(|error| chain(&error))?;
+    let bytes = input::read(name, Care::Applying, SMALL_FILE_LIMIT as u64).map_err(|error| chain(&error))?;
     let shown = if name == "-" { "standard input" } else { name };
-    if bytes.len() as u64 > LARGEST { Err(format!("{shown} is larger than 1 MiB")) } else { Ok(bytes.to_vec()) }
+    if bytes.len() > SMALL_FILE_LIMIT { Err(format!("{shown} is larger than 1 MiB")) } else { Ok(bytes.to_vec()) }
 }
 
 /// The content of a file that should be a token.
 pub(super) fn token(name: &str) -> Result<Secret<String>, Exit> {
-    let bytes = input::read(name, Care::Applying, 4096).map_err(|error| {
+    let bytes = input::read(name, Care::Applying, SMALL_FILE_LIMIT as u64).map_err(|error| {
         complain(&error);
         Exit::Input
     })?;

@@ -8,11 +8,9 @@ use host::{
 };
 use jiff::Timestamp;
 use kubeadm::{Rules, Source, Strictness, hub};
+use objects::SMALL_FILE_LIMIT;
 use std::collections::BTreeSet;
 use zeroize::Zeroizing;
-
-/// A kubeadm file is a few KB.
-const LARGEST: u64 = 1 << 20;
 
 /// What one token shall be, as far as it was said.
 struct Said {
@@ -131,11 +129,11 @@ fn settled(said: Said, problems: &mut Vec<String>) -> Result<TokenSettings, Exit
 }
 
 fn read(name: &str) -> Result<Zeroizing<String>, Exit> {
-    let bytes = input::read(name, Care::Reading, LARGEST).map_err(|error| {
+    let bytes = input::read(name, Care::Reading, SMALL_FILE_LIMIT as u64).map_err(|error| {
         complain(&error);
         Exit::Input
     })?;
-    if bytes.len() as u64 > LARGEST {
+    if bytes.len() > SMALL_FILE_LIMIT {
         return Err(wrong_input(&[format!("{name} is larger than 1 MiB, which no kubeadm file is")]));
     }
     let text = std::str::from_utf8(&bytes).map_err(|_| wrong_input(&[format!("{name} is not UTF-8 text")]))?;
