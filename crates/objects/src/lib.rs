@@ -1,4 +1,11 @@
-//! Kubernetes' own objects as far as we speak of them, its spans of time, YAML and kubeconfigs as it reads them, PEM and hexadecimal digits.
+//! What every row may use: Kubernetes' own objects as far as we speak of them, and the formats around them.
+//!
+//! - Objects ([`ConfigMap`], [`Secret`], roles and bindings) keep the members that they don't know, so that what is read
+//!   can be written back. Values of Secrets are [`Bytes`], which are never shown and are overwritten when they go.
+//! - [`yaml`] reads one document as Kubernetes' programs do (YAML 1.1, with limits) and writes one that every reader
+//!   takes for the same. [`kubeconfig`] is the format of kubeconfigs; who reads one decides what it may hold.
+//! - [`pem`] reads blocks one by one, so that each bad one is named; [`hex`] writes and reads digests, pins and keys.
+//! - [`Duration`] is Go's span of time, and [`printable`] makes the words of others fit to be shown.
 mod bytes;
 mod config_map;
 mod duration;
