@@ -1,14 +1,14 @@
 //! machineadm's command line: what people type, and what they see.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
-/// Tells people a line, on standard error.
+/// Prints a line of progress or a warning, on standard error. Errors are values: [`command_error::CommandError`].
 macro_rules! tell {
     ($($words:tt)*) => {
         $crate::show::tell(&(format!($($words)*) + "\n"))
     };
 }
 
-/// Tells people something without ending the line.
+/// The same without a line end.
 macro_rules! tell_on {
     ($($words:tt)*) => {
         $crate::show::tell(&format!($($words)*))
@@ -17,6 +17,7 @@ macro_rules! tell_on {
 
 mod cli;
 mod command;
+mod command_error;
 mod context;
 mod provider;
 mod show;
@@ -24,15 +25,25 @@ mod show;
 pub use cli::Cli;
 
 use cli::Command;
+use command_error::CommandError;
 use host::contract::Exit;
 
-/// Runs what the command line asks for.
+/// Runs what the command line asks for. The one place that prints errors.
 pub fn run(cli: Cli) -> Exit {
+    ended(cli).unwrap_or_else(|error| {
+        show::tell(&error.to_string());
+        error.exit()
+    })
+}
+
+fn ended(cli: Cli) -> Result<Exit, CommandError> {
     let Cli { bootstrap, path, root, mode, command } = cli;
     match command {
         None if bootstrap => command::bootstrap::run(&cli::Bootstrap { files: path, output: None }, mode, &root),
-        None => command::help(),
-        Some(_) if bootstrap => command::wrong_use("--bootstrap and a command exclude each other: give one of them"),
+        None => Ok(command::help()),
+        Some(_) if bootstrap => {
+            Err(CommandError::usage("--bootstrap and a command exclude each other: give one of them"))
+        }
         Some(Command::Bootstrap(asked)) => command::bootstrap::run(&asked, mode, &root),
         Some(Command::Plan(asked)) => command::plan::run(&asked, mode, &root),
         Some(Command::Apply(asked)) => command::apply::run(&asked, &root),
@@ -45,7 +56,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Token(asked)) => command::token::run(&asked),
         Some(Command::Discover(asked)) => command::discover::run(&asked, &root),
         Some(Command::DiscoveryObjects(asked)) => command::discovery_objects::run(&asked),
-        Some(Command::Version(asked)) => command::version::run(&asked),
-        Some(Command::Completion(asked)) => command::completion::run(&asked),
+        Some(Command::Version(asked)) => Ok(command::version::run(&asked)),
+        Some(Command::Completion(asked)) => Ok(command::completion::run(&asked)),
     }
 }

@@ -2,14 +2,11 @@
 use super::run::{Run, lock, machine_for};
 use crate::{
     cli::Apply,
-    context::{Unusable, complain, expanded, given, silent_machine},
+    command_error::CommandError,
+    context::{Unusable, expanded, given, input_file, silent_machine},
 };
 use documents::Source;
-use host::{
-    Linux,
-    contract::Exit,
-    linux::input::{self, Care},
-};
+use host::{Linux, contract::Exit, linux::input::Care};
 use jiff::Timestamp;
 use machine::{SavedPlan, outcome::chain};
 use std::path::Path;
@@ -18,13 +15,9 @@ use zeroize::Zeroizing;
 /// A plan holds its configuration in base64 and a line per step.
 const LARGEST_PLAN: u64 = 16 << 20;
 
-pub(crate) fn run(asked: &Apply, root: &Path) -> Exit {
-    apply(asked, root).unwrap_or_else(|exit| exit)
-}
-
-fn apply(asked: &Apply, root: &Path) -> Result<Exit, Exit> {
+pub(crate) fn run(asked: &Apply, root: &Path) -> Result<Exit, CommandError> {
     let plan = read(&asked.plan)?;
-    let bytes = plan.configuration().map_err(|error| super::wrong_use(&format!("{} {error}", asked.plan)))?;
+    let bytes = plan.configuration().map_err(|error| CommandError::usage(format!("{} {error}", asked.plan)))?;
     let bytes = Zeroizing::new(bytes.expose().clone());
     let text = bytes.clone();
     let given = given(vec![Source { name: asked.plan.clone(), bytes }])?;
@@ -37,19 +30,16 @@ fn apply(asked: &Apply, root: &Path) -> Result<Exit, Exit> {
     let configuration = expanded(given, text, &seen).map_err(|unusable| not_applied(&unusable))?;
     let mut linux = machine_for(&configuration, root)?;
     allowed(&plan, &configuration, &linux)?;
-    Ok(run.go(&configuration, Some(&plan), &mut linux))
+    run.go(&configuration, Some(&plan), &mut linux)
 }
 
-fn read(name: &str) -> Result<SavedPlan, Exit> {
-    let bytes = input::read(name, Care::Applying, LARGEST_PLAN).map_err(|error| {
-        complain(&error);
-        Exit::Input
-    })?;
-    SavedPlan::read(&bytes).map_err(|error| super::wrong_use(&format!("{name} {error}")))
+fn read(name: &str) -> Result<SavedPlan, CommandError> {
+    let bytes = input_file(name, Care::Applying, LARGEST_PLAN)?;
+    SavedPlan::read(&bytes).map_err(|error| CommandError::usage(format!("{name} {error}")))
 }
 
 /// All phases are compared before the first is applied; each is again in its turn.
-fn allowed(plan: &SavedPlan, configuration: &crate::context::Configuration, linux: &Linux) -> Result<(), Exit> {
+fn allowed(plan: &SavedPlan, configuration: &crate::context::Configuration, linux: &Linux) -> Result<(), CommandError> {
     let now = super::plan::look(plan.mode, configuration, linux)?;
     for (phase, planned) in &now.0 {
         plan.allows(phase, planned).map_err(|error| refuse(&chain(&error)))?;
@@ -59,15 +49,12 @@ fn allowed(plan: &SavedPlan, configuration: &crate::context::Configuration, linu
 }
 
 /// Nothing of the plan was begun, so that no outcome tells of it.
-fn not_applied(unusable: &Unusable) -> Exit {
-    unusable.tell();
-    if unusable.exit == Exit::Failed {
-        tell!("remedy: run it again once it can be had; nothing was changed");
-    }
-    unusable.exit
+fn not_applied(unusable: &Unusable) -> CommandError {
+    let remedy = "run it again once it can be had; nothing was changed";
+    unusable.error().with_remedies((unusable.exit == Exit::Failed).then_some(remedy))
 }
 
-fn refuse(why: &str) -> Exit {
-    tell!("error: the plan is refused and nothing was changed: {why}\nremedy: make a new plan and review it");
-    Exit::Person
+fn refuse(why: &str) -> CommandError {
+    CommandError::manual_action(format!("the plan is refused and nothing was changed: {why}"))
+        .with_remedy("make a new plan and review it")
 }

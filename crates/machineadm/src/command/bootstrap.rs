@@ -2,7 +2,8 @@
 use super::run::{Run, lock, machine_for};
 use crate::{
     cli::{Bootstrap, ModeArgument},
-    context::{expanded, failed, given, silent_machine, sources},
+    command_error::{CommandError, all_succeeded},
+    context::{expanded, given, silent_machine, sources},
 };
 use documents::Source;
 use host::{
@@ -15,11 +16,7 @@ use machine::Mode;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Exit {
-    bootstrap(asked, mode, root).unwrap_or_else(|exit| exit)
-}
-
-fn bootstrap(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit, Exit> {
+pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit, CommandError> {
     let seen = silent_machine(root)?;
     let sources = match asked.files.is_empty() {
         false => sources(&asked.files, Care::Applying)?,
@@ -30,19 +27,18 @@ fn bootstrap(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit,
     let _lock = lock(&seen, "machineadm bootstrap")?;
     let run = Run { mode: mode.into(), output: asked.output, started: Timestamp::now() };
     let begun = run.begun(&seen);
-    let early = (run.mode == Mode::Provision).then(|| Early::keep(&seen, &text, &begun)).transpose().map_err(failed)?;
+    let early = (run.mode == Mode::Provision).then(|| Early::keep(&seen, &text, &begun)).transpose()?;
     let configuration = match expanded(given, text, &seen) {
         Ok(configuration) => configuration,
         // Of what was just given nothing is to stay; of what was kept the outcome has to tell.
         Err(unusable) if unusable.exit == Exit::Input && !asked.files.is_empty() => {
-            unusable.tell();
-            early.map(|early| early.undo(&seen)).transpose().map_err(failed)?;
-            return Err(Exit::Input);
+            let undone = early.map_or(Ok(()), |early| early.undo(&seen).map_err(CommandError::from));
+            return all_succeeded([Err(unusable.error()), undone]).map(|()| Exit::Input);
         }
-        Err(unusable) => return Err(run.give_up(*unusable, &seen)),
+        Err(unusable) => return run.give_up(*unusable, &seen),
     };
     let mut linux = machine_for(&configuration, root)?;
-    Ok(run.go(&configuration, None, &mut linux))
+    run.go(&configuration, None, &mut linux)
 }
 
 /// What is kept before anything is fetched, because that may take longer than the machine stays up.
@@ -71,13 +67,12 @@ impl Early {
 }
 
 /// The configuration of a run that was cut short.
-fn kept(linux: &Linux) -> Result<Vec<Source>, Exit> {
-    match linux.file(contract::CONFIGURATION) {
-        Ok(Some(file)) => {
+fn kept(linux: &Linux) -> Result<Vec<Source>, CommandError> {
+    match linux.file(contract::CONFIGURATION)? {
+        Some(file) => {
             let bytes = Zeroizing::new(file.contents.expose().clone());
             Ok(vec![Source { name: contract::CONFIGURATION.into(), bytes }])
         }
-        Ok(None) => Err(super::wrong_use("no run was cut short here, so there is nothing to go on with: give -f FILE")),
-        Err(error) => Err(failed(error)),
+        None => Err(CommandError::usage("no run was cut short here, so there is nothing to go on with: give -f FILE")),
     }
 }

@@ -1,17 +1,15 @@
 //! `machineadm discovery-objects`: what a cluster needs so that machines can discover and join it.
-use super::{api, token::arguments::Connection, wrong_input};
+use super::{api, token::arguments::Connection};
 use crate::{
     cli::Output,
-    context::complain,
+    command_error::CommandError,
+    context::input_file,
     show::{self, machine_readable},
 };
 use clap::Args;
 use cluster::{Effect, Ensured, Kubeconfig, Settled};
 use discovery::{ClusterInfo, certificate};
-use host::{
-    contract::Exit,
-    linux::input::{self, Care},
-};
+use host::{contract::Exit, linux::input::Care};
 use serde::Serialize;
 
 const LARGEST: u64 = 1 << 20;
@@ -34,10 +32,6 @@ pub(crate) struct DiscoveryObjects {
     connection: Connection,
 }
 
-pub(crate) fn run(asked: &DiscoveryObjects) -> Exit {
-    ensure(asked).unwrap_or_else(|exit| exit)
-}
-
 /// One object and what was done about it, for programs.
 #[derive(Serialize)]
 struct Done {
@@ -45,7 +39,7 @@ struct Done {
     result: &'static str,
 }
 
-fn ensure(asked: &DiscoveryObjects) -> Result<Exit, Exit> {
+pub(crate) fn run(asked: &DiscoveryObjects) -> Result<Exit, CommandError> {
     let kubeconfig = api::kubeconfig(&asked.connection.kubeconfig)?;
     let info = info(asked, &kubeconfig)?;
     if info.roots.is_empty() {
@@ -80,38 +74,34 @@ fn done(Settled { object, ensured }: Settled) -> Done {
     Done { object, result }
 }
 
-fn info(asked: &DiscoveryObjects, kubeconfig: &Kubeconfig) -> Result<ClusterInfo, Exit> {
+fn info(asked: &DiscoveryObjects, kubeconfig: &Kubeconfig) -> Result<ClusterInfo, CommandError> {
     let roots = match &asked.ca_file {
         Some(file) => from_file(file)?,
         None => from_kubeconfig(kubeconfig)?,
     };
     let server = asked.server.clone().unwrap_or_else(|| kubeconfig.server.as_str().trim_end_matches('/').to_owned());
     let info = ClusterInfo { server, roots, tls_server_name: kubeconfig.tls_server_name.clone() };
-    let mut problems = Vec::new();
-    if let Err(error) = info.endpoint() {
-        problems.push(format!("--server {error}"));
+    match info.endpoint() {
+        Ok(_) => Ok(info),
+        Err(error) => Err(CommandError::invalid(format!("--server {error}"))),
     }
-    if problems.is_empty() { Ok(info) } else { Err(wrong_input(&problems)) }
 }
 
-fn from_file(file: &str) -> Result<Vec<u8>, Exit> {
-    let bytes = input::read(file, Care::Applying, LARGEST).map_err(|error| {
-        complain(&error);
-        Exit::Input
-    })?;
+fn from_file(file: &str) -> Result<Vec<u8>, CommandError> {
+    let bytes = input_file(file, Care::Applying, LARGEST)?;
     match certificate::bundle(&bytes) {
         Ok(_) => Ok(bytes.to_vec()),
-        Err(error) => Err(wrong_input(&[format!("--ca-file {file} {error}")])),
+        Err(error) => Err(CommandError::invalid(format!("--ca-file {file} {error}"))),
     }
 }
 
 /// The kubeconfig's own roots, all of them: machines that miss one could not verify the cluster.
-fn from_kubeconfig(kubeconfig: &Kubeconfig) -> Result<Vec<u8>, Exit> {
+fn from_kubeconfig(kubeconfig: &Kubeconfig) -> Result<Vec<u8>, CommandError> {
     let authorities = kubeconfig.authorities.as_deref().unwrap_or_default();
     let read = authorities.iter().map(|der| certificate::Certificate::read(der).map(|root| root.pem()));
     let problem = "the kubeconfig's certificate-authority holds a block that is no X.509 certificate: \
         name the roots with --ca-file FILE";
-    read.collect::<Option<String>>().map(String::into_bytes).ok_or_else(|| wrong_input(&[problem.to_owned()]))
+    read.collect::<Option<String>>().map(String::into_bytes).ok_or_else(|| CommandError::invalid(problem))
 }
 
 #[cfg(test)]
@@ -130,7 +120,7 @@ mod tests {
     #[test]
     fn a_root_that_cannot_be_read_is_not_left_out() {
         let strange = kubeconfig(Some(vec![CertificateDer::from(b"no certificate".to_vec())]));
-        assert_eq!(from_kubeconfig(&strange), Err(Exit::Input));
+        assert_eq!(from_kubeconfig(&strange).map_err(|error| error.exit()), Err(Exit::Input));
         assert_eq!(from_kubeconfig(&kubeconfig(None)), Ok(Vec::new()));
     }
 }

@@ -25,17 +25,3 @@ pub(crate) fn help() -> Exit {
     show::print(&Cli::command().render_help().to_string());
     Exit::Input
 }
-
-/// Wrong input, all of it; nothing was changed.
-pub(crate) fn wrong_input(problems: &[String]) -> Exit {
-    for problem in problems {
-        tell!("error: {problem}");
-    }
-    Exit::Input
-}
-
-/// Says what would be right.
-pub(crate) fn wrong_use(text: &str) -> Exit {
-    tell!("error: {text}\n\nFor more information, try '--help'.");
-    Exit::Input
-}

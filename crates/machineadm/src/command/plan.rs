@@ -1,7 +1,8 @@
 //! `machineadm plan`: what bootstrap would change.
 use crate::{
     cli::{ModeArgument, Plan},
-    context::{Configuration, configuration, fail, failed, silent_machine, sources},
+    command_error::CommandError,
+    context::{Configuration, configuration, silent_machine, sources},
     show,
 };
 use host::{
@@ -12,11 +13,8 @@ use host::{
 use machine::{Mode, PlanView, Preview, Reviewed, SavedPlan, outcome::chain, preview};
 use std::path::Path;
 
-pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Exit {
-    plan(asked, mode.into(), root).unwrap_or_else(|exit| exit)
-}
-
-fn plan(asked: &Plan, mode: Mode, root: &Path) -> Result<Exit, Exit> {
+pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Result<Exit, CommandError> {
+    let mode = mode.into();
     let sources = sources(&asked.files, Care::Reading)?;
     let linux = silent_machine(root)?;
     let configuration = configuration(sources, &linux)?;
@@ -38,22 +36,18 @@ fn plan(asked: &Plan, mode: Mode, root: &Path) -> Result<Exit, Exit> {
             fetched: &configuration.parts,
             preview: &preview,
         });
-        input::write_private(out, saved.bytes().expose()).map_err(failed)?;
+        input::write_private(out, saved.bytes().expose())?;
     }
     let open = view.changes > 0 || view.phases.iter().any(|phase| phase.known_after.is_some());
     Ok(if asked.exit_code && open { Exit::Changes } else { Exit::Done })
 }
 
 /// Asks every phase; the first that can't even look stops it.
-pub(super) fn look(mode: Mode, configuration: &Configuration, linux: &Linux) -> Result<Preview, Exit> {
+pub(super) fn look(mode: Mode, configuration: &Configuration, linux: &Linux) -> Result<Preview, CommandError> {
     preview(mode, &configuration.machine, linux).map_err(|(phase, error)| {
-        let exit = fail(&configuration.redactor.redact(&format!("{phase}: {}", chain(&error))));
-        if let machine::PlanError::Look(error) = &error
-            && let Some(advice) = error.advice()
-        {
-            tell!("remedy: {advice}");
-        }
-        exit
+        let advice = if let machine::PlanError::Look(error) = &error { error.advice() } else { None };
+        let text = configuration.redactor.redact(&format!("{phase}: {}", chain(&error)));
+        CommandError::failed(text).with_remedies(advice)
     })
 }
 

@@ -1,7 +1,8 @@
 //! A run, from its lock to its outcome: what `bootstrap` and `apply` share.
 use crate::{
     cli::Output,
-    context::{Configuration, Unusable, complain, fail, failed, machine},
+    command_error::{CommandError, all_succeeded},
+    context::{Configuration, Unusable, machine},
     show::{self, progress::Progress},
 };
 use host::{
@@ -25,27 +26,28 @@ pub(super) struct Run {
 }
 
 /// Locks the machine, or says who has it.
-pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, Exit> {
+pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, CommandError> {
     let who = format!("{command}, process {}, since {:.0}", std::process::id(), Timestamp::now());
-    match linux.lock(&who) {
-        Ok(Ok(lock)) => Ok(lock),
-        Ok(Err(holder)) => {
-            tell!("error: another run holds this machine: {}\nremedy: wait until it has ended", holder.0);
-            Err(Exit::Locked)
-        }
-        Err(error) => Err(failed(error)),
-    }
+    linux.lock(&who)?.map_err(|holder| {
+        CommandError::new(Exit::Locked, format!("another run holds this machine: {}", holder.0))
+            .with_remedy("wait until it has ended")
+    })
 }
 
 /// The machine for one run, whose caller holds the lock; what its commands print is shown without secrets.
-pub(super) fn machine_for(configuration: &Configuration, root: &Path) -> Result<Linux, Exit> {
+pub(super) fn machine_for(configuration: &Configuration, root: &Path) -> Result<Linux, CommandError> {
     let echo = LineRedactor::new(configuration.redactor.clone());
     machine(root, Box::new(move |line| tell!("  | {}", echo.redact(line))))
 }
 
 impl Run {
     /// Runs; the caller holds the lock.
-    pub(super) fn go(&self, configuration: &Configuration, reviewed: Option<&SavedPlan>, linux: &mut Linux) -> Exit {
+    pub(super) fn go(
+        &self,
+        configuration: &Configuration,
+        reviewed: Option<&SavedPlan>,
+        linux: &mut Linux,
+    ) -> Result<Exit, CommandError> {
         let mut outcome = self.outcome(linux, &configuration.machine);
         let ended = match self.prepare(configuration, &linux.state(), &outcome) {
             Ok(()) => self.phases(configuration, reviewed, linux, &mut outcome),
@@ -55,11 +57,10 @@ impl Run {
     }
 
     /// Ends before it could begin: its configuration is not to be had, or has turned out wrong.
-    pub(super) fn give_up(&self, unusable: Unusable, linux: &Linux) -> Exit {
+    pub(super) fn give_up(&self, unusable: Unusable, linux: &Linux) -> Result<Exit, CommandError> {
         // The outcome tells one problem.
-        if self.output.is_some() || unusable.read.report.notes.len() > 1 {
-            unusable.tell();
-        }
+        let has_more = self.output.is_some() || unusable.read.report.notes.len() > 1;
+        let all = if has_more { Err(unusable.error()) } else { Ok(()) };
         let Unusable { exit, why, read, fetched } = unusable;
         let cause = match exit {
             Exit::Input => PlanError::Wrong(why),
@@ -71,8 +72,9 @@ impl Run {
         }
         let outcome = self.outcome(linux, &Machine::of(read.documents));
         // A report holds no secret of the documents: nothing is left to be taken out.
-        self.end(linux, outcome, Err(Failure { phase: CONFIGURATION, step: None, cause }), &Redactor::new([]));
-        exit
+        let failure = Failure { phase: CONFIGURATION, step: None, cause };
+        let ended = self.end(linux, outcome, Err(failure), &Redactor::new([])).map(|_| ());
+        all_succeeded([all, ended]).map(|()| exit).map_err(|error| error.with_exit(exit))
     }
 
     /// What is kept while the configuration is fetched.
@@ -85,7 +87,13 @@ impl Run {
     }
 
     /// Keeps and tells how it ended.
-    fn end(&self, linux: &Linux, mut outcome: Outcome, ended: Result<(), Failure>, redactor: &Redactor) -> Exit {
+    fn end(
+        &self,
+        linux: &Linux,
+        mut outcome: Outcome,
+        ended: Result<(), Failure>,
+        redactor: &Redactor,
+    ) -> Result<Exit, CommandError> {
         outcome.end(ended.as_ref().err(), redactor, Timestamp::now());
         let kept = match self.conclude(linux, &outcome) {
             // All is done, but nobody could tell after a reboot: that is no success, and must not look like one.
@@ -96,11 +104,9 @@ impl Run {
             kept => kept,
         };
         let place = if kept.is_ok() { contract::OUTCOME } else { contract::OUTCOME_FALLBACK };
-        self.report(&outcome, &linux.place_of(place));
-        if let Err(error) = kept {
-            complain(&error);
-        }
-        if outcome.state == State::Succeeded { Exit::Done } else { Exit::Failed }
+        let reported = self.report(&outcome, &linux.place_of(place));
+        all_succeeded([reported, kept.map_err(CommandError::from)])?;
+        Ok(if outcome.state == State::Succeeded { Exit::Done } else { Exit::Failed })
     }
 
     /// What must be on disk before the first change: the configuration, for a reboot to find, and that a run began.
@@ -172,23 +178,27 @@ impl Run {
         }
     }
 
-    fn report(&self, outcome: &Outcome, place: &Path) {
+    fn report(&self, outcome: &Outcome, place: &Path) -> Result<(), CommandError> {
         if let Some(output) = self.output {
             show::machine_readable(outcome, output);
-            return;
+            return Ok(());
         }
         let changes = outcome.phases.iter().flat_map(|phase| &phase.steps);
         let changes = changes.filter(|step| step.state == State::Succeeded).count();
         match &outcome.failure {
-            None => show::print(&format!(
-                "{}: {} done, {}\noutcome {}\n",
-                outcome.machine,
-                outcome.mode.name(),
-                if changes == 0 { "nothing to do".into() } else { show::count(changes, "step") },
-                place.display()
-            )),
+            None => {
+                show::print(&format!(
+                    "{}: {} done, {}\noutcome {}\n",
+                    outcome.machine,
+                    outcome.mode.name(),
+                    if changes == 0 { "nothing to do".into() } else { show::count(changes, "step") },
+                    place.display()
+                ));
+                Ok(())
+            }
             Some(_) => {
-                fail(&show::status::text(outcome, &show::status::Now::Idle, Timestamp::now(), place));
+                let text = show::status::text(outcome, &show::status::Now::Idle, Timestamp::now(), place);
+                Err(CommandError::failed(text))
             }
         }
     }

@@ -1,7 +1,8 @@
 //! `machineadm validate`: everything that is wrong, at once.
 use crate::{
     cli::Validate,
-    context::{identity, silent_machine, sources, usable},
+    command_error::CommandError,
+    context::{exit_of, identity, silent_machine, sources},
     provider::{self, Fetched},
     show,
 };
@@ -9,11 +10,7 @@ use documents::Given;
 use host::{contract::Exit, linux::input::Care};
 use std::path::Path;
 
-pub(crate) fn run(asked: &Validate, root: &Path) -> Exit {
-    validate(asked, root).unwrap_or_else(|exit| exit)
-}
-
-fn validate(asked: &Validate, root: &Path) -> Result<Exit, Exit> {
+pub(crate) fn run(asked: &Validate, root: &Path) -> Result<Exit, CommandError> {
     let sources = sources(&asked.files, Care::Reading)?;
     let read = match asked.expand {
         false => documents::read(sources),
@@ -30,5 +27,5 @@ fn validate(asked: &Validate, root: &Path) -> Result<Exit, Exit> {
         }
         None => show::print(&read.report.to_string()),
     }
-    usable(&read.report).map(|()| Exit::Done)
+    Ok(exit_of(&read.report))
 }

@@ -5,7 +5,7 @@ mod file;
 mod https;
 mod patience;
 
-use crate::context::fail;
+use crate::command_error::CommandError;
 use descriptor::Descriptor;
 use documents::{
     AnyDocument, Fault, Given, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret,
@@ -66,18 +66,15 @@ impl Passphrases {
         }
     }
 
-    /// Fetches the passphrase of an EncryptedConfig; what went wrong goes to standard error.
-    pub(crate) fn of(&self, encrypted: &Encrypted) -> Result<Secret<Vec<u8>>, Exit> {
+    /// Fetches the passphrase of an EncryptedConfig.
+    pub(crate) fn of(&self, encrypted: &Encrypted) -> Result<Secret<Vec<u8>>, CommandError> {
         let shown = without_secrets(encrypted.passphrase_uri.expose());
         self.fetched(encrypted, &shown).map_err(|ProviderError { message, hint, fault }| {
-            fail(&format!("no passphrase from {shown}: {message}"));
-            if let Some(hint) = hint {
-                tell!("remedy: {hint}");
-            }
-            match fault {
+            let exit = match fault {
                 Fault::Document => Exit::Input,
                 Fault::World => Exit::Failed,
-            }
+            };
+            CommandError::new(exit, format!("no passphrase from {shown}: {message}")).with_remedies(hint)
         })
     }
 

@@ -5,8 +5,7 @@ pub(crate) mod status;
 pub(crate) mod tokens;
 mod yaml;
 
-use crate::{cli::Output, context::fail};
-use host::contract::Exit;
+use crate::{cli::Output, command_error::CommandError};
 use machine::Provenance;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -33,9 +32,9 @@ pub(crate) fn print(text: &str) {
 }
 
 /// Hands over a result that somebody keeps: what can't be written is a failure.
-pub(crate) fn hand_over(bytes: &[u8]) -> Result<(), Exit> {
+pub(crate) fn hand_over(bytes: &[u8]) -> Result<(), CommandError> {
     let written = std::io::stdout().write_all(bytes).and_then(|()| std::io::stdout().flush());
-    written.map_err(|error| fail(&format!("cannot write the result: {}", error.kind())))
+    written.map_err(|error| CommandError::failed(format!("cannot write the result: {}", error.kind())))
 }
 
 /// Where documents came from, unless all stood in one file that was given.

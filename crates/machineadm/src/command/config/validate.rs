@@ -4,11 +4,11 @@ use super::{
     input::{Configuration, configurations},
     losses,
 };
-use crate::show;
+use crate::{command_error::CommandError, show};
 use host::contract::Exit;
 use kubeadm::{Kind, Problem, Refusal, Rules, Severity, Strictness, Target, check, convert, shown};
 
-pub(super) fn run(asked: &Validate) -> Result<Exit, Exit> {
+pub(super) fn run(asked: &Validate) -> Result<Exit, CommandError> {
     let version = asked.kubernetes_version.as_deref();
     let target = version.map(|version| super::target(version, None)).transpose()?;
     let configurations = configurations(&asked.files)?;

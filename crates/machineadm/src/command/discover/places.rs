@@ -1,10 +1,7 @@
 //! Files and standard input for discovery.
-use crate::{command::wrong_input, context::complain};
+use crate::{command_error::CommandError, context::input_file};
 use discovery::{BootstrapToken, method::Files};
-use host::{
-    contract::Exit,
-    linux::input::{self, Care},
-};
+use host::linux::input::{self, Care};
 use machine::outcome::chain;
 use secret::Secret;
 
@@ -31,15 +28,13 @@ fn read(name: &str) -> Result<Vec<u8>, String> {
 }
 
 /// A token from a file.
-pub(super) fn token(name: &str) -> Result<Secret<String>, Exit> {
-    let bytes = input::read(name, Care::Applying, 4096).map_err(|error| {
-        complain(&error);
-        Exit::Input
-    })?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| wrong_input(&[format!("--token-file {name} is not text")]))?;
+pub(super) fn token(name: &str) -> Result<Secret<String>, CommandError> {
+    let bytes = input_file(name, Care::Applying, 4096)?;
+    let no_text = |_| CommandError::invalid(format!("--token-file {name} is not text"));
+    let text = std::str::from_utf8(&bytes).map_err(no_text)?;
     let text = Secret::new(text.trim_end().to_owned());
     match text.expose().parse::<BootstrapToken>() {
         Ok(_) => Ok(text),
-        Err(error) => Err(wrong_input(&[format!("the content of --token-file {name} {error}")])),
+        Err(error) => Err(CommandError::invalid(format!("the content of --token-file {name} {error}"))),
     }
 }
