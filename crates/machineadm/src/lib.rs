@@ -24,23 +24,26 @@ mod show;
 
 pub use cli::Cli;
 
+use clap::Parser;
 use cli::Command;
 use command_error::CommandError;
 use host::contract::Exit;
+use std::ffi::OsString;
 
-/// Runs what the command line asks for. The one place that prints errors.
-pub fn run(cli: Cli) -> Exit {
-    ended(cli).unwrap_or_else(|error| {
+/// Runs what the command line, the program's name first, asks for. The one place that prints errors.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let ended = Cli::try_parse_from(arguments).map_or_else(|answer| command::parser_answer(&answer), command);
+    ended.unwrap_or_else(|error| {
         show::tell(&error.to_string());
         error.exit()
     })
 }
 
-fn ended(cli: Cli) -> Result<Exit, CommandError> {
+fn command(cli: Cli) -> Result<Exit, CommandError> {
     let Cli { bootstrap, path, root, mode, command } = cli;
     match command {
         None if bootstrap => command::bootstrap::run(&cli::Bootstrap { files: path, output: None }, mode, &root),
-        None => Ok(command::help()),
+        None => command::help(),
         Some(_) if bootstrap => {
             Err(CommandError::usage("--bootstrap and a command exclude each other: give one of them"))
         }
@@ -56,7 +59,7 @@ fn ended(cli: Cli) -> Result<Exit, CommandError> {
         Some(Command::Token(asked)) => command::token::run(&asked),
         Some(Command::Discover(asked)) => command::discover::run(&asked, &root),
         Some(Command::DiscoveryObjects(asked)) => command::discovery_objects::run(&asked),
-        Some(Command::Version(asked)) => Ok(command::version::run(&asked)),
-        Some(Command::Completion(asked)) => Ok(command::completion::run(&asked)),
+        Some(Command::Version(asked)) => command::version::run(&asked),
+        Some(Command::Completion(asked)) => command::completion::run(&asked),
     }
 }

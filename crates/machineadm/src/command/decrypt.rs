@@ -30,6 +30,6 @@ pub(crate) fn run(asked: &Decrypt) -> Result<Exit, CommandError> {
     if std::io::stdout().is_terminal() {
         tell!("warning: what follows is secret; a terminal keeps it in its history");
     }
-    show::hand_over(&documents::joined(&opened))?;
+    show::print(documents::joined(&opened))?;
     Ok(Exit::Done)
 }

@@ -2,7 +2,7 @@
 use super::{api, token::arguments::Connection};
 use crate::{
     cli::Output,
-    command_error::CommandError,
+    command_error::{CommandError, all_succeeded},
     context::input_file,
     show::{self, machine_readable},
 };
@@ -51,18 +51,20 @@ pub(crate) fn run(asked: &DiscoveryObjects) -> Result<Exit, CommandError> {
     let server = api::connect(kubeconfig)?;
     let effect = if asked.dry_run { Effect::DryRun } else { Effect::Real };
     let mut all = Vec::new();
+    let mut printed = Vec::new();
     let ended = server.ensure_bootstrap_objects(&info, effect, &mut |settled| {
         let done = done(settled);
         if asked.output.is_none() {
             let tried = if asked.dry_run { " (dry run)" } else { "" };
-            show::print(&format!("{} {}{tried}\n", done.object, done.result));
+            printed.push(show::print(format!("{} {}{tried}\n", done.object, done.result)));
         }
         all.push(done);
     });
     if let Some(output) = asked.output {
-        machine_readable(&all, output);
+        printed.push(machine_readable(&all, output));
     }
-    ended.map(|()| Exit::Done).map_err(|error| api::failed(&error))
+    all_succeeded([ended.map_err(|error| api::failed(&error))].into_iter().chain(printed))?;
+    Ok(Exit::Done)
 }
 
 fn done(Settled { object, ensured }: Settled) -> Done {

@@ -45,7 +45,7 @@ pub(crate) fn run(asked: &Encrypt) -> Result<Exit, CommandError> {
         let text = format!("sealed and opened, the documents would exceed {most} KiB: seal fewer");
         return Err(CommandError::usage(text));
     }
-    show::hand_over(document.as_bytes())?;
+    show::print(document)?;
     Ok(Exit::Done)
 }
 

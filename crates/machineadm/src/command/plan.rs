@@ -21,9 +21,9 @@ pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Result<Exit,
     let preview = look(mode, &configuration, &linux)?;
     let view = PlanView::new(linux.name(), mode, &configuration.machine, &preview);
     match asked.output {
-        Some(output) => show::machine_readable(&view, output),
+        Some(output) => show::machine_readable(&view, output)?,
         None => {
-            show::print(&show::plan::text(&view));
+            show::print(show::plan::text(&view))?;
             tell!("\n{}", hint(asked, &view, root));
         }
     }

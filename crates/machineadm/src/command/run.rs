@@ -178,30 +178,29 @@ impl Run {
         }
     }
 
+    /// Reports how the run ended. A report that standard output does not take is exit code 1, also where the run
+    /// succeeded: whoever reads standard output must not take what is missing for an answer. The run stands: its outcome
+    /// is on disk, and the success file, which boot tools poll, stays.
     fn report(&self, outcome: &Outcome, place: &Path) -> Result<(), CommandError> {
-        if let Some(output) = self.output {
-            show::machine_readable(outcome, output);
-            return Ok(());
-        }
-        let changes = outcome.phases.iter().flat_map(|phase| &phase.steps);
-        let changes = changes.filter(|step| step.state == State::Succeeded).count();
-        match &outcome.failure {
-            None => {
-                show::print(&format!(
-                    "{}: {} done, {}\noutcome {}\n",
-                    outcome.machine,
-                    outcome.mode.name(),
-                    if changes == 0 { "nothing to do".into() } else { show::count(changes, "step") },
-                    place.display()
-                ));
-                Ok(())
-            }
-            Some(_) => {
+        let printed = match (self.output, &outcome.failure) {
+            (Some(output), _) => show::machine_readable(outcome, output),
+            (None, None) => show::print(done(outcome, place)),
+            (None, Some(_)) => {
                 let text = show::status::text(outcome, &show::status::Now::Idle, Timestamp::now(), place);
-                Err(CommandError::failed(text))
+                return Err(CommandError::failed(text));
             }
-        }
+        };
+        let remedy = format!("the run has ended; its outcome is saved in {}", place.display());
+        printed.map_err(|lost| lost.with_remedy(remedy))
     }
+}
+
+/// A run that succeeded, for people.
+fn done(outcome: &Outcome, place: &Path) -> String {
+    let changes = outcome.phases.iter().flat_map(|phase| &phase.steps);
+    let changes = changes.filter(|step| step.state == State::Succeeded).count();
+    let steps = if changes == 0 { "nothing to do".into() } else { show::count(changes, "step") };
+    format!("{}: {} done, {steps}\noutcome {}\n", outcome.machine, outcome.mode.name(), place.display())
 }
 
 const fn failed_at(phase: &'static str, error: host::Error) -> Failure {

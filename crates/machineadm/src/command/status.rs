@@ -25,8 +25,8 @@ pub(crate) fn run(asked: &Status, root: &Path) -> Result<Exit, CommandError> {
     let now = linux.lock_holder()?.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
     match asked.output {
         Some(output) => show::machine_readable(&outcome, output),
-        None => show::print(&text(&outcome, &now, Timestamp::now(), &linux.place_of(place))),
-    }
+        None => show::print(text(&outcome, &now, Timestamp::now(), &linux.place_of(place))),
+    }?;
     Ok(match (outcome.state, now) {
         (State::Succeeded, _) | (State::Running, Now::AtWork(_)) => Exit::Done,
         _ => Exit::Failed,

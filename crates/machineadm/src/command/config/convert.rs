@@ -20,23 +20,23 @@ pub(super) fn run(asked: &Convert) -> Result<Exit, CommandError> {
     let configurations = configurations(&asked.files)?;
     let single = asked.is_single(&configurations);
     let mut outcomes = Vec::new();
-    let mut refusals = Vec::new();
+    let mut results = Vec::new();
     for configuration in &configurations {
         let Attempt { outcome, messages } = one(configuration, &target, asked);
         let heading = if single { String::new() } else { format!("# {}\n", configuration.name()) };
         match &outcome {
             Some(outcome) if !outcome.refused => tell_on!("{heading}{messages}"),
-            _ => refusals.push(Err(CommandError::report(Exit::Input, heading + &messages))),
+            _ => results.push(Err(CommandError::report(Exit::Input, heading + &messages))),
         }
         outcomes.extend(outcome);
     }
-    match (asked.output, outcomes.first()) {
+    results.push(match (asked.output, outcomes.first()) {
         (Some(output), Some(outcome)) if single => show::machine_readable(outcome, output),
-        (Some(_), None) if single => {}
+        (Some(_), None) if single => Ok(()),
         (Some(output), _) => show::machine_readable(&outcomes, output),
         (None, _) => print(&outcomes, single),
-    }
-    all_succeeded(refusals)?;
+    });
+    all_succeeded(results)?;
     Ok(Exit::Done)
 }
 
@@ -119,7 +119,7 @@ fn yaml(converted: &Converted, component_configs: &[ComponentConfig]) -> String 
 }
 
 /// The files, or one stream of them with their names.
-fn print(outcomes: &[Outcome], single: bool) {
+fn print(outcomes: &[Outcome], single: bool) -> Result<(), CommandError> {
     let mut text = String::new();
     for outcome in outcomes.iter().filter(|outcome| !outcome.refused) {
         if !single {
@@ -127,5 +127,5 @@ fn print(outcomes: &[Outcome], single: bool) {
         }
         text.push_str(&outcome.yaml);
     }
-    show::print(&text);
+    show::print(text)
 }

@@ -24,7 +24,7 @@ pub(super) fn run(asked: &Defaults) -> Result<Exit, CommandError> {
     }
     match asked.output {
         Some(output) => show::machine_readable(&converted.documents, output),
-        None => show::print(&converted.yaml()),
-    }
+        None => show::print(converted.yaml()),
+    }?;
     Ok(Exit::Done)
 }

@@ -24,7 +24,7 @@ pub(super) fn run(asked: &EditMap) -> Result<Exit, CommandError> {
     let name = asked.file.as_deref().unwrap_or("-");
     let text = input::text(name)?;
     let new = edited(name, &text, &target, &changes)?;
-    show::print(new.as_deref().unwrap_or(&text));
+    show::print(new.as_deref().unwrap_or(&text))?;
     Ok(Exit::Done)
 }
 
@@ -34,11 +34,11 @@ fn in_cluster(kubeconfig: &str, target: &Target, changes: &Changes<'_>) -> Resul
     for _ in 0..TRIES {
         let text = map.get()?;
         let Some(new) = edited("kubeadm-config", &text, target, changes)? else {
-            show::print("kubeadm-config: nothing to change\n");
+            show::print("kubeadm-config: nothing to change\n")?;
             return Ok(Exit::Done);
         };
         if map.replace(&new)? {
-            show::print("kubeadm-config: changed\n");
+            show::print("kubeadm-config: changed\n")?;
             return Ok(Exit::Done);
         }
     }

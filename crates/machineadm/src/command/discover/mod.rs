@@ -6,7 +6,7 @@ mod refresh;
 mod show_found;
 mod told;
 
-use crate::command_error::CommandError;
+use crate::command_error::{CommandError, all_succeeded};
 use arguments::Discover;
 use cluster::RealNetwork;
 use discovery::{
@@ -59,7 +59,7 @@ fn find(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, Comma
     if asked.store {
         record::keep(&cached, root)?;
     }
-    show_found::print(&info, &cached, asked.output);
+    show_found::print(&info, &cached, asked.output)?;
     Ok(Exit::Done)
 }
 
@@ -83,8 +83,8 @@ fn method(asked: &Discover) -> Result<Method, CommandError> {
 
 /// Prints for programs what is refused, and ends with the error.
 fn refuse(error: CommandError, refused: &Refused, asked: &Discover) -> Result<Exit, CommandError> {
-    show_found::print_refused(refused, asked.output);
-    Err(error)
+    let printed = show_found::print_refused(refused, asked.output);
+    all_succeeded([Err(error), printed]).map(|()| Exit::Failed)
 }
 
 fn consent(asked: &Discover) -> Consent {

@@ -34,6 +34,6 @@ pub(super) fn run(asked: &Discover, root: &Path, patience: Patience) -> Result<E
 
 fn shown(cached: &Cached, asked: &Discover) -> Result<Exit, CommandError> {
     let info = cached.info().map_err(|error| CommandError::failed(error.to_string()))?;
-    show_found::print(&info, cached, asked.output);
+    show_found::print(&info, cached, asked.output)?;
     Ok(Exit::Done)
 }

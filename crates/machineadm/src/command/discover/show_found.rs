@@ -2,6 +2,7 @@
 use super::arguments::Form;
 use crate::{
     cli::Output,
+    command_error::CommandError,
     show::{self, count},
 };
 use discovery::{
@@ -10,9 +11,9 @@ use discovery::{
 };
 use serde_json::json;
 
-pub(super) fn print(info: &ClusterInfo, cached: &Cached, form: Option<Form>) {
+pub(super) fn print(info: &ClusterInfo, cached: &Cached, form: Option<Form>) -> Result<(), CommandError> {
     match form {
-        None => show::print(&text(info, cached)),
+        None => show::print(text(info, cached)),
         Some(Form::Kubeconfig) => show::print(&cached.kubeconfig),
         Some(Form::Json) => show::machine_readable(&value(info, cached), Output::Json),
         Some(Form::Yaml) => show::machine_readable(&value(info, cached), Output::Yaml),
@@ -20,10 +21,10 @@ pub(super) fn print(info: &ClusterInfo, cached: &Cached, form: Option<Form>) {
 }
 
 /// Why something else is not kept, for programs; people have read it already.
-pub(super) fn print_refused(refused: &Refused, form: Option<Form>) {
+pub(super) fn print_refused(refused: &Refused, form: Option<Form>) -> Result<(), CommandError> {
     let value = || json!({"refused": refused.to_string(), "unpinnedKeys": refused.keys()});
     match form {
-        None | Some(Form::Kubeconfig) => {}
+        None | Some(Form::Kubeconfig) => Ok(()),
         Some(Form::Json) => show::machine_readable(&value(), Output::Json),
         Some(Form::Yaml) => show::machine_readable(&value(), Output::Yaml),
     }

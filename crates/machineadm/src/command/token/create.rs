@@ -27,10 +27,19 @@ pub(super) fn run(asked: &Create, token: &Token) -> Result<Exit, CommandError> {
     };
     let maker = Maker { server: api::connect(kubeconfig)?, effect: token.effect(), now };
     maker.all_ids_are_free(&tokens)?;
-    all_succeeded(tokens.iter().map(|settings| {
-        telling.tell(&maker.make(settings)?);
-        Ok(())
-    }))?;
+    let mut errors = Vec::new();
+    for settings in &tokens {
+        match maker.make(settings).map(|live| telling.tell(&live)) {
+            Ok(Ok(())) => {}
+            Err(error) => errors.push(Err(error)),
+            // A further token would exist without anybody knowing it.
+            Ok(Err(lost)) => {
+                errors.push(Err(lost));
+                break;
+            }
+        }
+    }
+    all_succeeded(errors)?;
     Ok(Exit::Done)
 }
 
@@ -54,14 +63,21 @@ struct Maker {
 impl Maker {
     /// Of several tokens none is made if one can't be. A single one is refused by the server itself.
     fn all_ids_are_free(&self, tokens: &[TokenSettings]) -> Result<(), CommandError> {
-        let mut taken = Vec::new();
+        let mut errors = Vec::new();
         for settings in tokens.iter().filter(|_| tokens.len() > 1) {
-            let live = self.live(settings)?;
-            if let Some(live) = live.filter(|live| !settings.was_made_as(live, self.now)) {
-                taken.push(Err(taken::error(&settings.token.id, &live, self.now)));
+            match self.live(settings) {
+                Ok(Some(live)) if !settings.was_made_as(&live, self.now) => {
+                    errors.push(Err(taken::error(&settings.token.id, &live, self.now)));
+                }
+                Ok(_) => {}
+                // The next one would wait for the same server.
+                Err(error) => {
+                    errors.push(Err(error));
+                    break;
+                }
             }
         }
-        all_succeeded(taken)
+        all_succeeded(errors)
     }
 
     /// Makes one token, and returns what the cluster has now.
@@ -122,7 +138,7 @@ struct Telling {
 }
 
 impl Telling {
-    fn tell(&mut self, Live { settings: live, was_there }: &Live) {
+    fn tell(&mut self, Live { settings: live, was_there }: &Live) -> Result<(), CommandError> {
         let join_command =
             self.invitation.as_ref().map(|invitation| invitation.command(&live.token, self.key.as_ref()));
         let line = join_command.clone().unwrap_or_else(|| format!("{}\n", live.token.expose().as_str()));
@@ -130,13 +146,14 @@ impl Telling {
         let mut made = Made::from(live);
         made.join_command = join_command.as_deref().map(str::trim_end);
         (made.existed, made.dry_run) = (*was_there, dry_run);
-        self.stream.put(&line, &made);
+        let lost = |lost: CommandError| if dry_run { lost } else { lost.with_remedy(orphan(live)) };
+        self.stream.put(&line, &made).map_err(lost)?;
         if *was_there {
             tell!("the token {} was there already, made just so", live.token.id);
         } else if dry_run {
             let name = token_secret::name(&live.token.id);
             tell!("Secret {}/{name} would be created{}", token_secret::NAMESPACE, tried(self.effect));
-            return;
+            return Ok(());
         }
         if live.usages.contains(Usage::Authentication.name()) {
             tell!("warning: {} whoever holds this token can claim to be a node of this cluster", until(live));
@@ -144,7 +161,14 @@ impl Telling {
         if self.invitation.is_some() && !live.usages.contains(Usage::Signing.name()) {
             tell!("warning: this token may not sign, so that a machine can't discover the cluster with it");
         }
+        Ok(())
     }
+}
+
+/// What to do about a token that exists and could not be printed.
+fn orphan(settings: &TokenSettings) -> String {
+    let id = &settings.token.id;
+    format!("the token exists: `machineadm token list` prints it, `machineadm token delete {id}` deletes it")
 }
 
 fn until(settings: &TokenSettings) -> String {

@@ -32,8 +32,8 @@ pub(super) fn run(asked: &Delete, token: &Token) -> Result<Exit, CommandError> {
     let mut stream = Stream::of(asked.output);
     all_succeeded(meant.into_iter().flatten().map(|meant| {
         let ended = delete(&server, &meant, token.effect());
-        told(&mut stream, &meant.id, &ended, token.effect());
-        ended.map(|_| ())
+        let told = told(&mut stream, &meant.id, &ended, token.effect());
+        all_succeeded([ended.map(|_| ()), told])
     }))?;
     Ok(Exit::Done)
 }
@@ -48,7 +48,12 @@ fn meant(index: usize, text: &str) -> Result<Meant, String> {
 }
 
 /// People read on standard error what did not come about.
-fn told(stream: &mut Stream, id: &TokenId, ended: &Result<DeletionResult, CommandError>, effect: Effect) {
+fn told(
+    stream: &mut Stream,
+    id: &TokenId,
+    ended: &Result<DeletionResult, CommandError>,
+    effect: Effect,
+) -> Result<(), CommandError> {
     let (result, reason) = match ended {
         Ok(result) => (*result, None),
         Err(error) => (DeletionResult::Failed, error.text().lines().next()),
@@ -60,7 +65,7 @@ fn told(stream: &mut Stream, id: &TokenId, ended: &Result<DeletionResult, Comman
     if result == DeletionResult::Absent {
         tell!("bootstrap token \"{id}\" is not there");
     }
-    stream.put(&line, &Deletion { id: id.as_str(), result, reason, dry_run: effect == Effect::DryRun });
+    stream.put(&line, &Deletion { id: id.as_str(), result, reason, dry_run: effect == Effect::DryRun })
 }
 
 fn delete(server: &ApiServer, meant: &Meant, effect: Effect) -> Result<DeletionResult, CommandError> {

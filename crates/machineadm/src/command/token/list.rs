@@ -38,7 +38,7 @@ pub(super) fn run(asked: &List, Token { connection, .. }: &Token) -> Result<Exit
         tell!("warning: {problem}");
     }
     let between = if matches!(format, Format::Yaml) { "---\n" } else { "" };
-    show::print(&found.tokens.join(between));
+    show::print(found.tokens.join(between))?;
     found.lacking.map_or(Ok(Exit::Done), |lacking| Err(CommandError::failed(lacking)))
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn run(asked: &Token) -> Result<Exit, CommandError> {
         Action::Generate(generate) => {
             let token = generated()?.expose();
             let object = serde_json::json!({"token": token.as_str()});
-            Stream::of(generate.output).put(&format!("{}\n", token.as_str()), &object);
+            Stream::of(generate.output).put(&format!("{}\n", token.as_str()), &object)?;
             Ok(Exit::Done)
         }
     }
