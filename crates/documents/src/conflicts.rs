@@ -1,8 +1,5 @@
-//! Rules over all documents together: what one says, no other may contradict.
-use crate::{
-    AnyDocument, Decoded, path,
-    v1alpha1::{Command, File, Parameter, Proxy},
-};
+//! Rules over all documents together: what one claims, no other may contradict.
+use crate::{Claim, Claimed, Decoded, path};
 use std::collections::HashMap;
 
 /// A document that contradicts an earlier one.
@@ -20,20 +17,7 @@ pub(crate) fn find(documents: &[&Decoded]) -> Vec<Conflict> {
     for (index, document) in documents.iter().enumerate() {
         seen.document = index;
         seen.name(document);
-        match &document.body {
-            AnyDocument::Files(files) => files.iter().enumerate().for_each(|(item, file)| seen.file(item, file)),
-            AnyDocument::Sysctl(parameters) => parameters.iter().for_each(|parameter| seen.parameter(parameter)),
-            AnyDocument::Commands(commands) => {
-                commands.iter().enumerate().for_each(|(item, command)| seen.command(item, command))
-            }
-            AnyDocument::Proxy(proxy) => seen.proxy(proxy),
-            AnyDocument::TrustBundle(bundle) => seen.output("trust bundle", &bundle.name),
-            AnyDocument::Init(_) => seen.init(),
-            AnyDocument::KernelModules(_)
-            | AnyDocument::Remote(_)
-            | AnyDocument::Encrypted(_)
-            | AnyDocument::Scope(_) => {}
-        }
+        document.claims().into_iter().for_each(|claim| seen.claim(claim));
     }
     seen.conflicts
 }
@@ -49,7 +33,7 @@ struct Seen<'a> {
     parameters: HashMap<&'a str, (&'a str, usize)>,
     commands: HashMap<&'a str, usize>,
     services: HashMap<&'a str, usize>,
-    init: Option<usize>,
+    node: Option<usize>,
     conflicts: Vec<Conflict>,
 }
 
@@ -57,76 +41,72 @@ impl<'a> Seen<'a> {
     fn name(&mut self, document: &'a Decoded) {
         let Some(name) = &document.name else { return };
         if let Some(earlier) = self.names.insert((document.kind, name), self.document) {
-            self.conflict("metadata.name", &format!("is also the name of {}", self.at(earlier)));
+            self.conflict("metadata.name", format!("is also the name of {}", self.at(earlier)));
         }
     }
 
-    /// Two documents of a kind may not make the same file: without a name, both have the same.
-    fn output(&mut self, what: &'static str, name: &'a str) {
-        let earlier = self.outputs.insert((what, name), self.document);
-        let named_alike = |earlier: usize| self.documents[earlier].name == self.documents[self.document].name;
-        if let Some(earlier) = earlier
-            && !(named_alike(earlier) && self.documents[earlier].name.is_some())
-        {
-            let message = format!("would make the same {what} as {}: give each a name of its own", self.at(earlier));
-            self.conflict("metadata.name", &message);
-        }
-    }
-
-    fn file(&mut self, item: usize, file: &'a File) {
-        let block = file.block.as_deref();
-        let claims = self.files.entry(&file.path).or_default();
-        let other =
-            claims.iter().find(|(claimed, _)| claimed.is_none() || block.is_none() || *claimed == block).copied();
-        claims.push((block, self.document));
-        let Some((claimed, earlier)) = other else { return };
-        let here = path::item("spec.files", item);
-        if claimed.is_some() && block.is_some() {
-            self.conflict(
-                &path::member(&here, "block"),
-                &format!("this block of the file is also set by {}", self.at(earlier)),
-            );
-        } else {
-            self.conflict(&path::member(&here, "path"), &format!("this file is also set by {}", self.at(earlier)));
-        }
-    }
-
-    fn parameter(&mut self, parameter: &'a Parameter) {
-        let claim = (parameter.value.as_str(), self.document);
-        if let Some((value, earlier)) = self.parameters.insert(&parameter.path, claim)
-            && value != parameter.value
-        {
-            let here = path::member("spec.parameters", &parameter.key);
-            self.conflict(&here, &format!("is set to another value by {}", self.at(earlier)));
-        }
-    }
-
-    fn command(&mut self, item: usize, command: &'a Command) {
-        if let Some(earlier) = self.commands.insert(&command.name, self.document) {
-            let here = path::member(&path::item("spec.commands", item), "name");
-            self.conflict(&here, &format!("is also the name of a command in {}", self.at(earlier)));
-        }
-    }
-
-    fn proxy(&mut self, proxy: &'a Proxy) {
-        self.output("environment file", &proxy.name);
-        for (item, service) in proxy.services.iter().enumerate() {
-            if let Some(earlier) = self.services.insert(service, self.document) {
-                let here = path::item("spec.services", item);
-                self.conflict(&here, &format!("already has a proxy from {}", self.at(earlier)));
+    fn claim(&mut self, claim: Claim<'a>) {
+        let Claim { what, path: here } = claim;
+        match what {
+            Claimed::File { path, block } => self.file(&here, path, block),
+            Claimed::Parameter { path, value } => {
+                if let Some((earlier_value, earlier)) = self.parameters.insert(path, (value, self.document))
+                    && earlier_value != value
+                {
+                    self.conflict(&here, format!("is set to another value by {}", self.at(earlier)));
+                }
+            }
+            Claimed::Command(name) => {
+                if let Some(earlier) = self.commands.insert(name, self.document) {
+                    self.conflict(&here, format!("is also the name of a command in {}", self.at(earlier)));
+                }
+            }
+            Claimed::ServiceProxy(service) => {
+                if let Some(earlier) = self.services.insert(service, self.document) {
+                    self.conflict(&here, format!("already has a proxy from {}", self.at(earlier)));
+                }
+            }
+            Claimed::Output { what, name } => self.output(&here, what, name),
+            Claimed::Node => {
+                if let Some(earlier) = self.node.replace(self.document) {
+                    self.conflict(&here, format!("this machine already begins the cluster of {}", self.at(earlier)));
+                }
             }
         }
     }
 
-    /// A machine begins one cluster.
-    fn init(&mut self) {
-        if let Some(earlier) = self.init.replace(self.document) {
-            self.conflict("spec", &format!("this machine already begins the cluster of {}", self.at(earlier)));
+    /// Two documents of a kind may not make the same file: without a name, both have the same.
+    fn output(&mut self, here: &str, what: &'static str, name: &'a str) {
+        let Some(earlier) = self.outputs.insert((what, name), self.document) else { return };
+        let names = [earlier, self.document].map(|document| self.documents[document].name.as_deref());
+        // Two equal names are a conflict already.
+        if names[0].is_none() || names[0] != names[1] {
+            let message = format!("would make the same {what} as {}: give each a name of its own", self.at(earlier));
+            self.conflict(here, message);
         }
     }
 
-    fn conflict(&mut self, path: &str, message: &str) {
-        self.conflicts.push(Conflict { document: self.document, path: path.to_owned(), message: message.to_owned() });
+    /// A file has one owner; the blocks of one that is somebody else's have one each.
+    fn file(&mut self, here: &str, path: &'a str, block: Option<&'a str>) {
+        let claims = self.files.entry(path).or_default();
+        let other =
+            claims.iter().find(|(claimed, _)| claimed.is_none() || block.is_none() || *claimed == block).copied();
+        claims.push((block, self.document));
+        match other {
+            None => {}
+            Some((Some(_), earlier)) if block.is_some() => {
+                let message = format!("this block of the file is also set by {}", self.at(earlier));
+                self.conflict(&path::member(here, "block"), message);
+            }
+            Some((_, earlier)) => {
+                let message = format!("this file is also set by {}", self.at(earlier));
+                self.conflict(&path::member(here, "path"), message);
+            }
+        }
+    }
+
+    fn conflict(&mut self, path: &str, message: String) {
+        self.conflicts.push(Conflict { document: self.document, path: path.to_owned(), message });
     }
 
     /// Where the earlier claim stands, as people would say it.
@@ -191,5 +171,25 @@ mod tests {
         assert_eq!(both("ProxyConfig", &proxy("a"), &proxy("b")), [file]);
         let named = format!("metadata: {{name: x}}\n{}", proxy("a"));
         assert_eq!(both("ProxyConfig", &proxy("a"), &named), ["spec.services[0]: already has a proxy from document 1"]);
+    }
+
+    #[test]
+    fn outputs_are_named_after_their_documents() {
+        let bundle = crate::KINDS.iter().find(|known| known.kind == "TrustBundleConfig").unwrap().example;
+        let named = |name: &str| bundle.replace("  name: example-root\n", name);
+        let both = |first: &str, second: &str| found(&[named(first), named(second)].join("---\n"));
+        let own = "  name: machineadm\n";
+        let same = "metadata.name: would make the same trust bundle as document 1: give each a name of its own";
+        assert_eq!(both("  {}\n", "  {}\n"), [same]);
+        assert_eq!(both("  {}\n", own), [same], "a document without a name has ours");
+        assert_eq!(both(own, own), ["metadata.name: is also the name of document 1"], "one problem, not two");
+        assert!(both(own, "  name: other\n").is_empty());
+    }
+
+    #[test]
+    fn a_machine_becomes_a_node_once() {
+        let init = "spec: {kubernetesVersion: v1.36.4}";
+        let message = "spec: this machine already begins the cluster of document 1";
+        assert_eq!(both("InitConfig", init, init), [message]);
     }
 }

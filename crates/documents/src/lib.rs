@@ -1,14 +1,17 @@
 //! The documents of `machineadm_config.yaml`: split, checked as a tree, decoded, judged.
+mod claim;
 mod conflicts;
 mod decode;
 mod decoded;
 mod decrypt;
 mod discreet;
+mod document;
 mod duplicates;
 mod expand;
 mod explain;
 mod findings;
 mod gzip;
+mod header;
 mod joined;
 mod json_schema;
 pub mod limits;
@@ -35,14 +38,16 @@ mod tree;
 pub mod v1alpha1;
 mod within;
 
-pub use decoded::{AnyDocument, Decoded, Origin};
+pub use claim::{Claim, Claimed};
+pub use decoded::{Decoded, Origin};
 pub use decrypt::{DecryptError, decrypt};
+pub use document::Body;
 pub use expand::Given;
 pub use explain::{ExplainError, explain};
 pub use joined::joined;
 pub use json_schema::json_schema;
 pub use read::{Read, read, read_for_sealing};
-pub use registry::{KINDS, Kind};
+pub use registry::{AnyDocument, KINDS, Kind};
 pub use report::{Note, Report, Severity};
 pub use rights::Rights;
 pub use seal::{Fresh, Heading, SealError, scope_document, seal, sealed_document};

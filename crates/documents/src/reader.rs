@@ -4,11 +4,12 @@ use crate::{
     discreet::{any_document, known_part},
     duplicates::find_duplicates,
     findings::{Findings, Problem, Quotes},
+    header::kind_of,
     limits::{Budget, DOCUMENTS, NOTES, spend},
     metadata::is_subdomain,
     parse::parse,
     printable::printable,
-    registry::{self, Kind},
+    registry::{KINDS, Kind, Named},
     report::Severity,
     schema,
     stream::{self, Piece},
@@ -224,7 +225,7 @@ impl Reader {
 fn introduce(root: &Node, whose: &mut Whose) {
     let kind = root.get("kind").and_then(Node::text);
     if whose.quotes == Quotes::Nothing {
-        whose.kind = kind.filter(|kind| registry::KINDS.iter().any(|known| known.kind == *kind)).map(str::to_owned);
+        whose.kind = kind.filter(|kind| KINDS.iter().any(|known| known.kind == *kind)).map(str::to_owned);
         return;
     }
     whose.kind = kind.map(printable);
@@ -249,9 +250,9 @@ fn judge(
     root: &Node,
     schemas: &mut HashMap<&'static str, serde_json::Value>,
     findings: &mut Findings<'_>,
-) -> Option<(&'static Kind, registry::Body)> {
+) -> Option<(&'static Kind, Named)> {
     find_duplicates(root, "", findings);
-    let kind = registry::find(root, findings)?;
+    let kind = kind_of(root, findings)?;
     schema::walk(root, schemas.entry(kind.kind).or_insert_with(kind.schema), "", findings);
     if findings.has_errors() {
         return None;

@@ -1,6 +1,11 @@
 //! CommandsConfig: what else has to be run, and how to see that it has been.
 use super::{API_VERSION, absolute_path::path_problem, duration};
-use crate::{Secret, findings::Findings, path, registry::Document};
+use crate::{
+    Claim, Claimed, Secret,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::{collections::BTreeMap, time::Duration};
@@ -128,6 +133,9 @@ spec:
     creates: /var/lib/registered
     when: after
 ";
+}
+
+impl Check for CommandsConfig {
     type Checked = Vec<Command>;
 
     fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<Command>> {
@@ -142,6 +150,43 @@ spec:
             .map(|(index, entry)| command(entry, name, &path::item("spec.commands", index), findings))
             .collect();
         checked.into_iter().collect()
+    }
+}
+
+impl Body for Vec<Command> {
+    fn secrets(&self) -> Vec<&[u8]> {
+        self.iter().flat_map(Command::secrets).map(str::as_bytes).collect()
+    }
+
+    /// Arguments can be seen by everybody while a command runs, but what came encrypted was not meant for logs.
+    fn confidential(&self) -> Vec<&[u8]> {
+        self.iter().flat_map(Command::arguments).map(String::as_bytes).collect()
+    }
+
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        let claim = |(index, command): (usize, &'a Command)| {
+            let here = path::member(&path::item("spec.commands", index), "name");
+            Claim::new(here, Claimed::Command(&command.name))
+        };
+        self.iter().enumerate().map(claim).collect()
+    }
+}
+
+impl Command {
+    fn secrets(&self) -> impl Iterator<Item = &str> {
+        let script = match &self.program {
+            Program::Shell(script) => Some(script),
+            Program::Argv(_) => None,
+        };
+        let secrets = script.into_iter().chain(&self.unless).chain(self.environment.values());
+        secrets.map(|secret| secret.expose().as_str())
+    }
+
+    fn arguments(&self) -> &[String] {
+        match &self.program {
+            Program::Argv(argv) => argv.get(1..).unwrap_or_default(),
+            Program::Shell(_) => &[],
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! EncryptedConfig: further documents, sealed with a passphrase that a provider fetches.
 use super::{API_VERSION, Certificate, contents::from_base64, trust_bundle::authorities, uri};
 use crate::{
-    Secret,
+    Claim, Secret,
+    document::{Body, Check, Document},
     findings::Findings,
     limits::{ROUNDS_DEFAULT, ROUNDS_FEWEST, ROUNDS_MOST},
     path::member,
-    registry::Document,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -113,9 +113,12 @@ impl Document for EncryptedConfig {
     const KIND: &str = "EncryptedConfig";
     const SUMMARY: &str = "Documents sealed with a passphrase, which stand in this one's place once they are opened.";
     const EXAMPLE: &str = include_str!("encrypted.yaml");
-    type Checked = Encrypted;
+}
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Encrypted> {
+impl Check for EncryptedConfig {
+    type Checked = Box<Encrypted>;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Encrypted>> {
         let Self { provider, passphrase_uri, certificate_authority, .. } = &self;
         uri::check(provider, passphrase_uri.expose(), "spec.passphraseURI", findings);
         for (field, named, known) in [
@@ -128,7 +131,17 @@ impl Document for EncryptedConfig {
         let authorities = authorities("spec.certificateAuthority", certificate_authority.as_deref(), findings);
         let sealed = self.sealed(findings);
         let Self { provider, passphrase_uri, .. } = self;
-        Some(Encrypted { provider, passphrase_uri, authorities, sealed: sealed? })
+        Some(Box::new(Encrypted { provider, passphrase_uri, authorities, sealed: sealed? }))
+    }
+}
+
+impl Body for Encrypted {
+    fn secrets(&self) -> Vec<&[u8]> {
+        uri::uri_secrets(self.passphrase_uri.expose()).into_iter().map(str::as_bytes).collect()
+    }
+
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        Vec::new()
     }
 }
 

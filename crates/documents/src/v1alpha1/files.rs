@@ -4,7 +4,12 @@ use super::{
     absolute_path::{is_virtual, path_problem},
     contents::{Encoding, contents},
 };
-use crate::{Secret, findings::Findings, path, registry::Document};
+use crate::{
+    Claim, Claimed, Secret,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -95,6 +100,9 @@ spec:
     block: registry
     content: 10.0.0.5 registry.example.com
 ";
+}
+
+impl Check for FilesConfig {
     type Checked = Vec<File>;
 
     fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<File>> {
@@ -109,6 +117,24 @@ spec:
             .map(|(index, entry)| file(entry, &path::item("spec.files", index), findings))
             .collect();
         checked.into_iter().collect()
+    }
+}
+
+impl Body for Vec<File> {
+    fn secrets(&self) -> Vec<&[u8]> {
+        self.iter().filter(|file| !file.is_public()).map(|file| file.contents.expose().as_slice()).collect()
+    }
+
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        let claim = |(index, file): (usize, &'a File)| {
+            let (path, block) = (file.path.as_str(), file.block.as_deref());
+            Claim::new(path::item("spec.files", index), Claimed::File { path, block })
+        };
+        self.iter().enumerate().map(claim).collect()
+    }
+
+    fn conceal(&mut self) {
+        self.iter_mut().for_each(|file| file.confidential = true);
     }
 }
 

@@ -1,6 +1,11 @@
 //! InitConfig: this machine begins a new cluster.
 use super::API_VERSION;
-use crate::{findings::Findings, path, registry::Document};
+use crate::{
+    Claim, Claimed,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use core::net::IpAddr;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -86,9 +91,12 @@ spec:
   kubelet:
     maxPods: 110
 ";
-    type Checked = Init;
+}
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Init> {
+impl Check for InitConfig {
+    type Checked = Box<Init>;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Init>> {
         let Self { kubernetes_version, advertise_address, runtime_socket, pod_subnets, service_subnets, .. } = &self;
         if !is_version(kubernetes_version) {
             findings.error("spec.kubernetesVersion", "must be a whole version, such as `v1.36.4`");
@@ -114,7 +122,7 @@ spec:
                 findings.error(&path::member(here, name), "is machineadm's to write; leave it out");
             }
         }
-        Some(Init {
+        Some(Box::new(Init {
             kubernetes_version: format!("v{}", kubernetes_version.trim_start_matches('v')),
             control_plane_endpoint: self.control_plane_endpoint,
             advertise_address: address.and_then(Result::ok),
@@ -125,7 +133,13 @@ spec:
             ignored_checks: self.ignored_checks,
             kubelet: self.kubelet,
             kube_proxy: self.kube_proxy,
-        })
+        }))
+    }
+}
+
+impl Body for Init {
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        vec![Claim::new("spec", Claimed::Node)]
     }
 }
 

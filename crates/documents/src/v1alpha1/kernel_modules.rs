@@ -1,6 +1,11 @@
 //! KernelModulesConfig: modules that are loaded now and at every boot.
 use super::API_VERSION;
-use crate::{findings::Findings, path, registry::Document};
+use crate::{
+    Claim,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -28,6 +33,9 @@ spec:
   - overlay
   - br_netfilter
 ";
+}
+
+impl Check for KernelModulesConfig {
     type Checked = Vec<String>;
 
     fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<String>> {
@@ -47,6 +55,12 @@ spec:
             }
         }
         Some(modules)
+    }
+}
+
+impl Body for Vec<String> {
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        Vec::new()
     }
 }
 

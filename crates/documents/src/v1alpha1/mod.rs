@@ -39,7 +39,6 @@ pub(crate) use sysctl::SysctlConfig;
 pub use time::{NoTime, parse as parse_time};
 pub(crate) use trust_bundle::TrustBundleConfig;
 pub use trust_bundle::{Certificate, TrustBundle};
-pub(crate) use uri::uri_secrets;
 pub use uri::{descriptor, file_path, without_secrets};
 
 /// Group and version of all kinds here.

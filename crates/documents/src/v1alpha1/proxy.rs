@@ -1,6 +1,11 @@
 //! ProxyConfig: how services reach the outside.
 use super::{API_VERSION, DEFAULT_NAME, proxy_url::url_problem};
-use crate::{Secret, findings::Findings, path, registry::Document};
+use crate::{
+    Claim, Claimed, Secret,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use core::net::IpAddr;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -52,6 +57,9 @@ spec:
   - containerd
   - kubelet
 ";
+}
+
+impl Check for ProxyConfig {
     type Checked = Proxy;
 
     fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Proxy> {
@@ -89,6 +97,27 @@ spec:
             services: services.into_iter().collect::<Option<_>>()?,
         })
     }
+}
+
+impl Body for Proxy {
+    fn secrets(&self) -> Vec<&[u8]> {
+        let values = self.variables.iter().map(|(_, value)| value.expose().as_str());
+        let urls = values.filter(|value| value.contains("://"));
+        urls.flat_map(|url| std::iter::once(url).chain(password(url))).map(str::as_bytes).collect()
+    }
+
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        let file = Claim::new("metadata.name", Claimed::Output { what: "environment file", name: &self.name });
+        let service = |(index, service): (usize, &'a String)| {
+            Claim::new(path::item("spec.services", index), Claimed::ServiceProxy(service))
+        };
+        std::iter::once(file).chain(self.services.iter().enumerate().map(service)).collect()
+    }
+}
+
+fn password(url: &str) -> Option<&str> {
+    let (userinfo, _) = url.split_once("://")?.1.rsplit_once('@')?;
+    Some(userinfo.split_once(':')?.1)
 }
 
 /// Programs disagree about the case of these variables, so that they get both.

@@ -1,6 +1,11 @@
 //! RemoteConfig: further documents that lie elsewhere.
 use super::{API_VERSION, Certificate, duration, trust_bundle::authorities, uri};
-use crate::{Rights, Secret, findings::Findings, path::item, registry::Document};
+use crate::{
+    Claim, Rights, Secret,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path::item,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
@@ -108,9 +113,12 @@ spec:
   allow: [localFiles]
   timeout: 2m
 ";
-    type Checked = Remote;
+}
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Remote> {
+impl Check for RemoteConfig {
+    type Checked = Box<Remote>;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Remote>> {
         let Self {
             provider,
             uri,
@@ -138,7 +146,7 @@ spec:
         if timeout.is_none() {
             findings.error("spec.timeout", "must be a duration from 1s to 1h, such as `90s` or `10m`");
         }
-        Some(Remote {
+        Some(Box::new(Remote {
             authorities: authorities("spec.certificateAuthority", certificate_authority.as_deref(), findings),
             passphrase_authorities: authorities(
                 "spec.passphraseCertificateAuthority",
@@ -152,7 +160,18 @@ spec:
             passphrase_uris,
             rights: rights(&allow),
             timeout: timeout?,
-        })
+        }))
+    }
+}
+
+impl Body for Remote {
+    fn secrets(&self) -> Vec<&[u8]> {
+        let uris = self.passphrase_uris.iter().flatten().chain([&self.uri]);
+        uris.flat_map(|uri| uri::uri_secrets(uri.expose())).map(str::as_bytes).collect()
+    }
+
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        Vec::new()
     }
 }
 

@@ -1,6 +1,11 @@
 //! ScopeConfig: for which machines sealed documents are, and until when.
 use super::{API_VERSION, duration, duration::NoDuration, time};
-use crate::{findings::Findings, path, registry::Document};
+use crate::{
+    Claim,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -81,9 +86,12 @@ spec:
   notAfter: 2026-11-17T08:00:00Z
   maxAge: 12h
 ";
-    type Checked = Scope;
+}
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Scope> {
+impl Check for ScopeConfig {
+    type Checked = Box<Scope>;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Scope>> {
         let Self { machines, issued_at, not_after, max_age } = self;
         if machines.is_none() && issued_at.is_none() && not_after.is_none() && max_age.is_none() {
             findings.error("spec", "needs `machines`, `issuedAt`, `notAfter` or `maxAge`");
@@ -94,12 +102,18 @@ spec:
         if max_age.is_some() && issued_at.is_none() {
             findings.error("spec.maxAge", "needs `issuedAt`: an age is counted from there");
         }
-        Some(Scope {
+        Some(Box::new(Scope {
             machines,
             issued_at: moment("spec.issuedAt", issued_at, findings),
             not_after: moment("spec.notAfter", not_after, findings),
             max_age: max_age.and_then(|text| age(&text, findings)),
-        })
+        }))
+    }
+}
+
+impl Body for Scope {
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        Vec::new()
     }
 }
 

@@ -1,6 +1,11 @@
 //! SysctlConfig: kernel parameters (R2).
 use super::API_VERSION;
-use crate::{findings::Findings, path, registry::Document};
+use crate::{
+    Claim, Claimed,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use std::{borrow::Cow, fmt};
@@ -44,6 +49,9 @@ spec:
     net.ipv4.ip_local_port_range: 32768 60999
     vm.max_map_count: 262144
 ";
+}
+
+impl Check for SysctlConfig {
     type Checked = Vec<Parameter>;
 
     fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<Parameter>> {
@@ -54,6 +62,20 @@ spec:
         // All of them first, so that one problem does not hide the next.
         let checked: Vec<_> = parameters.into_iter().map(|(key, value)| parameter(key, &value, findings)).collect();
         checked.into_iter().collect()
+    }
+}
+
+impl Body for Vec<Parameter> {
+    fn confidential(&self) -> Vec<&[u8]> {
+        self.iter().map(|parameter| parameter.value.as_bytes()).collect()
+    }
+
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        let claim = |parameter: &'a Parameter| {
+            let Parameter { key, path, value } = parameter;
+            Claim::new(path::member("spec.parameters", key), Claimed::Parameter { path, value })
+        };
+        self.iter().map(claim).collect()
     }
 }
 

@@ -1,6 +1,10 @@
 //! TrustBundleConfig: certificate authorities that the whole machine trusts.
 use super::{API_VERSION, DEFAULT_NAME, pem};
-use crate::{findings::Findings, registry::Document};
+use crate::{
+    Claim, Claimed,
+    document::{Body, Check, Document},
+    findings::Findings,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -50,6 +54,9 @@ spec:
     m28sZ5mTj9gyuF0RjbZwouIE++9022EDeygTKKvafShNx7kwY3xNQPuOKw4=
     -----END CERTIFICATE-----
 ";
+}
+
+impl Check for TrustBundleConfig {
     type Checked = TrustBundle;
 
     fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<TrustBundle> {
@@ -71,6 +78,12 @@ spec:
             }
         }
         Some(TrustBundle { name: name.unwrap_or(DEFAULT_NAME).to_owned(), certificates })
+    }
+}
+
+impl Body for TrustBundle {
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        vec![Claim::new("metadata.name", Claimed::Output { what: "trust bundle", name: &self.name })]
     }
 }
 
