@@ -9,6 +9,9 @@ use crate::{
 };
 use serde_json::Value as Schema;
 
+/// The member of a mapping's schema that lists members of earlier versions, each with what to do instead.
+pub(crate) const REMOVED_MARK: &str = "x-machineadm-removed";
+
 /// Lists longer than this are no help as a hint.
 const NAMES_IN_A_HINT: usize = 8;
 
@@ -47,10 +50,9 @@ fn walk_mapping(node: &Node, entries: &[(Key, Node)], schema: &Schema, here: &st
             // Passed on as it is.
             _ if schema["additionalProperties"] == true => {}
             _ if !schema["additionalProperties"].is_object() => {
-                let known = names(schema);
-                let meant = nearest(&key.text, known.iter().copied());
+                let (problem, meant) = unknown_field(key, there, schema);
                 misspelt.extend(meant);
-                findings.push(unknown_field(key, there, meant, &known));
+                findings.push(problem);
             }
             _ if child.is_null() => findings.push(Problem::error(key.place, there, "has no value")),
             _ => walk(child, &schema["additionalProperties"], &there, findings),
@@ -74,12 +76,17 @@ fn walk_choice(node: &Node, text: &str, words: &[&str], here: &str, findings: &m
     });
 }
 
-fn unknown_field(key: &Key, there: String, meant: Option<&str>, known: &[&str]) -> Problem {
+/// An unknown field, and the known one that was probably meant.
+fn unknown_field<'a>(key: &Key, there: String, schema: &'a Schema) -> (Problem, Option<&'a str>) {
     let problem = Problem::error(key.place, there, "unknown field");
-    match meant {
-        Some(name) => problem.hint(format!("did you mean `{name}`?")),
-        None if known.len() <= NAMES_IN_A_HINT => problem.hint(format!("known here: {}", listed(known))),
-        None => problem,
+    if let Some(instead) = schema[REMOVED_MARK][key.text.as_str()].as_str() {
+        return (problem.hint(instead), None);
+    }
+    let known = names(schema);
+    match nearest(&key.text, known.iter().copied()) {
+        Some(name) => (problem.hint(format!("did you mean `{name}`?")), Some(name)),
+        None if known.len() <= NAMES_IN_A_HINT => (problem.hint(format!("known here: {}", listed(&known))), None),
+        None => (problem, None),
     }
 }
 

@@ -64,19 +64,19 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use documents::v1alpha1::{Command, Program, Repeat, When};
+    use documents::v1alpha1::{Command, Program, Repeat};
     use std::time::Duration;
 
     fn act(word: &str) -> Act {
         Act::Command(Command {
             name: "a".into(),
             program: Program::Argv(vec![word.into()]),
-            when: When::Before,
             repeat: Repeat::Once,
             creates: None,
             unless: None,
             environment: BTreeMap::new(),
             timeout: Duration::from_secs(1),
+            needs_reboot: false,
         })
     }
 

@@ -1,6 +1,6 @@
 //! What a step is, in 32 bytes: what it does and what it met, so that a reviewed plan can be told from another.
 use crate::Step;
-use documents::v1alpha1::{Command, Program, Repeat, When};
+use documents::v1alpha1::{Command, Program, Repeat};
 use host::{Act, Change, Condition, FileState, Init, hex};
 use sha2::{Digest, Sha256};
 
@@ -79,16 +79,12 @@ impl Parts {
 
     /// All of it, unlike its name in the journal: a variable such as `LD_PRELOAD` makes another command of it.
     fn command(&mut self, command: &Command) {
-        let Command { name, program, when, repeat, creates, unless, environment, timeout } = command;
+        let Command { name, program, repeat, creates, unless, environment, timeout, needs_reboot } = command;
         self.text("command").text(name);
         match program {
             Program::Argv(argv) => self.text("argv").list(argv),
             Program::Shell(script) => self.text("shell").text(script.expose()),
         };
-        self.text(match when {
-            When::Before => "before",
-            When::After => "after",
-        });
         self.text(match repeat {
             Repeat::Once => "once",
             Repeat::Always => "always",
@@ -98,7 +94,7 @@ impl Parts {
         for (variable, value) in environment {
             self.text(variable).text(value.expose());
         }
-        self.text(&timeout.as_nanos().to_string());
+        self.text(&timeout.as_nanos().to_string()).text(if *needs_reboot { "reboot" } else { "" });
     }
 
     fn init(&mut self, init: &Init) {
@@ -121,12 +117,12 @@ mod tests {
         Command {
             name: "a".into(),
             program: Program::Argv(vec!["true".into()]),
-            when: When::Before,
             repeat: Repeat::Once,
             creates: None,
             unless: None,
             environment: [("X".to_owned(), secret("a"))].into(),
             timeout: Duration::from_secs(1),
+            needs_reboot: false,
         }
     }
 
@@ -157,8 +153,16 @@ mod tests {
             Command { environment: pairs.iter().map(pair).collect(), ..command() }
         };
         // Whoever adds a member has to name it here, and to change it below.
-        let Command { name: _, program: _, when: _, repeat: _, creates: _, unless: _, environment: _, timeout: _ } =
-            command();
+        let Command {
+            name: _,
+            program: _,
+            repeat: _,
+            creates: _,
+            unless: _,
+            environment: _,
+            timeout: _,
+            needs_reboot: _,
+        } = command();
         let changed = [
             command(),
             Command { name: "b".into(), ..command() },
@@ -166,7 +170,7 @@ mod tests {
             Command { program: argv(&["tr", "ue"]), ..command() },
             Command { program: argv(&["shell", "true"]), ..command() },
             Command { program: Program::Shell(secret("true")), ..command() },
-            Command { when: When::After, ..command() },
+            Command { needs_reboot: true, ..command() },
             Command { repeat: Repeat::Always, ..command() },
             Command { creates: Some("/x".into()), ..command() },
             Command { creates: Some(String::new()), ..command() },

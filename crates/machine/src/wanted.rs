@@ -31,8 +31,10 @@ pub struct Machine {
     pub parameters: Vec<Parameter>,
     /// Files to write.
     pub files: Vec<File>,
-    /// Commands to run.
+    /// Commands to run before the machine becomes a node.
     pub commands: Vec<Command>,
+    /// Commands to run after it has become one: those behind the InitConfig.
+    pub late_commands: Vec<Command>,
     /// The cluster to begin.
     pub init: Option<Box<Init>>,
 }
@@ -71,6 +73,7 @@ impl Machine {
                 }
             }
             AnyDocument::Files(files) => self.files.extend(files),
+            AnyDocument::Commands(commands) if self.init.is_some() => self.late_commands.extend(commands),
             AnyDocument::Commands(commands) => self.commands.extend(commands),
             AnyDocument::Init(init) => self.init = Some(init),
             // Others stand in their place by now.

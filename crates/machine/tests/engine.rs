@@ -7,7 +7,7 @@ use machineadm_machine::{
 
 use documents::{
     Secret, Source,
-    v1alpha1::{Command, Program, Repeat, When},
+    v1alpha1::{Command, Program, Repeat},
 };
 
 /// A configuration from the spec of each kind.
@@ -36,10 +36,10 @@ fn everything() -> Machine {
         ),
         (
             "CommandsConfig",
-            "{commands: [{name: seen, argv: [touch, /seen], creates: /seen}, {name: unseen, shell: 'true'}, \
-             {name: late, argv: ['true'], when: after, unless: 'true'}]}",
+            "{commands: [{name: seen, argv: [touch, /seen], creates: /seen}, {name: unseen, shell: 'true'}]}",
         ),
         ("InitConfig", "{kubernetesVersion: v1.36.4}"),
+        ("CommandsConfig", "{commands: [{name: late, argv: ['true'], unless: 'true'}]}"),
     ])
 }
 
@@ -83,12 +83,12 @@ fn command(name: &str) -> Command {
     Command {
         name: name.into(),
         program: Program::Argv(vec!["true".into()]),
-        when: When::Before,
         repeat: Repeat::Once,
         creates: None,
         unless: None,
         environment: Default::default(),
         timeout: std::time::Duration::from_secs(1),
+        needs_reboot: false,
     }
 }
 

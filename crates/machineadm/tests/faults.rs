@@ -94,7 +94,7 @@ fn however_little_room_is_left_the_result_is_told_and_the_next_run_finishes() {
         document("SysctlConfig", "{parameters: {net.ipv4.ip_forward: 1}}"),
         document(
             "CommandsConfig",
-            "{commands: [{name: one, argv: ['true']}, {name: two, argv: ['true'], when: after}]}",
+            "{commands: [{name: one, argv: ['true']}, {name: two, argv: ['true']}]}",
         ),
         file("/srv/file", 3000),
     ];

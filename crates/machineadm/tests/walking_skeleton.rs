@@ -44,7 +44,6 @@ spec:
   - name: greeted
     argv: [kubectl, --kubeconfig=/etc/kubernetes/admin.conf, -n, default, create, configmap, greeted]
     unless: kubectl --kubeconfig=/etc/kubernetes/admin.conf -n default get configmap greeted
-    when: after
 ";
 
 /// The specification's own template, with its path and mode made root's alone.

@@ -17,8 +17,6 @@ pub struct Command {
     pub name: String,
     /// What to run.
     pub program: Program,
-    /// Before or after the machine becomes a node.
-    pub when: When,
     /// Once, or at every run.
     pub repeat: Repeat,
     /// The command is done when this path exists.
@@ -29,6 +27,8 @@ pub struct Command {
     pub environment: BTreeMap<String, Secret<String>>,
     /// When to give up.
     pub timeout: Duration,
+    /// Whether the machine needs a reboot once the command has run.
+    pub needs_reboot: bool,
 }
 
 /// What a command runs.
@@ -38,17 +38,6 @@ pub enum Program {
     Argv(Vec<String>),
     /// A script for `/bin/sh -e`; it may hold secrets, so it never becomes an argument.
     Shell(Secret<String>),
-}
-
-/// When a command runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum When {
-    /// Before the machine becomes a node.
-    #[default]
-    Before,
-    /// After it has become one.
-    After,
 }
 
 /// How often a command runs.
@@ -61,6 +50,9 @@ pub enum Repeat {
     /// At every run, unless its effect is there.
     Always,
 }
+
+/// What to do about a member of earlier versions.
+const WHEN: &str = "the document's position decides: put it before or after the InitConfig or JoinConfig";
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -78,7 +70,7 @@ pub(crate) struct CommandsConfig {
 /// One command. Exactly one of `argv` and `shell`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(extend("oneOf" = [{"required": ["argv"]}, {"required": ["shell"]}]))]
+#[schemars(extend("oneOf" = [{"required": ["argv"]}, {"required": ["shell"]}]), extend("x-machineadm-removed" = {"when": WHEN}))]
 struct Entry {
     /// The command's name, by which plans and reports call it: lower-case letters, digits, `-` and `.`.
     #[schemars(length(max = 63), regex(pattern = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"))]
@@ -89,10 +81,6 @@ struct Entry {
     argv: Option<Vec<String>>,
     /// A script for `/bin/sh -e`. It is handed over on standard input and never shown.
     shell: Option<Secret<String>>,
-    /// Before or after the machine becomes a node.
-    #[serde(default)]
-    #[schemars(extend("default" = "before"))]
-    when: When,
     /// Once, or at every run.
     #[serde(default)]
     #[schemars(extend("default" = "once"))]
@@ -107,12 +95,15 @@ struct Entry {
     /// When to give up, such as `90s`, `10m` or `1h30m`: from 1s to 24h.
     #[schemars(regex(pattern = duration::PATTERN), extend("default" = "30m"))]
     timeout: Option<String>,
+    /// The machine needs a reboot after this command has run; machineadm then ends with exit code 5.
+    #[serde(default)]
+    needs_reboot: bool,
 }
 
 impl Document for CommandsConfig {
     const API_VERSION: &str = API_VERSION;
     const KIND: &str = "CommandsConfig";
-    const SUMMARY: &str = "Commands that are run on the machine, once or always, before or after it becomes a node.";
+    const SUMMARY: &str = "Commands that are run on the machine, once or always, in the order of the documents.";
     const EXAMPLE: &str = "\
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: CommandsConfig
@@ -131,7 +122,6 @@ spec:
     environment:
       TOKEN: replace-me
     creates: /var/lib/registered
-    when: after
 ";
 }
 
@@ -191,7 +181,7 @@ impl Command {
 }
 
 fn command(entry: Entry, document: Option<&str>, here: &str, findings: &mut Findings<'_>) -> Option<Command> {
-    let Entry { name, argv, shell, when, run, creates, unless, environment, timeout } = entry;
+    let Entry { name, argv, shell, run, creates, unless, environment, timeout, needs_reboot } = entry;
     let field = |name: &str| path::member(here, name);
     if !is_command_name(&name) {
         findings.error(&field("name"), "must be lower-case letters, digits, `-` and `.`, at most 63");
@@ -221,7 +211,16 @@ fn command(entry: Entry, document: Option<&str>, here: &str, findings: &mut Find
         findings.error(&field("timeout"), "must be a duration from 1s to 24h, such as `90s`, `10m` or `1h30m`");
     }
     let name = document.map_or(name.clone(), |document| format!("{document}/{name}"));
-    Some(Command { name, program: program?, when, repeat: run, creates, unless, environment, timeout: timeout? })
+    Some(Command {
+        name,
+        program: program?,
+        repeat: run,
+        creates,
+        unless,
+        environment,
+        timeout: timeout?,
+        needs_reboot,
+    })
 }
 
 fn program(
@@ -265,10 +264,10 @@ fn is_variable(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, DEFAULT_TIMEOUT, Program, Repeat, When};
+    use super::{Command, DEFAULT_TIMEOUT, Program, Repeat, WHEN};
     use crate::{
         AnyDocument,
-        testing::{problems, read_one, spec},
+        testing::{problems, read_one, read_text, spec, with_spec},
     };
     use std::time::Duration;
 
@@ -280,23 +279,21 @@ mod tests {
     }
 
     #[test]
-    fn a_command_runs_once_before_provisioning_unless_told_otherwise() {
+    fn a_command_runs_once_and_needs_no_reboot_unless_told_otherwise() {
         let command = commands("commands: [{name: a, argv: [/bin/true]}]").remove(0);
         assert_eq!(command.program, Program::Argv(vec!["/bin/true".into()]));
-        assert_eq!((command.when, command.repeat, command.timeout), (When::Before, Repeat::Once, DEFAULT_TIMEOUT));
+        assert_eq!((command.repeat, command.timeout, command.needs_reboot), (Repeat::Once, DEFAULT_TIMEOUT, false));
     }
 
     #[test]
     fn every_member_is_decoded() {
         let yaml = "
     commands:
-    - {name: a, shell: s, when: after, run: always, creates: /x, unless: u, environment: {A_1: e}, timeout: 1h30m}";
+    - {name: a, shell: s, run: always, creates: /x, unless: u, environment: {A_1: e}, timeout: 1h30m, needsReboot: true}";
         let command = commands(yaml).remove(0);
         assert!(matches!(&command.program, Program::Shell(script) if script.expose() == "s"));
-        assert_eq!(
-            (command.when, command.repeat, command.timeout),
-            (When::After, Repeat::Always, Duration::from_secs(5400))
-        );
+        let expected = (Repeat::Always, Duration::from_secs(5400), true);
+        assert_eq!((command.repeat, command.timeout, command.needs_reboot), expected);
         assert_eq!((command.creates.as_deref(), command.unless.unwrap().expose().as_str()), (Some("/x"), "u"));
         assert_eq!(command.environment["A_1"].expose(), "e");
     }
@@ -329,7 +326,15 @@ mod tests {
 
     #[test]
     fn a_word_that_is_not_a_choice_is_refused() {
-        let found = problems("CommandsConfig", "commands: [{name: a, argv: [ls], when: before-all, run: Once}]");
-        assert_eq!(found, ["spec.commands[0].when", "spec.commands[0].run"]);
+        let found = problems("CommandsConfig", "commands: [{name: a, argv: [ls], run: Once, needsReboot: maybe}]");
+        assert_eq!(found, ["spec.commands[0].run", "spec.commands[0].needsReboot"]);
+    }
+
+    #[test]
+    fn the_former_member_when_is_answered_with_what_decides_now() {
+        let text = with_spec("CommandsConfig", "commands: [{name: a, argv: [ls], when: after}]");
+        let note = read_text(&text).report.notes.remove(0);
+        assert_eq!((note.path.as_str(), note.message.as_str()), ("spec.commands[0].when", "unknown field"));
+        assert_eq!(note.hint.as_deref(), Some(WHEN));
     }
 }

@@ -19,7 +19,7 @@ mod trust_bundle;
 mod uri;
 
 pub(crate) use commands::CommandsConfig;
-pub use commands::{Command, Program, Repeat, When};
+pub use commands::{Command, Program, Repeat};
 pub use duration::{NoDuration, parse as parse_duration};
 pub(crate) use encrypted::{CIPHER, DERIVATION, DIGEST, EncryptedConfig, TAG};
 pub use encrypted::{Encrypted, Sealed};

@@ -1,9 +1,14 @@
 //! Commands of the user's, before and after the machine becomes a node.
 use crate::{Known, Machine, Phase, PlanError, Planned, steps_for};
-use documents::v1alpha1::When;
 use host::{Act, Inspect};
 
 pub(crate) struct Commands(pub(super) When);
+
+/// Which side of the document that makes the machine a node.
+pub(super) enum When {
+    Before,
+    After,
+}
 
 impl Phase for Commands {
     fn name(&self) -> &'static str {
@@ -22,7 +27,11 @@ impl Phase for Commands {
 
     fn plan(&self, machine: &Machine, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
         let mut planned = Planned::default();
-        for command in machine.commands.iter().filter(|command| command.when == self.0) {
+        let commands = match self.0 {
+            When::Before => &machine.commands,
+            When::After => &machine.late_commands,
+        };
+        for command in commands {
             let Planned { steps, remarks, .. } = steps_for(Act::Command(command.clone()), command.repeat, seen)?;
             planned.steps.extend(steps);
             planned.remarks.extend(remarks);

@@ -9,10 +9,9 @@ mod proxy;
 mod trust;
 
 use crate::{Mode, Phase};
-use documents::v1alpha1::When;
 
-const BEFORE: commands::Commands = commands::Commands(When::Before);
-const AFTER: commands::Commands = commands::Commands(When::After);
+const BEFORE: commands::Commands = commands::Commands(commands::When::Before);
+const AFTER: commands::Commands = commands::Commands(commands::When::After);
 
 /// The phases of each mode; this list is the workflow.
 pub fn phases(mode: Mode) -> &'static [&'static dyn Phase] {
