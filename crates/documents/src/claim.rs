@@ -10,7 +10,7 @@ pub struct Claim<'a> {
 }
 
 /// What can be claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claimed<'a> {
     /// A file, or one managed block of it.
     File {
@@ -30,12 +30,16 @@ pub enum Claimed<'a> {
     Command(&'a str),
     /// The proxy of a service.
     ServiceProxy(&'a str),
+    /// That the kernel loads a module; several documents may claim the same one.
+    KernelModule(&'a str),
     /// Files that are named after the document.
     Output {
         /// What they are, such as `trust bundle`.
         what: &'static str,
         /// The document's name, or what stands for it.
-        name: &'a str,
+        name: Option<&'a str>,
+        /// The file, if it is one and the same on every machine.
+        path: Option<String>,
     },
     /// That this machine becomes a node.
     Node,

@@ -1,6 +1,6 @@
 //! Rules over all documents together: what one claims, no other may contradict.
 use crate::{Claim, Claimed, Decoded, path};
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 /// A document that contradicts an earlier one.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,8 +28,8 @@ struct Seen<'a> {
     documents: &'a [&'a Decoded],
     document: usize,
     names: HashMap<(&'static str, &'a str), usize>,
-    outputs: HashMap<(&'static str, &'a str), usize>,
-    files: HashMap<&'a str, Vec<(Option<&'a str>, usize)>>,
+    outputs: HashMap<(&'static str, Option<&'a str>), usize>,
+    files: HashMap<Cow<'a, str>, Vec<(Option<&'a str>, usize)>>,
     parameters: HashMap<&'a str, (&'a str, usize)>,
     commands: HashMap<&'a str, usize>,
     services: HashMap<&'a str, usize>,
@@ -66,7 +66,8 @@ impl<'a> Seen<'a> {
                     self.conflict(&here, format!("already has a proxy from {}", self.at(earlier)));
                 }
             }
-            Claimed::Output { what, name } => self.output(&here, what, name),
+            Claimed::KernelModule(_) => {}
+            Claimed::Output { what, name, path } => self.output(&here, (what, name), path),
             Claimed::Node => {
                 if let Some(earlier) = self.node.replace(self.document) {
                     self.conflict(&here, format!("this machine already begins the cluster of {}", self.at(earlier)));
@@ -76,23 +77,26 @@ impl<'a> Seen<'a> {
     }
 
     /// Two documents of a kind may not make the same file: without a name, both have the same.
-    fn output(&mut self, here: &str, what: &'static str, name: &'a str) {
-        let Some(earlier) = self.outputs.insert((what, name), self.document) else { return };
+    fn output(&mut self, here: &str, output: (&'static str, Option<&'a str>), path: Option<String>) {
+        let Some(earlier) = self.outputs.insert(output, self.document) else {
+            if let Some((_, earlier)) = path.and_then(|path| self.take_file(path.into(), None)) {
+                let message = format!("would make a file that is also set by {}", self.at(earlier));
+                self.conflict(here, message);
+            }
+            return;
+        };
         let names = [earlier, self.document].map(|document| self.documents[document].name.as_deref());
         // Two equal names are a conflict already.
         if names[0].is_none() || names[0] != names[1] {
-            let message = format!("would make the same {what} as {}: give each a name of its own", self.at(earlier));
+            let message =
+                format!("would make the same {} as {}: give each a name of its own", output.0, self.at(earlier));
             self.conflict(here, message);
         }
     }
 
     /// A file has one owner; the blocks of one that is somebody else's have one each.
     fn file(&mut self, here: &str, path: &'a str, block: Option<&'a str>) {
-        let claims = self.files.entry(path).or_default();
-        let other =
-            claims.iter().find(|(claimed, _)| claimed.is_none() || block.is_none() || *claimed == block).copied();
-        claims.push((block, self.document));
-        match other {
+        match self.take_file(path.into(), block) {
             None => {}
             Some((Some(_), earlier)) if block.is_some() => {
                 let message = format!("this block of the file is also set by {}", self.at(earlier));
@@ -103,6 +107,15 @@ impl<'a> Seen<'a> {
                 self.conflict(&path::member(here, "path"), message);
             }
         }
+    }
+
+    /// Notes who claims a file, and gives the earlier claim that does not go with this one.
+    fn take_file(&mut self, path: Cow<'a, str>, block: Option<&'a str>) -> Option<(Option<&'a str>, usize)> {
+        let claims = self.files.entry(path).or_default();
+        let other =
+            claims.iter().find(|(claimed, _)| claimed.is_none() || block.is_none() || *claimed == block).copied();
+        claims.push((block, self.document));
+        other
     }
 
     fn conflict(&mut self, path: &str, message: String) {
@@ -147,7 +160,9 @@ mod tests {
 
     #[test]
     fn a_parameter_has_one_value_however_its_name_is_written() {
-        let set = |name: &str, value: u8| format!("spec: {{parameters: {{{name}: {value}}}}}");
+        let set = |name: &str, value: u8| {
+            format!("metadata: {{name: {}}}\nspec: {{parameters: {{{name}: {value}}}}}", name.replace('/', "-"))
+        };
         let message = ["spec.parameters[a/b]: is set to another value by document 1"];
         assert_eq!(both("SysctlConfig", &set("a.b", 1), &set("a/b", 2)), message);
         assert!(both("SysctlConfig", &set("a.b", 1), &set("a/b", 1)).is_empty());
@@ -184,6 +199,36 @@ mod tests {
         assert_eq!(both("  {}\n", own), [same], "a document without a name has ours");
         assert_eq!(both(own, own), ["metadata.name: is also the name of document 1"], "one problem, not two");
         assert!(both(own, "  name: other\n").is_empty());
+    }
+
+    #[test]
+    fn each_document_of_parameters_and_modules_has_a_file_of_its_own() {
+        for (kind, what, spec) in [
+            ("SysctlConfig", "sysctl file", "spec: {parameters: {a.b: 1}}"),
+            ("KernelModulesConfig", "modules file", "spec: {modules: [a]}"),
+        ] {
+            let message =
+                format!("metadata.name: would make the same {what} as document 1: give each a name of its own");
+            assert_eq!(both(kind, spec, spec), [message]);
+            let named = |name: &str| format!("metadata: {{name: {name}}}\n{spec}");
+            assert!(both(kind, spec, &named("a")).is_empty(), "the same parameter or module twice is allowed");
+            assert!(both(kind, &named("b"), &named("a")).is_empty());
+        }
+    }
+
+    #[test]
+    fn no_other_document_writes_the_file_of_parameters_or_modules() {
+        let file = |path: &str| document("FilesConfig", &format!("spec: {{files: [{{path: {path}, content: x}}]}}"));
+        for (kind, path, spec) in [
+            ("SysctlConfig", "/etc/sysctl.d/90-machineadm-k.conf", "{parameters: {a.b: 1}}"),
+            ("KernelModulesConfig", "/etc/modules-load.d/90-machineadm-k.conf", "{modules: [a]}"),
+        ] {
+            let named = document(kind, &format!("metadata: {{name: k}}\nspec: {spec}"));
+            let first = found(&[named.clone(), file(path)].concat());
+            assert_eq!(first, ["spec.files[0].path: this file is also set by document 1"]);
+            let last = found(&[file(path), named].concat());
+            assert_eq!(last, ["metadata.name: would make a file that is also set by document 1"]);
+        }
     }
 
     #[test]

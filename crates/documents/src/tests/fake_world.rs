@@ -124,5 +124,7 @@ pub(super) fn authority() -> String {
 
 /// A document that loads a module of this name.
 pub(super) fn module(name: &str) -> String {
-    format!("---\napiVersion: {API_VERSION}\nkind: KernelModulesConfig\nspec: {{modules: [{name}]}}\n")
+    format!(
+        "---\napiVersion: {API_VERSION}\nkind: KernelModulesConfig\nmetadata: {{name: {name}}}\nspec: {{modules: [{name}]}}\n"
+    )
 }

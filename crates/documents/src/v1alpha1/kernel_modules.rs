@@ -1,7 +1,10 @@
 //! KernelModulesConfig: modules that are loaded now and at every boot.
-use super::API_VERSION;
+use super::{
+    API_VERSION,
+    drop_in::{check_name, drop_in},
+};
 use crate::{
-    Claim,
+    Claim, Claimed,
     document::{Body, Check, Document},
     findings::Findings,
     path,
@@ -38,8 +41,9 @@ spec:
 impl Check for KernelModulesConfig {
     type Checked = Vec<String>;
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<String>> {
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<String>> {
         let Self { modules } = self;
+        check_name(name, findings);
         if modules.is_empty() {
             findings.error("spec.modules", "must name at least one module");
         }
@@ -59,9 +63,18 @@ impl Check for KernelModulesConfig {
 }
 
 impl Body for Vec<String> {
-    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
-        Vec::new()
+    fn claims<'a>(&'a self, name: Option<&'a str>) -> Vec<Claim<'a>> {
+        let claim = |(index, module): (usize, &'a String)| {
+            Claim::new(path::item("spec.modules", index), Claimed::KernelModule(module))
+        };
+        let output = Claimed::Output { what: "modules file", name, path: Some(modules_file(name)) };
+        std::iter::once(Claim::new("metadata.name", output)).chain(self.iter().enumerate().map(claim)).collect()
     }
+}
+
+/// The file that loads the modules of a document at every boot.
+pub fn modules_file(name: Option<&str>) -> String {
+    drop_in("/etc/modules-load.d", name)
 }
 
 fn is_module(name: &str) -> bool {

@@ -107,7 +107,10 @@ impl Body for Proxy {
     }
 
     fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
-        let file = Claim::new("metadata.name", Claimed::Output { what: "environment file", name: &self.name });
+        let file = Claim::new(
+            "metadata.name",
+            Claimed::Output { what: "environment file", name: Some(&self.name), path: None },
+        );
         let service = |(index, service): (usize, &'a String)| {
             Claim::new(path::item("spec.services", index), Claimed::ServiceProxy(service))
         };

@@ -1,5 +1,8 @@
 //! SysctlConfig: kernel parameters (R2).
-use super::API_VERSION;
+use super::{
+    API_VERSION,
+    drop_in::{check_name, drop_in},
+};
 use crate::{
     Claim, Claimed,
     document::{Body, Check, Document},
@@ -54,8 +57,9 @@ spec:
 impl Check for SysctlConfig {
     type Checked = Vec<Parameter>;
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<Parameter>> {
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<Parameter>> {
         let Self { parameters: Parameters(parameters) } = self;
+        check_name(name, findings);
         if parameters.is_empty() {
             findings.error("spec.parameters", "must name at least one parameter");
         }
@@ -70,13 +74,19 @@ impl Body for Vec<Parameter> {
         self.iter().map(|parameter| parameter.value.as_bytes()).collect()
     }
 
-    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+    fn claims<'a>(&'a self, name: Option<&'a str>) -> Vec<Claim<'a>> {
         let claim = |parameter: &'a Parameter| {
             let Parameter { key, path, value } = parameter;
             Claim::new(path::member("spec.parameters", key), Claimed::Parameter { path, value })
         };
-        self.iter().map(claim).collect()
+        let output = Claimed::Output { what: "sysctl file", name, path: Some(sysctl_file(name)) };
+        std::iter::once(Claim::new("metadata.name", output)).chain(self.iter().map(claim)).collect()
     }
+}
+
+/// The file that sets the parameters of a document at every boot.
+pub fn sysctl_file(name: Option<&str>) -> String {
+    drop_in("/etc/sysctl.d", name)
 }
 
 fn parameter(key: String, value: &str, findings: &mut Findings<'_>) -> Option<Parameter> {

@@ -83,7 +83,7 @@ impl Check for TrustBundleConfig {
 
 impl Body for TrustBundle {
     fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
-        vec![Claim::new("metadata.name", Claimed::Output { what: "trust bundle", name: &self.name })]
+        vec![Claim::new("metadata.name", Claimed::Output { what: "trust bundle", name: Some(&self.name), path: None })]
     }
 }
 
