@@ -41,7 +41,11 @@ pub enum Claimed<'a> {
         /// The file, if it is one and the same on every machine.
         path: Option<String>,
     },
-    /// That this machine becomes a node.
+    /// Files below a directory, whose names depend on the machine.
+    FilesBelow(&'static str),
+    /// Something that a machine needs before it becomes a node, such as `a proxy`.
+    Preparation(&'static str),
+    /// That this machine becomes a node; at most one document may.
     Node,
 }
 

@@ -1,23 +1,18 @@
-//! Rules over all documents together: what one claims, no other may contradict.
-use crate::{Claim, Claimed, Decoded, path};
-use std::{borrow::Cow, collections::HashMap};
-
-/// A document that contradicts an earlier one.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Conflict {
-    /// Which document, by its index.
-    pub(crate) document: usize,
-    pub(crate) path: String,
-    pub(crate) message: String,
-}
+//! Conflicts: what one document claims, no other may contradict.
+use crate::{
+    Claim, Claimed, Decoded, Severity,
+    compare::{Finding, Listed, earlier_of},
+    path,
+};
+use std::collections::HashMap;
 
 /// Every conflict, each at the later of its two places.
-pub(crate) fn find(documents: &[&Decoded]) -> Vec<Conflict> {
+pub(crate) fn find(documents: &[Listed<'_>]) -> Vec<Finding> {
     let mut seen = Seen { documents, ..Seen::default() };
-    for (index, document) in documents.iter().enumerate() {
+    for (index, listed) in documents.iter().enumerate() {
         seen.document = index;
-        seen.name(document);
-        document.claims().into_iter().for_each(|claim| seen.claim(claim));
+        seen.name(listed.document);
+        listed.claims.iter().for_each(|claim| seen.claim(claim));
     }
     seen.conflicts
 }
@@ -25,16 +20,16 @@ pub(crate) fn find(documents: &[&Decoded]) -> Vec<Conflict> {
 /// What earlier documents have claimed, and which.
 #[derive(Default)]
 struct Seen<'a> {
-    documents: &'a [&'a Decoded],
+    documents: &'a [Listed<'a>],
     document: usize,
     names: HashMap<(&'static str, &'a str), usize>,
     outputs: HashMap<(&'static str, Option<&'a str>), usize>,
-    files: HashMap<Cow<'a, str>, Vec<(Option<&'a str>, usize)>>,
+    files: HashMap<&'a str, Vec<(Option<&'a str>, usize)>>,
     parameters: HashMap<&'a str, (&'a str, usize)>,
     commands: HashMap<&'a str, usize>,
     services: HashMap<&'a str, usize>,
     node: Option<usize>,
-    conflicts: Vec<Conflict>,
+    conflicts: Vec<Finding>,
 }
 
 impl<'a> Seen<'a> {
@@ -45,47 +40,47 @@ impl<'a> Seen<'a> {
         }
     }
 
-    fn claim(&mut self, claim: Claim<'a>) {
+    fn claim(&mut self, claim: &'a Claim<'a>) {
         let Claim { what, path: here } = claim;
         match what {
-            Claimed::File { path, block } => self.file(&here, path, block),
+            Claimed::File { path, block } => self.file(here, path, *block),
             Claimed::Parameter { path, value } => {
                 if let Some((earlier_value, earlier)) = self.parameters.insert(path, (value, self.document))
-                    && earlier_value != value
+                    && earlier_value != *value
                 {
-                    self.conflict(&here, format!("is set to another value by {}", self.at(earlier)));
+                    self.conflict(here, format!("is set to another value by {}", self.at(earlier)));
                 }
             }
             Claimed::Command(name) => {
                 if let Some(earlier) = self.commands.insert(name, self.document) {
-                    self.conflict(&here, format!("is also the name of a command in {}", self.at(earlier)));
+                    self.conflict(here, format!("is also the name of a command in {}", self.at(earlier)));
                 }
             }
             Claimed::ServiceProxy(service) => {
                 if let Some(earlier) = self.services.insert(service, self.document) {
-                    self.conflict(&here, format!("already has a proxy from {}", self.at(earlier)));
+                    self.conflict(here, format!("already has a proxy from {}", self.at(earlier)));
                 }
             }
-            Claimed::KernelModule(_) => {}
-            Claimed::Output { what, name, path } => self.output(&here, (what, name), path),
+            Claimed::KernelModule(_) | Claimed::FilesBelow(_) | Claimed::Preparation(_) => {}
+            Claimed::Output { what, name, path } => self.output(here, (what, *name), path.as_deref()),
             Claimed::Node => {
                 if let Some(earlier) = self.node.replace(self.document) {
-                    self.conflict(&here, format!("this machine already begins the cluster of {}", self.at(earlier)));
+                    self.conflict(here, format!("this machine already becomes a node through {}", self.at(earlier)));
                 }
             }
         }
     }
 
     /// Two documents of a kind may not make the same file: without a name, both have the same.
-    fn output(&mut self, here: &str, output: (&'static str, Option<&'a str>), path: Option<String>) {
+    fn output(&mut self, here: &str, output: (&'static str, Option<&'a str>), path: Option<&'a str>) {
         let Some(earlier) = self.outputs.insert(output, self.document) else {
-            if let Some((_, earlier)) = path.and_then(|path| self.take_file(path.into(), None)) {
+            if let Some((_, earlier)) = path.and_then(|path| self.take_file(path, None)) {
                 let message = format!("would make a file that is also set by {}", self.at(earlier));
                 self.conflict(here, message);
             }
             return;
         };
-        let names = [earlier, self.document].map(|document| self.documents[document].name.as_deref());
+        let names = [earlier, self.document].map(|document| self.documents[document].document.name.as_deref());
         // Two equal names are a conflict already.
         if names[0].is_none() || names[0] != names[1] {
             let message =
@@ -96,7 +91,7 @@ impl<'a> Seen<'a> {
 
     /// A file has one owner; the blocks of one that is somebody else's have one each.
     fn file(&mut self, here: &str, path: &'a str, block: Option<&'a str>) {
-        match self.take_file(path.into(), block) {
+        match self.take_file(path, block) {
             None => {}
             Some((Some(_), earlier)) if block.is_some() => {
                 let message = format!("this block of the file is also set by {}", self.at(earlier));
@@ -110,7 +105,7 @@ impl<'a> Seen<'a> {
     }
 
     /// Notes who claims a file, and gives the earlier claim that does not go with this one.
-    fn take_file(&mut self, path: Cow<'a, str>, block: Option<&'a str>) -> Option<(Option<&'a str>, usize)> {
+    fn take_file(&mut self, path: &'a str, block: Option<&'a str>) -> Option<(Option<&'a str>, usize)> {
         let claims = self.files.entry(path).or_default();
         let other =
             claims.iter().find(|(claimed, _)| claimed.is_none() || block.is_none() || *claimed == block).copied();
@@ -119,17 +114,13 @@ impl<'a> Seen<'a> {
     }
 
     fn conflict(&mut self, path: &str, message: String) {
-        self.conflicts.push(Conflict { document: self.document, path: path.to_owned(), message });
+        let (document, severity) = (self.document, Severity::Error);
+        self.conflicts.push(Finding { document, severity, path: path.to_owned(), message, hint: None });
     }
 
-    /// Where the earlier claim stands, as people would say it.
+    /// Where the earlier claim stands.
     fn at(&self, earlier: usize) -> String {
-        let (origin, here) = (&self.documents[earlier].origin, &self.documents[self.document].origin);
-        match (earlier == self.document, origin.source == here.source) {
-            (true, _) => "this document".to_owned(),
-            (false, true) => format!("document {}", origin.number),
-            (false, false) => format!("document {} of {}", origin.number, origin.source),
-        }
+        earlier_of(self.documents, earlier, self.document)
     }
 }
 
@@ -234,7 +225,7 @@ mod tests {
     #[test]
     fn a_machine_becomes_a_node_once() {
         let init = "spec: {kubernetesVersion: v1.36.4}";
-        let message = "spec: this machine already begins the cluster of document 1";
+        let message = "spec: this machine already becomes a node through document 1";
         assert_eq!(both("InitConfig", init, init), [message]);
     }
 }

@@ -108,7 +108,8 @@ impl<'a> Findings<'a> {
         self.problems
     }
 
-    fn add(&mut self, severity: Severity, path: &str, message: String) -> &mut Self {
+    /// Adds a problem of this severity.
+    pub(crate) fn add(&mut self, severity: Severity, path: &str, message: String) -> &mut Self {
         let place = self.place(path);
         self.push(Problem { severity, place, path: path.to_owned(), message, hint: None });
         self

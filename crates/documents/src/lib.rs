@@ -1,6 +1,8 @@
 //! The documents of `machineadm_config.yaml`: split, checked as a tree, decoded, judged.
 mod claim;
+mod compare;
 mod conflicts;
+mod constraints;
 mod decode;
 mod decoded;
 mod decrypt;
@@ -17,6 +19,7 @@ mod json_schema;
 pub mod limits;
 mod metadata;
 mod nearest;
+mod order;
 mod parse;
 mod path;
 mod printable;

@@ -1,15 +1,17 @@
 //! The reader: takes sources in one after the other under one budget, and keeps documents and problems.
 use crate::{
-    AnyDocument, Decoded, Fault, Note, Origin, ProviderError, Read, Report, Source, conflicts,
+    AnyDocument, Decoded, Fault, Note, Origin, ProviderError, Read, Report, Source,
+    compare::{Listed, compare},
+    constraints::Constraints,
     discreet::{any_document, known_part},
     duplicates::find_duplicates,
     findings::{Findings, Problem, Quotes},
     header::kind_of,
     limits::{Budget, DOCUMENTS, NOTES, spend},
-    metadata::is_subdomain,
+    metadata::{Header, is_subdomain},
     parse::parse,
     printable::printable,
-    registry::{KINDS, Kind, Named},
+    registry::{Content, KINDS, Kind},
     report::Severity,
     schema,
     stream::{self, Piece},
@@ -21,6 +23,7 @@ use std::{collections::HashMap, mem};
 pub(crate) struct Kept {
     pub(crate) decoded: Decoded,
     pub(crate) root: Node,
+    constraints: Constraints,
     whose: Whose,
 }
 
@@ -66,6 +69,8 @@ pub(crate) struct Reader {
     kept: Vec<Kept>,
     /// With the number of their source, to sort by.
     notes: Vec<(usize, Note)>,
+    /// The notes of the last comparison.
+    comparison: Vec<(usize, Note)>,
 }
 
 impl Reader {
@@ -119,23 +124,35 @@ impl Reader {
         for problem in findings.into_problems() {
             self.note(&whose, problem);
         }
-        if let Some((kind, (name, body))) = found.filter(|_| usable) {
+        if let Some((kind, (Header { name, constraints }, body))) = found.filter(|_| usable) {
             let origin = Origin { source: whose.source.clone(), number: piece.number, line: root.place.line };
             let mut decoded = Decoded { origin, kind: kind.kind, name, body, sealed: false };
             if whose.quotes == Quotes::Nothing {
                 decoded.conceal();
             }
-            self.kept.push(Kept { decoded, root, whose });
+            self.kept.push(Kept { decoded, root, constraints, whose });
         }
     }
 
-    /// Looks for documents that contradict each other.
+    /// Looks for documents that contradict each other or stand in the wrong order. Its findings replace those of an
+    /// earlier comparison.
     pub(crate) fn compare(&mut self) {
-        let kept = mem::take(&mut self.kept);
-        let decoded: Vec<&Decoded> = kept.iter().map(|kept| &kept.decoded).collect();
-        for conflict in conflicts::find(&decoded) {
-            self.refuse(&kept[conflict.document], &conflict.path, conflict.message, None);
+        let (kept, notes) = (mem::take(&mut self.kept), mem::take(&mut self.notes));
+        let listed: Vec<Listed<'_>> = kept.iter().map(|kept| Listed::new(&kept.decoded, &kept.constraints)).collect();
+        for found in compare(&listed).chunk_by(|a, b| a.document == b.document) {
+            let Kept { root, whose, .. } = &kept[found[0].document];
+            let mut findings = Findings::new(root, &mut self.budget, whose.quotes);
+            for finding in found {
+                findings.add(finding.severity, &finding.path, finding.message.clone());
+                if let Some(hint) = finding.hint {
+                    findings.hint(hint);
+                }
+            }
+            for problem in findings.into_problems() {
+                self.note(whose, problem);
+            }
         }
+        self.comparison = mem::replace(&mut self.notes, notes);
         self.kept = kept;
     }
 
@@ -208,6 +225,7 @@ impl Reader {
 
     /// What came out.
     pub(crate) fn finish(mut self) -> Read {
+        self.notes.append(&mut self.comparison);
         self.notes.sort_by_key(|(index, note)| (*index, note.line, note.column));
         let mut notes: Vec<Note> = self.notes.into_iter().map(|(_, note)| note).collect();
         if notes.len() > NOTES {
@@ -250,7 +268,7 @@ fn judge(
     root: &Node,
     schemas: &mut HashMap<&'static str, serde_json::Value>,
     findings: &mut Findings<'_>,
-) -> Option<(&'static Kind, Named)> {
+) -> Option<(&'static Kind, Content)> {
     find_duplicates(root, "", findings);
     let kind = kind_of(root, findings)?;
     schema::walk(root, schemas.entry(kind.kind).or_insert_with(kind.schema), "", findings);

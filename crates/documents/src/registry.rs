@@ -4,7 +4,7 @@ use crate::{
     decode::decode,
     document::{Body, Check},
     findings::Findings,
-    metadata::Metadata,
+    metadata::{Header, Metadata},
     tree::Node,
     v1alpha1::{
         Command, CommandsConfig, Encrypted, EncryptedConfig, File, FilesConfig, Init, InitConfig, KernelModulesConfig,
@@ -79,11 +79,11 @@ pub struct Kind {
     pub example: &'static str,
     /// The JSON schema of a whole document.
     pub schema: fn() -> serde_json::Value,
-    pub(crate) decode: fn(&Node, &mut Findings<'_>) -> Option<Named>,
+    pub(crate) decode: fn(&Node, &mut Findings<'_>) -> Option<Content>,
 }
 
-/// What a document asks for, and its name.
-pub(crate) type Named = (Option<String>, AnyDocument);
+/// A document's metadata and what it asks for.
+pub(crate) type Content = (Header, AnyDocument);
 
 impl fmt::Debug for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -121,15 +121,15 @@ fn schema_of<D: Check>() -> serde_json::Value {
     })
 }
 
-fn decode_as<D: Check>(root: &Node, findings: &mut Findings<'_>) -> Option<Named> {
+fn decode_as<D: Check>(root: &Node, findings: &mut Findings<'_>) -> Option<Content> {
     let metadata = root.get("metadata").map_or(Ok(Metadata::default()), decode::<Metadata>);
     let (Ok(metadata), Some(Ok(spec))) = (metadata, root.get("spec").map(decode::<D>)) else {
         findings.error("", format!("can't be read as {}", D::KIND));
         return None;
     };
-    let name = metadata.check(findings);
-    let checked = spec.check(name.as_deref(), findings)?;
-    Some((name, checked.into()))
+    let header = metadata.check(findings);
+    let checked = spec.check(header.name.as_deref(), findings)?;
+    Some((header, checked.into()))
 }
 
 #[cfg(test)]

@@ -107,14 +107,13 @@ impl Body for Proxy {
     }
 
     fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
-        let file = Claim::new(
-            "metadata.name",
-            Claimed::Output { what: "environment file", name: Some(&self.name), path: None },
-        );
+        let file = Claimed::Output { what: "environment file", name: Some(&self.name), path: None };
+        let whole =
+            [Claim::new("metadata.name", file), Claim::new("kind", Claimed::Preparation("a proxy for services"))];
         let service = |(index, service): (usize, &'a String)| {
             Claim::new(path::item("spec.services", index), Claimed::ServiceProxy(service))
         };
-        std::iter::once(file).chain(self.services.iter().enumerate().map(service)).collect()
+        whole.into_iter().chain(self.services.iter().enumerate().map(service)).collect()
     }
 }
 

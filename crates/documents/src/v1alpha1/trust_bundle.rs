@@ -83,7 +83,10 @@ impl Check for TrustBundleConfig {
 
 impl Body for TrustBundle {
     fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
-        vec![Claim::new("metadata.name", Claimed::Output { what: "trust bundle", name: Some(&self.name), path: None })]
+        let bundle = Claimed::Output { what: "trust bundle", name: Some(&self.name), path: None };
+        // Wherever a distribution keeps its anchors, the bundle that programs read is there.
+        let read = Claimed::FilesBelow("/etc/ssl/certs");
+        vec![Claim::new("metadata.name", bundle), Claim::new("spec.certificates", read)]
     }
 }
 
