@@ -1,10 +1,10 @@
 //! What a kind is: the traits that its one file implements.
 use crate::{AnyDocument, Claim, findings::Findings};
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
-/// A document kind; the type that implements it is its `spec` as people write it.
-pub(crate) trait Document {
+/// A document kind; the type that implements it is its `spec` as people write it. Only the kinds of this crate are.
+pub trait Document: closed::Closed {
     /// Group and version.
     const API_VERSION: &str;
     /// Kind.
@@ -15,8 +15,13 @@ pub(crate) trait Document {
     const EXAMPLE: &str;
 }
 
-/// A `spec` that can be read and checked.
-pub(crate) trait Check: Document + DeserializeOwned + JsonSchema {
+pub(crate) mod closed {
+    /// What the table of kinds alone implements.
+    pub trait Closed {}
+}
+
+/// A `spec` that can be read, checked and written.
+pub(crate) trait Check: Document + DeserializeOwned + Serialize + JsonSchema {
     /// What the engine gets.
     type Checked: Into<AnyDocument>;
     /// Adds everything that is wrong with this document to the findings; `None` only if something is.

@@ -1,4 +1,5 @@
 //! The documents of `machineadm_config.yaml`: split, checked as a tree, decoded, judged.
+mod block_yaml;
 mod claim;
 mod compare;
 mod conflicts;
@@ -40,11 +41,12 @@ mod tests;
 mod tree;
 pub mod v1alpha1;
 mod within;
+mod write;
 
 pub use claim::{Claim, Claimed};
 pub use decoded::{Decoded, Origin};
 pub use decrypt::{DecryptError, decrypt};
-pub use document::Body;
+pub use document::{Body, Document};
 pub use expand::Given;
 pub use explain::{ExplainError, explain};
 pub use joined::joined;
@@ -59,3 +61,4 @@ pub use stream::Source;
 pub use surroundings::{
     Fault, PASSPHRASE_PLUGIN, PassphraseProvider, ProviderError, REMOTE_PLUGIN, RemoteProvider, Request, Surroundings,
 };
+pub use write::write;

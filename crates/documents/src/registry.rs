@@ -2,7 +2,7 @@
 use crate::{
     Claim,
     decode::decode,
-    document::{Body, Check},
+    document::{Body, Check, closed::Closed},
     findings::Findings,
     metadata::{Header, Metadata},
     tree::Node,
@@ -27,6 +27,8 @@ macro_rules! kinds {
         pub enum AnyDocument {
             $(#[doc = concat!(stringify!($config), ".")] $variant($checked)),+
         }
+
+        $(impl Closed for $config {})+
 
         $(impl From<$checked> for AnyDocument {
             fn from(checked: $checked) -> Self {
@@ -80,6 +82,9 @@ pub struct Kind {
     /// The JSON schema of a whole document.
     pub schema: fn() -> serde_json::Value,
     pub(crate) decode: fn(&Node, &mut Findings<'_>) -> Option<Content>,
+    /// Reads a document and writes it again.
+    #[cfg(test)]
+    pub(crate) rewritten: fn(&Node) -> Option<crate::Secret<String>>,
 }
 
 /// A document's metadata and what it asks for.
@@ -99,6 +104,8 @@ const fn kind<D: Check>() -> Kind {
         example: D::EXAMPLE,
         schema: schema_of::<D>,
         decode: decode_as::<D>,
+        #[cfg(test)]
+        rewritten: rewritten::<D>,
     }
 }
 
@@ -130,6 +137,12 @@ fn decode_as<D: Check>(root: &Node, findings: &mut Findings<'_>) -> Option<Conte
     let header = metadata.check(findings);
     let checked = spec.check(header.name.as_deref(), findings)?;
     Some((header, checked.into()))
+}
+
+#[cfg(test)]
+fn rewritten<D: Check>(root: &Node) -> Option<crate::Secret<String>> {
+    let name = root.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Node::text);
+    Some(crate::write(name, &decode::<D>(root.get("spec")?).ok()?))
 }
 
 #[cfg(test)]

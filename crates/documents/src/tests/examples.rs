@@ -1,8 +1,7 @@
 //! Every kind's example is a document that anybody can copy, and the schema agrees with the reader.
 use crate::{
     KINDS, json_schema, read,
-    stream::Piece,
-    testing::{kinds_of_one_file, read_text, source},
+    testing::{kinds_of_one_file, parsed, read_text, source},
     tree::{Node, Value},
 };
 use serde_json::json;
@@ -17,7 +16,7 @@ pub(super) fn as_json(yaml: &str) -> serde_json::Value {
             Value::Mapping(entries) => entries.iter().map(|(key, node)| ((*key.text).clone(), convert(node))).collect(),
         }
     }
-    convert(&crate::parse::parse(&Piece { number: 1, line: 1, text: yaml }, &mut Default::default()).unwrap())
+    convert(&parsed(yaml))
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::{
     path,
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
 
 /// A command of the user's.
@@ -41,7 +41,7 @@ pub enum Program {
 }
 
 /// How often a command runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Repeat {
     /// Until it has succeeded once.
@@ -49,6 +49,12 @@ pub enum Repeat {
     Once,
     /// At every run, unless its effect is there.
     Always,
+}
+
+impl Repeat {
+    fn is_once(&self) -> bool {
+        *self == Self::Once
+    }
 }
 
 /// What to do about a member of earlier versions.
@@ -59,45 +65,52 @@ const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Commands that are run on the machine.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct CommandsConfig {
+pub struct CommandsConfig {
     /// The commands, run in this order.
     #[schemars(length(min = 1))]
-    commands: Vec<Entry>,
+    pub commands: Vec<CommandEntry>,
 }
 
 /// One command. Exactly one of `argv` and `shell`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{"required": ["argv"]}, {"required": ["shell"]}]), extend("x-machineadm-removed" = {"when": WHEN}))]
-struct Entry {
+pub struct CommandEntry {
     /// The command's name, by which plans and reports call it: lower-case letters, digits, `-` and `.`.
     #[schemars(length(max = 63), regex(pattern = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"))]
-    name: String,
+    pub name: String,
     /// A program and its arguments, run without a shell. The program is an absolute path, or a name found in PATH.
     /// Arguments can be seen by every user of the machine: secrets belong into `environment` or `shell`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
-    argv: Option<Vec<String>>,
+    pub argv: Option<Vec<String>>,
     /// A script for `/bin/sh -e`. It is handed over on standard input and never shown.
-    shell: Option<Secret<String>>,
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub shell: Option<Secret<String>>,
     /// Once, or at every run.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Repeat::is_once")]
     #[schemars(extend("default" = "once"))]
-    run: Repeat,
+    pub run: Repeat,
     /// The command has been done when this path exists; then it is not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^/.*[^/]$"))]
-    creates: Option<String>,
+    pub creates: Option<String>,
     /// The command has been done when this shell command succeeds; then it is not run. Never shown.
-    unless: Option<Secret<String>>,
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub unless: Option<Secret<String>>,
     /// Variables for this command only. Their values are never shown.
-    environment: Option<BTreeMap<String, Secret<String>>>,
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub environment: Option<BTreeMap<String, Secret<String>>>,
     /// When to give up, such as `90s`, `10m` or `1h30m`: from 1s to 24h.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = duration::PATTERN), extend("default" = "30m"))]
-    timeout: Option<String>,
+    pub timeout: Option<String>,
     /// The machine needs a reboot after this command has run; machineadm then ends with exit code 5.
-    #[serde(default)]
-    needs_reboot: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = false))]
+    pub needs_reboot: bool,
 }
 
 impl Document for CommandsConfig {
@@ -180,8 +193,8 @@ impl Command {
     }
 }
 
-fn command(entry: Entry, document: Option<&str>, here: &str, findings: &mut Findings<'_>) -> Option<Command> {
-    let Entry { name, argv, shell, run, creates, unless, environment, timeout, needs_reboot } = entry;
+fn command(entry: CommandEntry, document: Option<&str>, here: &str, findings: &mut Findings<'_>) -> Option<Command> {
+    let CommandEntry { name, argv, shell, run, creates, unless, environment, timeout, needs_reboot } = entry;
     let field = |name: &str| path::member(here, name);
     if !is_command_name(&name) {
         findings.error(&field("name"), "must be lower-case letters, digits, `-` and `.`, at most 63");

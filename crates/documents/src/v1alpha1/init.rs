@@ -8,7 +8,7 @@ use crate::{
 };
 use core::net::IpAddr;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Members of a configuration that machineadm passes on as they are.
@@ -40,35 +40,55 @@ pub struct Init {
 }
 
 /// A new cluster, begun by this machine. Which API of kubeadm's this becomes is not your concern.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct InitConfig {
+pub struct InitConfig {
     /// The version of Kubernetes, such as `v1.36.4`; the machine's kubeadm must be of the same minor version.
-    kubernetes_version: String,
+    pub kubernetes_version: String,
     /// Where the cluster is reached, as `host:port`: a load balancer, or this machine.
-    control_plane_endpoint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_plane_endpoint: Option<String>,
     /// The address on which this machine's API server is reached; that of the default route if absent.
-    advertise_address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advertise_address: Option<String>,
     /// The node's name; the host's name if absent.
-    node_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_name: Option<String>,
     /// The container runtime's socket.
     #[serde(default = "containerd_socket")]
-    runtime_socket: String,
+    pub runtime_socket: String,
     /// Networks of pods, such as `10.244.0.0/16`; a second one for dual stack.
-    #[serde(default)]
-    pod_subnets: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pod_subnets: Vec<String>,
     /// Networks of services; `10.96.0.0/12` if absent.
-    #[serde(default)]
-    service_subnets: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub service_subnets: Vec<String>,
     /// Checks of kubeadm's that may fail, such as `SystemVerification`.
-    #[serde(default)]
-    ignored_checks: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored_checks: Vec<String>,
     /// Members of KubeletConfiguration, passed on as they are.
-    #[serde(default)]
-    kubelet: Members,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub kubelet: Members,
     /// Members of KubeProxyConfiguration, passed on as they are.
-    #[serde(default)]
-    kube_proxy: Members,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub kube_proxy: Members,
+}
+
+impl Default for InitConfig {
+    fn default() -> Self {
+        Self {
+            kubernetes_version: String::new(),
+            control_plane_endpoint: None,
+            advertise_address: None,
+            node_name: None,
+            runtime_socket: containerd_socket(),
+            pod_subnets: Vec::new(),
+            service_subnets: Vec::new(),
+            ignored_checks: Vec::new(),
+            kubelet: Members::new(),
+            kube_proxy: Members::new(),
+        }
+    }
 }
 
 fn containerd_socket() -> String {

@@ -10,16 +10,16 @@ use crate::{
     path,
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// Modules that the kernel loads now and at every boot.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct KernelModulesConfig {
+pub struct KernelModulesConfig {
     /// Names of modules, in the order in which they are loaded. `-` and `_` are the same to the kernel.
     #[schemars(length(min = 1), inner(regex(pattern = "^[A-Za-z0-9_-]+$")))]
-    modules: Vec<String>,
+    pub modules: Vec<String>,
 }
 
 impl Document for KernelModulesConfig {

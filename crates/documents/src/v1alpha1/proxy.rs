@@ -8,7 +8,7 @@ use crate::{
 };
 use core::net::IpAddr;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Proxy variables for services.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,19 +22,22 @@ pub struct Proxy {
 }
 
 /// The proxy that services use, given to them in their environment. At least one of `httpProxy` and `httpsProxy`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{"required": ["httpProxy"]}, {"required": ["httpsProxy"]}]))]
-pub(crate) struct ProxyConfig {
+pub struct ProxyConfig {
     /// The proxy for http, as a URL: `http://`, `https://` or `socks5://`, user and password, host, port.
-    http_proxy: Option<Secret<String>>,
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub http_proxy: Option<Secret<String>>,
     /// The proxy for https, as a URL.
-    https_proxy: Option<Secret<String>>,
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub https_proxy: Option<Secret<String>>,
     /// What is reached without the proxy: hosts, domains (`.example.com`), addresses, networks (`10.0.0.0/8`).
-    no_proxy: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_proxy: Option<Vec<String>>,
     /// The services that use it, such as `containerd` and `kubelet`; they are restarted when it changes.
     #[schemars(length(min = 1))]
-    services: Vec<String>,
+    pub services: Vec<String>,
 }
 
 impl Document for ProxyConfig {

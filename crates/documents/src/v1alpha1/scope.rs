@@ -8,7 +8,7 @@ use crate::{
 };
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// How far this machine's clock may be behind the one that sealed.
@@ -30,17 +30,17 @@ pub struct Scope {
 }
 
 /// Machines by what they are known by; one match is enough.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Machines {
     /// Host names, whole and in any case.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hostnames: Vec<String>,
     /// Contents of `/etc/machine-id`.
-    #[serde(default, rename = "machineIDs")]
+    #[serde(default, rename = "machineIDs", skip_serializing_if = "Vec::is_empty")]
     pub machine_ids: Vec<String>,
     /// Contents of `/sys/class/dmi/id/product_uuid`, in any case.
-    #[serde(default, rename = "productUUIDs")]
+    #[serde(default, rename = "productUUIDs", skip_serializing_if = "Vec::is_empty")]
     pub product_uuids: Vec<String>,
 }
 
@@ -56,19 +56,23 @@ pub struct Identity {
 }
 
 /// For which machines sealed documents are, and until when. It stands first in what is sealed, and nowhere else.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1))]
-pub(crate) struct ScopeConfig {
+pub struct ScopeConfig {
     /// The machines that the documents are for, by any of their names; all machines if absent.
-    machines: Option<Machines>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machines: Option<Machines>,
     /// When the documents were sealed, as in RFC 3339. A machine whose clock is more than 5 minutes behind it refuses.
-    issued_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issued_at: Option<String>,
     /// Until when the documents hold, as in RFC 3339.
-    not_after: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_after: Option<String>,
     /// How old the documents may be when they are opened, such as `24h`; needs `issuedAt`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = duration::PATTERN))]
-    max_age: Option<String>,
+    pub max_age: Option<String>,
 }
 
 impl Document for ScopeConfig {
@@ -114,6 +118,18 @@ impl Check for ScopeConfig {
 impl Body for Scope {
     fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
         Vec::new()
+    }
+}
+
+impl From<&Scope> for ScopeConfig {
+    fn from(scope: &Scope) -> Self {
+        let Scope { machines, issued_at, not_after, max_age } = scope;
+        Self {
+            machines: machines.clone(),
+            issued_at: issued_at.map(|time| time.to_string()),
+            not_after: not_after.map(|time| time.to_string()),
+            max_age: max_age.map(|age| format!("{}ms", age.as_millis())),
+        }
     }
 }
 

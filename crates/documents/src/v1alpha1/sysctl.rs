@@ -10,7 +10,7 @@ use crate::{
     path,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::{borrow::Cow, fmt};
 
 /// A kernel parameter and the value it shall have.
@@ -25,17 +25,18 @@ pub struct Parameter {
 }
 
 /// Kernel parameters that are set now and at every boot.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct SysctlConfig {
+pub struct SysctlConfig {
     /// Names and values, text or whole numbers, set in this order. A name is written with dots or slashes, as in
     /// sysctl.d: the first of them is the separator, the other then stands for a dot inside a part, as in
     /// `net.ipv4.conf.eth0/100.forwarding`. After setting, each value is read back.
-    parameters: Parameters,
+    pub parameters: Parameters,
 }
 
 /// Names and values in the order of the document.
-struct Parameters(Vec<(String, String)>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parameters(pub Vec<(String, String)>);
 
 impl Document for SysctlConfig {
     const API_VERSION: &str = API_VERSION;
@@ -121,6 +122,12 @@ fn proc_path(name: &str) -> Option<String> {
     let good =
         path.split('/').count() > 1 && path.len() <= 255 && path.split('/').all(good_part) && !name.starts_with('-');
     good.then_some(path)
+}
+
+impl Serialize for Parameters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
 }
 
 impl<'de> Deserialize<'de> for Parameters {

@@ -6,7 +6,7 @@ use crate::{
     findings::Findings,
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Certificates under one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,12 +25,12 @@ pub struct Certificate {
 }
 
 /// Certificate authorities that every program on the machine trusts.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct TrustBundleConfig {
+pub struct TrustBundleConfig {
     /// One or more certificates in PEM, one after the other. Private keys are refused.
     #[schemars(regex(pattern = "-----BEGIN CERTIFICATE-----"))]
-    certificates: String,
+    pub certificates: String,
 }
 
 impl Document for TrustBundleConfig {
