@@ -6,16 +6,22 @@ use zeroize::Zeroizing;
 
 /// Writes a value behind a text, from a new line on. No copy of it stays in memory.
 pub(crate) fn write<T: Serialize>(head: &str, value: &T) -> serde_json::Result<Zeroizing<Vec<u8>>> {
-    let mut sink = Sink(Zeroizing::new(head.as_bytes().to_vec()));
+    let mut sink = Sink::default();
+    sink.push(head.as_bytes());
     value.serialize(&mut Serializer::with_formatter(&mut sink, Block::default()))?;
     sink.push(b"\n");
-    Ok(sink.0)
+    Ok(sink.into_inner())
 }
 
 /// A text that grows without leaving copies behind.
-struct Sink(Zeroizing<Vec<u8>>);
+#[derive(Default)]
+pub(crate) struct Sink(Zeroizing<Vec<u8>>);
 
 impl Sink {
+    pub(crate) fn into_inner(self) -> Zeroizing<Vec<u8>> {
+        self.0
+    }
+
     fn push(&mut self, bytes: &[u8]) {
         let needed = self.0.len() + bytes.len();
         if needed > self.0.capacity() {

@@ -22,7 +22,7 @@ pub(crate) fn find(documents: &[Listed<'_>]) -> Vec<Finding> {
 struct Seen<'a> {
     documents: &'a [Listed<'a>],
     document: usize,
-    names: HashMap<(&'static str, &'a str), usize>,
+    names: HashMap<(&'a str, &'a str, &'a str), usize>,
     outputs: HashMap<(&'static str, Option<&'a str>), usize>,
     files: HashMap<&'a str, Vec<(Option<&'a str>, usize)>>,
     parameters: HashMap<&'a str, (&'a str, usize)>,
@@ -35,7 +35,8 @@ struct Seen<'a> {
 impl<'a> Seen<'a> {
     fn name(&mut self, document: &'a Decoded) {
         let Some(name) = &document.name else { return };
-        if let Some(earlier) = self.names.insert((document.kind, name), self.document) {
+        let key = (document.body.api_version(), document.kind.as_str(), name.as_str());
+        if let Some(earlier) = self.names.insert(key, self.document) {
             self.conflict("metadata.name", format!("is also the name of {}", self.at(earlier)));
         }
     }

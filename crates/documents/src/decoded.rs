@@ -19,7 +19,7 @@ pub struct Decoded {
     /// Where it was found.
     pub origin: Origin,
     /// Its kind.
-    pub kind: &'static str,
+    pub kind: String,
     /// Its name, if it has one.
     pub name: Option<String>,
     /// What it asks for.

@@ -7,8 +7,16 @@ use crate::{
     v1alpha1::API_VERSION,
 };
 
-/// The row for a document. Where there is none, the findings say why.
-pub(crate) fn kind_of(root: &Node, findings: &mut Findings<'_>) -> Option<&'static Kind> {
+/// Whose a document is.
+pub(crate) enum Owner {
+    /// One of ours: its row.
+    Own(&'static Kind),
+    /// Another group's.
+    Foreign,
+}
+
+/// Whose a document is. Where nobody can say, the findings say why.
+pub(crate) fn owner(root: &Node, findings: &mut Findings<'_>) -> Option<Owner> {
     if !matches!(root.value, Value::Mapping(_)) {
         findings.error("", "must be a mapping with `apiVersion`, `kind` and `spec`");
         return None;
@@ -26,8 +34,14 @@ pub(crate) fn kind_of(root: &Node, findings: &mut Findings<'_>) -> Option<&'stat
     if let Some(api_version) = api_version
         && !KINDS.iter().any(|known| known.api_version == api_version)
     {
-        unknown_api_version(api_version, findings);
-        return None;
+        return match kind {
+            Some(_) if is_foreign(api_version) => Some(Owner::Foreign),
+            Some(_) => {
+                unknown_api_version(api_version, findings);
+                None
+            }
+            None => None,
+        };
     }
     if let (None, Some(kind)) = (known, kind) {
         let hint = did_you_mean(kind, KINDS.iter().map(|known| known.kind));
@@ -37,21 +51,25 @@ pub(crate) fn kind_of(root: &Node, findings: &mut Findings<'_>) -> Option<&'stat
         };
         findings.error("kind", message).hint(hint.unwrap_or_else(|| format!("known are {}", kinds_in_words())));
     }
-    known
+    known.map(Owner::Own)
+}
+
+/// Whether a group is neither ours nor probably meant to be.
+fn is_foreign(api_version: &str) -> bool {
+    !is_our_group(api_version) && nearest(api_version, [API_VERSION]).is_none()
+}
+
+fn is_our_group(api_version: &str) -> bool {
+    let group = |api_version: &str| api_version.split('/').next().map(str::to_ascii_lowercase);
+    group(api_version) == group(API_VERSION)
 }
 
 fn unknown_api_version(api_version: &str, findings: &mut Findings<'_>) {
-    let group = |api_version: &str| api_version.split('/').next().map(str::to_ascii_lowercase);
-    let known = || KINDS.iter().map(|known| known.api_version);
-    if known().any(|known| group(known) == group(api_version)) {
-        let hint = format!("this machineadm reads `{}`", API_VERSION);
+    if is_our_group(api_version) {
+        let hint = format!("this machineadm reads `{API_VERSION}`");
         findings.error("apiVersion", "unknown version of machineadm's documents").hint(hint);
-    } else if let Some(known) = nearest(api_version, known()) {
-        findings.error("apiVersion", "unknown apiVersion").hint(format!("did you mean `{known}`?"));
     } else {
-        findings
-            .error("apiVersion", "nothing on this machine handles documents of this group")
-            .hint(format!("machineadm's own are `{}`", API_VERSION));
+        findings.error("apiVersion", "unknown apiVersion").hint(format!("did you mean `{API_VERSION}`?"));
     }
 }
 

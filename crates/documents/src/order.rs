@@ -136,7 +136,7 @@ impl<'a> Order<'a> {
 
 /// Whether one of these references names a document.
 fn names(references: &[Reference], listed: &Listed<'_>) -> bool {
-    references.iter().any(|reference| reference.names(listed.document.kind, listed.document.name.as_deref()))
+    references.iter().any(|reference| reference.names(&listed.document.kind, listed.document.name.as_deref()))
 }
 
 /// Where a claim lets machineadm write.

@@ -6,23 +6,24 @@ use crate::{
     discreet::{any_document, known_part},
     duplicates::find_duplicates,
     findings::{Findings, Problem, Quotes},
-    header::kind_of,
+    foreign::{self, ForeignKinds},
+    header::{self, Owner},
     limits::{Budget, DOCUMENTS, NOTES, spend},
     metadata::{Header, is_subdomain},
     parse::parse,
     printable::printable,
-    registry::{Content, KINDS, Kind},
+    registry::{Content, KINDS},
     report::Severity,
     schema,
     stream::{self, Piece},
     tree::{Node, Place},
 };
-use std::{collections::HashMap, mem};
+use std::{collections::HashMap, mem, sync::Arc};
 
 /// A document with its tree, which is kept until documents have been compared with each other.
 pub(crate) struct Kept {
     pub(crate) decoded: Decoded,
-    pub(crate) root: Node,
+    pub(crate) root: Arc<Node>,
     constraints: Constraints,
     whose: Whose,
 }
@@ -59,9 +60,9 @@ struct Whose {
 }
 
 /// What has been read so far.
-#[derive(Default)]
 pub(crate) struct Reader {
     pub(crate) budget: Budget,
+    foreign: ForeignKinds,
     schemas: HashMap<&'static str, serde_json::Value>,
     sources_seen: usize,
     documents_seen: usize,
@@ -74,6 +75,21 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
+    /// Nothing has been read.
+    pub(crate) fn new(foreign: ForeignKinds) -> Self {
+        Self {
+            budget: Budget::default(),
+            foreign,
+            schemas: HashMap::new(),
+            sources_seen: 0,
+            documents_seen: 0,
+            errors: 0,
+            kept: Vec::new(),
+            notes: Vec::new(),
+            comparison: Vec::new(),
+        }
+    }
+
     /// Reads one source to its end.
     pub(crate) fn source(&mut self, source: Source, manner: Manner) {
         let whose = Whose {
@@ -111,22 +127,23 @@ impl Reader {
     fn document(&mut self, mut whose: Whose, piece: &Piece<'_>, scope: ScopeHere) {
         whose.number = Some(piece.number);
         let root = match parse(piece, &mut self.budget) {
-            Ok(root) => root,
+            Ok(root) => Arc::new(root),
             Err(problem) => return self.note(&whose, problem),
         };
         introduce(&root, &mut whose);
         let mut findings = Findings::new(&root, &mut self.budget, whose.quotes);
-        let found = judge(&root, &mut self.schemas, &mut findings);
-        if let Some((_, (_, AnyDocument::Scope(_)))) = &found {
+        let found = judge(&root, self.foreign, &mut self.schemas, &mut findings);
+        if let Some((_, AnyDocument::Scope(_))) = &found {
             check_scope_place(scope, &mut findings);
         }
         let usable = !findings.has_errors();
         for problem in findings.into_problems() {
             self.note(&whose, problem);
         }
-        if let Some((kind, (Header { name, constraints }, body))) = found.filter(|_| usable) {
+        if let Some((Header { name, constraints }, body)) = found.filter(|_| usable) {
             let origin = Origin { source: whose.source.clone(), number: piece.number, line: root.place.line };
-            let mut decoded = Decoded { origin, kind: kind.kind, name, body, sealed: false };
+            let kind = root.get("kind").and_then(Node::text).unwrap_or_default().to_owned();
+            let mut decoded = Decoded { origin, kind, name, body, sealed: false };
             if whose.quotes == Quotes::Nothing {
                 decoded.conceal();
             }
@@ -265,17 +282,21 @@ fn check_scope_place(scope: ScopeHere, findings: &mut Findings<'_>) {
 
 /// Form first, meaning second: a document is decoded and checked only once its form is right.
 fn judge(
-    root: &Node,
+    root: &Arc<Node>,
+    foreign: ForeignKinds,
     schemas: &mut HashMap<&'static str, serde_json::Value>,
     findings: &mut Findings<'_>,
-) -> Option<(&'static Kind, Content)> {
+) -> Option<Content> {
     find_duplicates(root, "", findings);
-    let kind = kind_of(root, findings)?;
+    let kind = match header::owner(root, findings)? {
+        Owner::Own(kind) => kind,
+        Owner::Foreign => return foreign::read(root, foreign, findings),
+    };
     schema::walk(root, schemas.entry(kind.kind).or_insert_with(kind.schema), "", findings);
     if findings.has_errors() {
         return None;
     }
-    (kind.decode)(root, findings).map(|body| (kind, body))
+    (kind.decode)(root, findings)
 }
 
 /// A file's name, fit for a report; it is not cut, because it is the user's own.

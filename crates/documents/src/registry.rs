@@ -1,6 +1,6 @@
 //! Every document kind, in one table: a new kind is its own file and a row here.
 use crate::{
-    Claim,
+    Claim, Document, Foreign,
     decode::decode,
     document::{Body, Check, closed::Closed},
     findings::Findings,
@@ -25,7 +25,25 @@ macro_rules! kinds {
         /// What a document of any kind asks for.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum AnyDocument {
-            $(#[doc = concat!(stringify!($config), ".")] $variant($checked)),+
+            $(#[doc = concat!(stringify!($config), ".")] $variant($checked),)+
+            /// A document of another group.
+            Foreign(Foreign),
+        }
+
+        impl AnyDocument {
+            /// Group and version of the document's kind.
+            pub fn api_version(&self) -> &str {
+                match self {
+                    $(Self::$variant(_) => $config::API_VERSION,)+
+                    Self::Foreign(foreign) => &foreign.api_version,
+                }
+            }
+        }
+
+        impl From<Foreign> for AnyDocument {
+            fn from(foreign: Foreign) -> Self {
+                Self::Foreign(foreign)
+            }
         }
 
         $(impl Closed for $config {})+
@@ -38,19 +56,25 @@ macro_rules! kinds {
 
         impl Body for AnyDocument {
             fn secrets(&self) -> Vec<&[u8]> {
-                match self { $(Self::$variant(checked) => checked.secrets()),+ }
+                match self { $(Self::$variant(checked) => checked.secrets(),)+ Self::Foreign(foreign) => foreign.secrets() }
             }
 
             fn confidential(&self) -> Vec<&[u8]> {
-                match self { $(Self::$variant(checked) => checked.confidential()),+ }
+                match self {
+                    $(Self::$variant(checked) => checked.confidential(),)+
+                    Self::Foreign(foreign) => foreign.confidential(),
+                }
             }
 
             fn claims<'a>(&'a self, name: Option<&'a str>) -> Vec<Claim<'a>> {
-                match self { $(Self::$variant(checked) => checked.claims(name)),+ }
+                match self {
+                    $(Self::$variant(checked) => checked.claims(name),)+
+                    Self::Foreign(foreign) => foreign.claims(name),
+                }
             }
 
             fn conceal(&mut self) {
-                match self { $(Self::$variant(checked) => checked.conceal()),+ }
+                match self { $(Self::$variant(checked) => checked.conceal(),)+ Self::Foreign(foreign) => foreign.conceal() }
             }
         }
     };

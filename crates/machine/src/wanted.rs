@@ -76,6 +76,8 @@ impl Machine {
             AnyDocument::Commands(commands) if self.init.is_some() => self.late_commands.extend(commands),
             AnyDocument::Commands(commands) => self.commands.extend(commands),
             AnyDocument::Init(init) => self.init = Some(init),
+            // Refused, since there are no plugins yet.
+            AnyDocument::Foreign(_) => {}
             // Others stand in their place by now.
             AnyDocument::Remote(_) | AnyDocument::Encrypted(_) | AnyDocument::Scope(_) => {}
         }

@@ -1,6 +1,6 @@
 //! What the commands stand on: the configuration that was read, and the machine that it is for.
 use crate::provider::{self, Fetched};
-use documents::{Decoded, Given, Read, Report, Source, limits, v1alpha1::Identity};
+use documents::{Decoded, ForeignKinds, Given, Read, Report, Source, limits, v1alpha1::Identity};
 use host::{
     Inspect, Linux,
     contract::{self, Exit},
@@ -75,7 +75,7 @@ pub(crate) fn sources(files: &[String], care: Care) -> Result<Vec<Source>, Exit>
 
 /// Reads what lies here of a configuration; all its problems go to standard error.
 pub(crate) fn given(sources: Vec<Source>) -> Result<Given, Exit> {
-    Given::read(sources).map_err(|Read { report, .. }| {
+    Given::read(sources, ForeignKinds::Refused).map_err(|Read { report, .. }| {
         tell_on!("{report}");
         Exit::Input
     })

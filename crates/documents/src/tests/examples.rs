@@ -35,7 +35,8 @@ fn all_examples_go_together_in_one_compressed_file() {
     let all: String = kinds_of_one_file().map(|kind| format!("---\n{}", kind.example)).collect();
     let read = read(vec![source("-", &crate::gzip::compress(all.as_bytes()))]);
     assert!(read.report.is_empty(), "{}", read.report);
-    let found: Vec<_> = read.documents.iter().map(|document| (document.kind, document.origin.number)).collect();
+    let found: Vec<_> =
+        read.documents.iter().map(|document| (document.kind.as_str(), document.origin.number)).collect();
     assert_eq!(found, kinds_of_one_file().map(|kind| kind.kind).zip(1..).collect::<Vec<_>>());
 }
 

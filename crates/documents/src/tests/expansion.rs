@@ -42,7 +42,7 @@ fn what_a_document_stands_for_takes_its_place_in_order() {
 #[test]
 fn reading_alone_fetches_nothing_and_keeps_the_documents() {
     let text = [remote("https://a/b", ""), sealed(module("a"))].concat();
-    let kinds: Vec<_> = read(vec![source("-", text.as_bytes())]).documents.iter().map(|one| one.kind).collect();
+    let kinds: Vec<_> = read(vec![source("-", text.as_bytes())]).documents.into_iter().map(|one| one.kind).collect();
     assert_eq!(kinds, ["RemoteConfig", "EncryptedConfig"]);
 }
 

@@ -5,7 +5,7 @@ use crate::{
     provider::{self, Fetched},
     show,
 };
-use documents::Given;
+use documents::{ForeignKinds, Given};
 use host::{contract::Exit, linux::input::Care};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn validate(asked: &Validate, root: &Path) -> Result<Exit, Exit> {
     let sources = sources(&asked.files, Care::Reading)?;
     let read = match asked.expand {
         false => documents::read(sources),
-        true => match Given::read(sources) {
+        true => match Given::read(sources, ForeignKinds::Noted) {
             Ok(given) => provider::expand(given, identity(&silent_machine(root)?), &Fetched::default()),
             Err(read) => read,
         },
