@@ -195,3 +195,39 @@ fn listed(words: &[&str]) -> String {
         _ => quoted.concat(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{found, read_text, with_spec};
+    use serde_json::json;
+
+    #[test]
+    fn a_free_member_without_a_value_is_named_so() {
+        let found = found(&with_spec("SysctlConfig", "parameters: {a.b: , a.c: 1}"));
+        assert_eq!(found, ["spec.parameters[a.b]: has no value"]);
+    }
+
+    #[test]
+    fn many_known_names_are_no_hint() {
+        let read = read_text(&with_spec("CommandsConfig", "commands: [{name: a, argv: [ls], zzzzzz: 1}]"));
+        let note = &read.report.notes[0];
+        assert_eq!((note.message.as_str(), note.hint.as_deref()), ("unknown field", None));
+    }
+
+    #[test]
+    fn quotes_help_a_number_only_where_text_is_wanted() {
+        let hint = |kind: &str, spec: &str| read_text(&with_spec(kind, spec)).report.notes[0].hint.clone();
+        let text = hint("FilesConfig", "files: [{path: /a, content: 1.5}]");
+        assert_eq!(text.as_deref(), Some("put it in quotes"));
+        assert_eq!(hint("SysctlConfig", "parameters: {a.b: 1.5}"), None, "whole numbers are wanted as well");
+    }
+
+    #[test]
+    fn null_beside_one_other_form_is_that_form() {
+        let form = json!({"type": "object", "properties": {"a": {}}});
+        assert_eq!(without_null(&json!({"anyOf": [form, {"type": "null"}]})), &form);
+        let two = json!({"anyOf": [form, {"type": "string"}]});
+        assert_eq!(without_null(&two), &two);
+    }
+}

@@ -62,7 +62,8 @@ fn two_are_equal_by_what_they_say_and_not_by_where() {
 
 #[test]
 fn a_run_refuses_it_and_says_what_to_do() {
-    assert!(given(WIDGET, ForeignKinds::Noted).is_ok());
+    let noted = given(WIDGET, ForeignKinds::Noted).unwrap();
+    assert_eq!(format!("{noted:?}"), "Given { .. }");
     let read = given(WIDGET, ForeignKinds::Refused).unwrap_err();
     let note = &read.report.notes[0];
     assert_eq!(note.message, "no plugin for Widget on this machine");
