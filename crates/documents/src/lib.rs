@@ -1,4 +1,21 @@
 //! The documents of `machineadm_config.yaml`: split, checked as a tree, decoded, judged.
+//!
+//! ```text
+//! bytes ─stream─▶ pieces ─parse─▶ trees ─schema─▶ ─decode, check─▶ Decoded ─compare─▶ Read
+//!                                   └── of another group: Foreign ──┘  ▲
+//!                                                  RemoteConfig, EncryptedConfig: expand
+//! ```
+//!
+//! A [`Source`] is split into documents. Each becomes a tree whose parts know their positions, is walked against the JSON
+//! schema of its kind, and decoded only if its form is right; every problem goes into one [`Report`]. A kind is one file in
+//! [`v1alpha1`] and one row in [`KINDS`]: the type that is written ([`Document`]), what it comes to ([`AnyDocument`]), and
+//! what that says of itself ([`Body`]): secrets, and [`Claim`]s on the machine.
+//!
+//! Rules over all documents compare claims (conflicts) and positions (order); they know no kind, and nothing is sorted. A
+//! document of another group is [`Foreign`]. [`Given::expand`] replaces RemoteConfig and EncryptedConfig by what they stand
+//! for, through providers that a program connects, under one budget ([`limits`]). [`write()`] gives a document's text.
+//!
+//! Nothing here does I/O. What came encrypted is never quoted.
 mod block_yaml;
 mod claim;
 mod compare;

@@ -17,6 +17,7 @@ use crate::{
     schema,
     stream::{self, Piece},
     tree::{Node, Place},
+    v1alpha1::check_place,
 };
 use std::{collections::HashMap, mem, sync::Arc};
 
@@ -134,7 +135,7 @@ impl Reader {
         let mut findings = Findings::new(&root, &mut self.budget, whose.quotes);
         let found = judge(&root, self.foreign, &mut self.schemas, &mut findings);
         if let Some((_, AnyDocument::Scope(_))) = &found {
-            check_scope_place(scope, &mut findings);
+            check_place(scope, &mut findings);
         }
         let usable = !findings.has_errors();
         for problem in findings.into_problems() {
@@ -266,18 +267,6 @@ fn introduce(root: &Node, whose: &mut Whose) {
     whose.kind = kind.map(printable);
     let name = root.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Node::text);
     whose.name = name.filter(|name| is_subdomain(name)).map(str::to_owned);
-}
-
-fn check_scope_place(scope: ScopeHere, findings: &mut Findings<'_>) {
-    match scope {
-        ScopeHere::First => {}
-        ScopeHere::FirstToBeSealed => findings
-            .warning("kind", "ScopeConfig counts only inside of an EncryptedConfig")
-            .hint("seal this file: machineadm encrypt"),
-        ScopeHere::Nowhere => findings
-            .error("kind", "ScopeConfig may stand only first in what an EncryptedConfig seals")
-            .hint("put it before the documents that are to be sealed, then seal them: machineadm encrypt"),
-    }
 }
 
 /// Form first, meaning second: a document is decoded and checked only once its form is right.

@@ -51,12 +51,6 @@ pub enum Repeat {
     Always,
 }
 
-impl Repeat {
-    fn is_once(&self) -> bool {
-        *self == Self::Once
-    }
-}
-
 /// What to do about a member of earlier versions.
 const WHEN: &str = "the document's position decides: put it before or after the InitConfig or JoinConfig";
 
@@ -90,7 +84,7 @@ pub struct CommandEntry {
     #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     pub shell: Option<Secret<String>>,
     /// Once, or at every run.
-    #[serde(default, skip_serializing_if = "Repeat::is_once")]
+    #[serde(default)]
     #[schemars(extend("default" = "once"))]
     pub run: Repeat,
     /// The command has been done when this path exists; then it is not run.

@@ -29,6 +29,7 @@ pub use init::{Init, InitConfig, Members};
 pub use kernel_modules::{KernelModulesConfig, modules_file};
 pub use proxy::{Proxy, ProxyConfig};
 pub use remote::{Remote, RemoteConfig, Require, Right};
+pub(crate) use scope::check_place;
 pub use scope::{Identity, Machines, Scope, ScopeConfig};
 pub use sysctl::{Parameter, Parameters, SysctlConfig, sysctl_file};
 pub use time::{NoTime, parse as parse_time};

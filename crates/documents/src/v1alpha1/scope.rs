@@ -5,6 +5,7 @@ use crate::{
     document::{Body, Check, Document},
     findings::Findings,
     path,
+    reader::ScopeHere,
 };
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
@@ -118,6 +119,19 @@ impl Check for ScopeConfig {
 impl Body for Scope {
     fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
         Vec::new()
+    }
+}
+
+/// Reports a ScopeConfig that stands where it says nothing.
+pub(crate) fn check_place(scope: ScopeHere, findings: &mut Findings<'_>) {
+    match scope {
+        ScopeHere::First => {}
+        ScopeHere::FirstToBeSealed => findings
+            .warning("kind", "ScopeConfig counts only inside of an EncryptedConfig")
+            .hint("seal this file: machineadm encrypt"),
+        ScopeHere::Nowhere => findings
+            .error("kind", "ScopeConfig may stand only first in what an EncryptedConfig seals")
+            .hint("put it before the documents that are to be sealed, then seal them: machineadm encrypt"),
     }
 }
 
