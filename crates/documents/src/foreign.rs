@@ -113,7 +113,7 @@ pub(crate) fn read(root: &Arc<Node>, kinds: ForeignKinds, findings: &mut Finding
 fn note(kind: &str, kinds: ForeignKinds, findings: &mut Findings<'_>) {
     let own = KINDS.iter().find(|known| known.kind == kind);
     let own = own.map(|known| format!("machineadm's own {kind} has apiVersion `{}`", known.api_version));
-    let kind = findings.word(kind).map_or_else(|| "this kind".to_owned(), |_| kind.to_owned());
+    let kind = if findings.word(kind).is_some() { kind } else { "this kind" };
     match kinds {
         ForeignKinds::Noted => {
             let finding = findings.warning("kind", format!("not checked: no plugin for {kind} on this machine"));
@@ -137,7 +137,7 @@ fn check_numbers(node: &Node, here: &str, findings: &mut Findings<'_>) {
                 Type::Integer if has_leading_zero(text) => {
                     Some("must be written without leading zeros: others read such a number as octal")
                 }
-                Type::Integer if integer(text).is_none() => Some("is a larger number than programs can count"),
+                Type::Integer if integer(text).is_none() => Some("is out of range: whole numbers have at most 64 bits"),
                 Type::Number if finite(text).is_none() => Some("is not a finite number"),
                 _ => None,
             };

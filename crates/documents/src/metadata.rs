@@ -19,7 +19,7 @@ pub(crate) struct Metadata {
     #[expect(dead_code, reason = "accepted, so that files made by other programs pass, but without meaning here")]
     labels: Option<BTreeMap<String, String>>,
     /// Annotations, for whoever made this file. machineadm reads two of them: `machineadm.cluster.x-k8s.io/before` and
-    /// `machineadm.cluster.x-k8s.io/after` name documents before or after which this one must stand, as kinds or
+    /// `machineadm.cluster.x-k8s.io/after` name documents before or after which this one must come, as kinds or
     /// `Kind/name`, separated by commas. A stream in another order is refused; machineadm never sorts it.
     annotations: Option<BTreeMap<String, String>>,
 }

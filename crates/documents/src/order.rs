@@ -58,12 +58,12 @@ impl<'a> Order<'a> {
         for (later, here) in self.documents.iter().enumerate() {
             let earlier = &self.documents[..later];
             if let Some(other) = earlier.iter().position(|other| names(&here.constraints.before, other)) {
-                let message = format!("must stand before {}", self.earlier(other, later));
+                let message = format!("must come before {}", self.earlier(other, later));
                 self.error(later, field(BEFORE), message);
             }
             if let Some(other) = earlier.iter().position(|other| names(&other.constraints.after, here)) {
                 let message =
-                    format!("must stand before {}, whose annotation `{AFTER}` names it", self.earlier(other, later));
+                    format!("must come before {}, whose annotation `{AFTER}` names it", self.earlier(other, later));
                 self.error(later, "kind".to_owned(), message);
             }
         }
@@ -86,7 +86,7 @@ impl<'a> Order<'a> {
                     Claimed::File { .. } => path::member(&claim.path, "path"),
                     _ => claim.path.clone(),
                 };
-                let message = format!("must stand before {node}: it writes to {used}, which the control plane uses");
+                let message = format!("must come before {node}: it writes to {used}, which the control plane uses");
                 self.error(later, here, message);
             }
         }
@@ -194,12 +194,12 @@ mod tests {
             let before = annotated("a", "before", reference);
             assert!(found(&[before.clone(), init()].concat()).is_empty());
             let late = found(&[init(), before].concat());
-            assert_eq!(late, [format!("{}: must stand before document 1", field("before"))], "{reference}");
+            assert_eq!(late, [format!("{}: must come before document 1", field("before"))], "{reference}");
             let after = annotated("a", "after", reference);
             assert!(found(&[init(), after.clone()].concat()).is_empty());
             let whose = "whose annotation `machineadm.cluster.x-k8s.io/after` names it";
             let early = found(&[after, init()].concat());
-            assert_eq!(early, [format!("kind: must stand before document 1, {whose}")], "{reference}");
+            assert_eq!(early, [format!("kind: must come before document 1, {whose}")], "{reference}");
         }
     }
 
@@ -229,8 +229,7 @@ mod tests {
         for used in CONTROL_PLANE_PATHS {
             for path in [used.to_owned(), format!("{used}/a/b")] {
                 assert!(found(&[file(&path), init()].concat()).is_empty(), "{path}");
-                let message =
-                    format!("must stand before document 1: it writes to {used}, which the control plane uses");
+                let message = format!("must come before document 1: it writes to {used}, which the control plane uses");
                 let late = [init(), file(&path)].concat();
                 assert_eq!(found(&late), [format!("spec.files[0].path: {message}")], "{path}");
                 assert!(read_text(&late).report.has_errors());
@@ -245,7 +244,7 @@ mod tests {
         let bundle = crate::KINDS.iter().find(|known| known.kind == "TrustBundleConfig").unwrap().example;
         assert!(found(&format!("{bundle}{}", init())).is_empty());
         let late = found(&format!("{}---\n{bundle}", init()));
-        let message = "must stand before document 1: it writes to /etc/ssl/certs, which the control plane uses";
+        let message = "must come before document 1: it writes to /etc/ssl/certs, which the control plane uses";
         assert_eq!(late, [format!("spec.certificates: {message}")]);
     }
 

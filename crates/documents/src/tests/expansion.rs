@@ -77,7 +77,7 @@ fn the_order_is_judged_over_the_whole() {
     let problems = world.problems(&[remote("file:///a", ""), late].concat());
     let message = "it writes to /etc/kubernetes/pki, which the control plane uses";
     let path = "node.yaml spec.files[0].path";
-    assert_eq!(problems, [format!("{path}: must stand before document 1 of node.yaml#1 > file:///a: {message}")]);
+    assert_eq!(problems, [format!("{path}: must come before document 1 of node.yaml#1 > file:///a: {message}")]);
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn its_form_is_checked_as_any_other() {
     for (number, why) in [
         ("0644", "without leading zeros"),
         ("-07", "without leading zeros"),
-        ("18446744073709551616", "larger number than programs can count"),
+        ("18446744073709551616", "out of range"),
         (".inf", "not a finite number"),
         ("1e999", "not a finite number"),
     ] {
@@ -133,9 +133,9 @@ fn its_name_and_its_position_count_as_those_of_any_other() {
     assert_eq!(found(&[WIDGET, &other_group].concat()).len(), 2, "another group's Widget is another kind");
     let late = WIDGET.replace("{name: a}", "{annotations: {machineadm.cluster.x-k8s.io/before: KernelModulesConfig}}");
     let notes = found(&[module("a"), late].concat());
-    assert!(notes.iter().any(|note| note.contains("must stand before document 1")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("must come before document 1")), "{notes:?}");
     let early =
         module("b").replace("{name: b}", "{name: b, annotations: {machineadm.cluster.x-k8s.io/after: Widget/a}}");
     let notes = found(&[early, WIDGET.to_owned()].concat());
-    assert!(notes.iter().any(|note| note.starts_with("kind: must stand before document 1")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.starts_with("kind: must come before document 1")), "{notes:?}");
 }
