@@ -1,6 +1,7 @@
 //! The signer's and the cleaner's decisions over 10,000 tokens: CPU time of the pure functions, in this process.
 use discovery::{
-    BootstrapToken, ClusterInfo, TokenSettings, clean,
+    BootstrapToken, TokenSettings, clean,
+    cluster_info::{KUBECONFIG_KEY, NAME, NAMESPACE},
     sign::{Signing, signatures},
 };
 use jiff::Timestamp;
@@ -8,7 +9,7 @@ use nix::sys::{
     resource::{UsageWho, getrusage},
     time::TimeValLike,
 };
-use objects::Secret;
+use objects::{ConfigMap, ObjectMeta, Secret};
 
 const TOKENS: u32 = 10_000;
 const RUNS: u32 = 20;
@@ -17,9 +18,8 @@ fn main() -> Result<(), String> {
     let now: Timestamp = "2026-11-15T12:00:00Z".parse().map_err(|error| format!("{error}"))?;
     let secrets = secrets(now)?;
     // As long as one with a root of 2048 bits is.
-    let roots = vec![b'x'; 1100];
-    let info = ClusterInfo { server: "https://api.example.com:6443".to_owned(), roots, tls_server_name: None };
-    let unsigned = info.config_map();
+    let data = [(KUBECONFIG_KEY.to_owned(), "x".repeat(1650))].into();
+    let unsigned = ConfigMap::new(ObjectMeta::named_in(NAMESPACE, NAME), data);
     let decision = signatures(Some(&unsigned), &secrets, now);
     let Some(signed) = decision.applied(&unsigned) else { return Err("nothing was signed".to_owned()) };
     expect(matches!(&decision, Signing::Write { set, .. } if set.len() == 9_000), "9,000 tokens sign")?;

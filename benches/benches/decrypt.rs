@@ -90,7 +90,7 @@ fn make(machineadm: &Path, dir: &Path) -> Result<Made, String> {
 fn salt(document: &str) -> Option<String> {
     let line = document.lines().find_map(|line| line.trim().strip_prefix("salt: "))?;
     let bytes = BASE64_STANDARD.decode(line.trim_matches('"')).ok()?;
-    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(objects::hex::encode(&bytes))
 }
 
 fn write(path: &PathBuf, bytes: &[u8]) -> Result<(), String> {

@@ -253,7 +253,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__bootstrap)
-            opts="-f -o -h --filename --output --root --mode --help"
+            opts="-f -o -h --filename --prune --abandon --output --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -264,6 +264,10 @@ _machineadm() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --abandon)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1201,7 +1205,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__plan)
-            opts="-f -o -h --filename --output --exit-code --out --root --mode --help"
+            opts="-f -o -h --filename --output --exit-code --prune --no-commands --out --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -26,7 +26,7 @@ end
 
 complete -c machineadm -n "__fish_machineadm_needs_command" -l path -d 'The configuration for --bootstrap; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_needs_command" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_needs_command" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_needs_command" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_needs_command" -l bootstrap -d 'Bootstrap this machine; the specified call, the same as `machineadm bootstrap -f FILE`'
@@ -47,28 +47,32 @@ complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discovery-obj
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "version" -d 'Print the version'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "completion" -d 'Print a completion script for a shell'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s f -l filename -d 'The configuration; may be repeated; `-` is standard input. Without it: that of a run that was cut short' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s f -l filename -d 'The configuration; may be repeated; `-` is standard input. Without it: that of an interrupted run' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l abandon -d 'Forget a command that was interrupted and that this configuration no longer has; may be repeated' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s o -l output -d 'How to print the outcome' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l prune -d 'Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post'
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -s f -l filename -d 'The configuration; may be repeated; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l out -d 'Keep the plan in a file, for review and `machineadm apply`; it holds the configuration, so it is secret' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l out -d 'Save the plan in a file, for review and `machineadm apply`; it holds the configuration, so it is secret' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l exit-code -d 'End with exit code 3 when there is something to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l prune -d 'Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l no-commands -d 'Do not execute any `unless`; such commands show as "not checked"'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s o -l output -d 'How to print the outcome' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -76,7 +80,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s f -l 
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s o -l output -d 'How to print the problems' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l expand -d 'Also fetch and open what the configuration points to and seals, as bootstrap would'
@@ -94,30 +98,30 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l valid-
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l max-age -d 'How old the documents may be when they are opened, such as 24h' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l name -d 'The name of the EncryptedConfig' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s f -l filename -d 'A file with an EncryptedConfig; may be repeated; `-` is standard input; a TrustBundleConfig or ProxyConfig before it counts for its passphrase' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand status" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -132,7 +136,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s o -l output -d 'How to print the result: the file alone, or with its flags, losses and notes' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l allow-loss -d 'Go on without what this kubeadm can\'t be told'
@@ -143,7 +147,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s o -l output -d 'How to print the problems' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l tolerant -d 'Only warn about fields that do not exist, as `kubeadm init` does'
@@ -152,7 +156,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s o -l output -d 'How to print them' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -176,7 +180,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l certificates-dir -d 'Where certificates and keys lie' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l remove-api-endpoint -d 'Take a node\'s API server out of the ClusterStatus; only below Kubernetes 1.22, later nobody reads it' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l allow-loss -d 'Go on without what this kubeadm can\'t be told'
@@ -190,7 +194,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __f
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -213,7 +217,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -226,7 +230,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -236,7 +240,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -246,7 +250,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -265,7 +269,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s o -l 
 yaml\t'YAML'
 kubeconfig\t'The kubeconfig itself, without credentials'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-unsafe-skip-ca-verification -d 'Go without a pin: whoever else holds the token can then pose as the cluster'
@@ -279,7 +283,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects"
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l dry-run -d 'Check everything with the cluster, and change nothing'
@@ -287,12 +291,12 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects"
 complete -c machineadm -n "__fish_machineadm_using_subcommand version" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand version" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand version" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand version" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -l mode -d 'When in its life the machine is' -r -f -a "prepare\t'Make it fit for Kubernetes'
+complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'

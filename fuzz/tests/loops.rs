@@ -25,7 +25,18 @@ macro_rules! loops {
     };
 }
 
-loops!(stream, expansion, decryption, token, expiration, kubeconfig, jws, token_secret, kubeadm_configuration);
+loops!(
+    stream,
+    expansion,
+    decryption,
+    token,
+    expiration,
+    kubeconfig,
+    jws,
+    token_secret,
+    kubeadm_configuration,
+    ca_bundle
+);
 
 #[test]
 fn every_target_has_its_minute() {

@@ -35,6 +35,11 @@ impl Bed {
         Machine::new(Arc::clone(&self.shared), name, profile)
     }
 
+    /// A new machine, switched off, whose disk is a copy of that of a machine that is off.
+    pub fn clone_of(&self, image: &Machine, name: &str) -> Result<Machine> {
+        Machine::from_image(Arc::clone(&self.shared), name, image)
+    }
+
     /// The bed's id: part of the name of everything it has on the host.
     pub fn id(&self) -> &str {
         self.shared.claim.id()

@@ -2,16 +2,11 @@
 use crate::Result;
 use crate::error::file;
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use std::path::Path;
 
 /// The digest of some bytes.
 pub(crate) fn hex(bytes: impl AsRef<[u8]>) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        // Writing into a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    objects::hex::encode(&Sha256::digest(bytes))
 }
 
 /// The first eight digits, enough to tell a few versions of one thing apart.

@@ -59,13 +59,17 @@ impl Images {
         &self.directory
     }
 
-    /// Fills a new machine's store: what is never changed in place is shared by hard links, the rest copied.
+    /// Fills a new machine's store.
     pub(crate) fn preload(&self, store: &Path) -> Result<()> {
-        let script =
-            r#"cp -al "$1/." "$2/" && cd "$1" && find . -name '*.db' -exec cp --remove-destination {} "$2/"{} \;"#;
-        let mut copy = Command::new("sh");
-        child::check(copy.args(["-euc", script, "preload"]).arg(&self.store).arg(store), IMPORT_LIMIT).map(drop)
+        copy_store(&self.store, store)
     }
+}
+
+/// Copies a containerd store: what is never changed in place is shared by hard links, the rest copied.
+pub(crate) fn copy_store(from: &Path, to: &Path) -> Result<()> {
+    let script = r#"cp -al "$1/." "$2/" && cd "$1" && find . -name '*.db' -exec cp --remove-destination {} "$2/"{} \;"#;
+    let mut copy = Command::new("sh");
+    child::check(copy.args(["-euc", script, "copy"]).arg(from).arg(to), IMPORT_LIMIT).map(drop)
 }
 
 impl Machine {

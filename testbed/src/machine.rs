@@ -1,5 +1,6 @@
 //! A whole machine: systemd as its first process, its own disk, network and control groups.
 mod boot;
+mod clone;
 mod enter;
 mod files;
 mod snapshot;
@@ -50,23 +51,9 @@ const OWN_DISK: &[(&str, &str)] =
 impl Machine {
     /// A machine with a fresh disk, switched off.
     pub(crate) fn new(bed: Arc<Shared>, name: &str, profile: &Profile) -> Result<Self> {
-        let number = bed.next_number()?;
         let base = base::ensure(&profile.packages)?;
         let layer = layer::ensure(&profile.software)?;
-        let groups = Plan::new(&format!("{}-{name}", bed.claim.id()))?;
-        bed.claim.note_groups(&groups.groups())?;
-        let directory = bed.claim.directory().join("machines").join(name);
-        let mut machine = Self {
-            name: name.to_owned(),
-            number,
-            directory,
-            lower: vec![layer, base.clone()],
-            shown: Vec::new(),
-            groups,
-            running: Mutex::new(None),
-            plug: Mutex::new(Plug::In),
-            bed,
-        };
+        let mut machine = Self::without_disk(bed, name, vec![layer, base.clone()])?;
         machine.format_disk(profile)?;
         if let Software::Node(runtime) = profile.software {
             let images = images::ensure(&base)?;
@@ -74,6 +61,25 @@ impl Machine {
             machine.shown.push((images.directory().to_owned(), images::SHOWN_AT));
         }
         Ok(machine)
+    }
+
+    /// A machine with a place in its bed and nothing on its disk.
+    fn without_disk(bed: Arc<Shared>, name: &str, lower: Vec<PathBuf>) -> Result<Self> {
+        let number = bed.next_number()?;
+        let groups = Plan::new(&format!("{}-{name}", bed.claim.id()))?;
+        bed.claim.note_groups(&groups.groups())?;
+        let directory = bed.claim.directory().join("machines").join(name);
+        Ok(Self {
+            name: name.to_owned(),
+            number,
+            directory,
+            lower,
+            shown: Vec::new(),
+            groups,
+            running: Mutex::new(None),
+            plug: Mutex::new(Plug::In),
+            bed,
+        })
     }
 
     /// Its host name.

@@ -65,6 +65,28 @@ fn files_go_in_and_come_out_and_a_snapshot_tells_what_changed() -> Result<()> {
 }
 
 #[test]
+fn a_clone_has_the_disk_of_its_image_and_an_identity_of_its_own() -> Result<()> {
+    let bed = Bed::new()?;
+    let image = booted(&bed, "image")?;
+    image.shell("echo kept > /etc/kept; rm /etc/motd; echo 192.0.2.1 other >> /etc/hosts")?;
+    assert!(bed.clone_of(&image, "early").is_err(), "a machine that runs is no image");
+    let id = image.read("/etc/machine-id")?;
+    image.power_off()?;
+    let clone = bed.clone_of(&image, "clone")?;
+    clone.boot()?;
+    assert_eq!(clone.read("/etc/kept")?, "kept\n");
+    assert_ne!(clone.run(&["test", "-e", "/etc/motd"])?.code, 0, "what the image deleted is back");
+    assert_eq!(clone.check(&["hostname"])?.trim(), "clone");
+    assert_ne!(clone.read("/etc/machine-id")?, id);
+    let hosts = clone.read("/etc/hosts")?;
+    assert!(hosts.contains(&format!("{} clone\n", clone.address())), "{hosts}");
+    assert!(hosts.contains("192.0.2.1 other\n") && !hosts.contains(" image\n"), "{hosts}");
+    clone.shell("echo changed > /etc/kept")?;
+    assert_eq!(image.read("/etc/kept")?, "kept\n", "the disks are one");
+    bed.down()
+}
+
+#[test]
 fn machines_reach_each_other_until_one_is_cut_off() -> Result<()> {
     let bed = Bed::new()?;
     let (first, second) = (booted(&bed, "m1")?, booted(&bed, "m2")?);

@@ -1,23 +1,19 @@
 //! cluster-info, asked for without any credentials: the first thing that a new machine learns.
 use crate::{Error, Result, status};
+use discovery::cluster_info;
 use fetch::{Client, Request, Settings, Url, shown};
+use objects::{ConfigMap, Resource, SMALL_FILE_LIMIT};
 use secret::Secret;
 use serde_json::Value;
-
-/// Where every cluster that is made by kubeadm shows its cluster-info.
-pub const CLUSTER_INFO: &str = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
-
-/// cluster-info is a few kilobytes; the API server itself stores no more than this.
-const BODY: usize = 1 << 20;
 
 /// The cluster-info ConfigMap of the API server at an https URL, asked once; `None` when it has none.
 ///
 /// Of the settings an identity is left aside, redirects are refused, and no more than 1 MiB is read.
-pub fn anonymous_cluster_info(endpoint: &str, settings: Settings) -> Result<Option<Value>> {
+pub fn anonymous_cluster_info(endpoint: &str, settings: Settings) -> Result<Option<ConfigMap>> {
     let request = request(endpoint).map_err(|source| Error::Setup { server: "given".to_owned(), source })?;
-    let server = shown(&request.url).replace(CLUSTER_INFO, "");
+    let server = shown(&request.url).replace(&cluster_info::path(), "");
     let mut settings = Settings { identity: None, ..settings };
-    settings.limits.body = settings.limits.body.min(BODY);
+    settings.limits.body = settings.limits.body.min(SMALL_FILE_LIMIT);
     settings.limits.redirects = 0;
     let client = Client::new(settings).map_err(|source| Error::Setup { server: server.clone(), source })?;
     let unreachable = |source| Error::Unreachable { server: server.clone(), attempts: 1, source };
@@ -36,15 +32,18 @@ fn request(endpoint: &str) -> fetch::Result<Request> {
         let reason = "an endpoint has no user, password, query or fragment".to_owned();
         return Err(fetch::Error::BadUrl { reason });
     }
-    let path = format!("{}{CLUSTER_INFO}", request.url.path().trim_end_matches('/'));
+    let path = format!("{}{}", request.url.path().trim_end_matches('/'), cluster_info::path());
     request.url.set_path(&path);
     Ok(request.with_header("Accept", Secret::new("application/json".to_owned())))
 }
 
-fn read(body: &[u8], server: &str) -> Result<Value> {
+/// What the parser says is not told: it could quote the answer.
+fn read(body: &[u8], server: &str) -> Result<ConfigMap> {
     let strange = |what: &str| Error::NotKubernetes { server: server.to_owned(), what: what.to_owned() };
     let map: Value = serde_json::from_slice(body).map_err(|_| strange("it is not JSON"))?;
-    if map["kind"] == "ConfigMap" { Ok(map) } else { Err(strange("it is not a ConfigMap")) }
+    // An item of a list need not say its kind, but this one must.
+    let is_map = map["kind"] == ConfigMap::KIND;
+    serde_json::from_value(map).ok().filter(|_| is_map).ok_or_else(|| strange("it is not a ConfigMap"))
 }
 
 /// Whether it is the API that misses the map, not some web server that knows no such page.

@@ -11,7 +11,7 @@ mod network;
 mod status;
 mod verbs;
 
-pub use anonymous::{CLUSTER_INFO, anonymous_cluster_info};
+pub use anonymous::anonymous_cluster_info;
 pub use api_server::{ApiServer, Timeouts};
 pub use bootstrap_objects::Settled;
 pub use ensure::Ensured;

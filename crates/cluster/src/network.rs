@@ -4,12 +4,13 @@ use discovery::{
     Endpoint,
     method::{Event, Network, Roots, Unreached},
 };
-use fetch::{Client, Limits, Reach, Request, Settings, Trust, certificates};
+use fetch::{CertificateDer, Client, Limits, Reach, Request, Settings, Trust};
+use objects::{ConfigMap, SMALL_FILE_LIMIT};
 use std::time::{Duration, Instant};
 
 /// For one question; discovery asks again.
 const LIMITS: Limits =
-    Limits { connect: Duration::from_secs(5), total: Duration::from_secs(10), body: 1 << 20, redirects: 5 };
+    Limits { connect: Duration::from_secs(5), total: Duration::from_secs(10), body: SMALL_FILE_LIMIT, redirects: 5 };
 
 /// The real network. Whoever starts discovery names its places, so that every address may be reached.
 pub struct RealNetwork<'a> {
@@ -25,18 +26,21 @@ impl<'a> RealNetwork<'a> {
 }
 
 impl Network for RealNetwork<'_> {
-    fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>, within: Duration) -> Result<Vec<u8>, Unreached> {
-        let mut settings = settings(trust(roots)?, within);
+    fn cluster_info(
+        &mut self,
+        endpoint: &Endpoint,
+        roots: Roots<'_>,
+        within: Duration,
+    ) -> Result<ConfigMap, Unreached> {
+        let mut settings = settings(trust(roots), within);
         if endpoint.server_name() != endpoint.host() {
             settings.tls_server_name = Some(endpoint.server_name());
         }
-        match anonymous_cluster_info(&endpoint.url(""), settings).map_err(|error| unreached(&error))? {
-            Some(map) => Ok(map.to_string().into_bytes()),
-            None => {
-                let text = "there is no cluster-info yet: the cluster is not set up for discovery".to_owned();
-                Err(Unreached { text, status: Some(404) })
-            }
-        }
+        let found = anonymous_cluster_info(&endpoint.url(""), settings).map_err(|error| unreached(&error))?;
+        found.ok_or_else(|| {
+            let text = "there is no cluster-info yet: the cluster is not set up for discovery".to_owned();
+            Unreached { text, status: Some(404) }
+        })
     }
 
     fn document(&mut self, url: &str, within: Duration) -> Result<Vec<u8>, Unreached> {
@@ -68,11 +72,11 @@ fn settings(trust: Trust, within: Duration) -> Settings {
     Settings { reach: Reach::ANYWHERE, limits, ..Settings::new(trust) }
 }
 
-fn trust(roots: Roots<'_>) -> Result<Trust, Unreached> {
+fn trust(roots: Roots<'_>) -> Trust {
     match roots {
-        Roots::Unverified => Ok(Trust::Unverified),
-        Roots::System => Ok(Trust::System { and: Vec::new() }),
-        Roots::Only(pem) => certificates(pem).map(Trust::Only).map_err(|error| silent(&error)),
+        Roots::Unverified => Trust::Unverified,
+        Roots::System => Trust::System { and: Vec::new() },
+        Roots::Only(roots) => Trust::Only(roots.iter().map(|root| CertificateDer::from(root.der.clone())).collect()),
     }
 }
 

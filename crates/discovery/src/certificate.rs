@@ -1,14 +1,7 @@
-//! What we need of a certificate: its public key's bytes for a pin, and when it ends. A strict walk over its DER.
-use crate::{expiry::rfc3339, moment::Moment};
-use rustls_pki_types::{CertificateDer, pem::PemObject};
-
-const SEQUENCE: u8 = 0x30;
-const INTEGER: u8 = 0x02;
-const BIT_STRING: u8 = 0x03;
-const UTC_TIME: u8 = 0x17;
-const GENERALIZED_TIME: u8 = 0x18;
-/// `[0]`, which holds the version.
-const VERSION: u8 = 0xa0;
+//! What we need of a certificate: its public key's bytes for a pin, and when it ends.
+use crate::moment::Moment;
+use objects::pem::{self, CERTIFICATE, PemError};
+use x509_cert::der::{Decode, Encode};
 
 /// A certificate of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,109 +17,74 @@ pub struct Certificate {
 /// Why there are no certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCertificates {
-    /// The text is no PEM.
-    #[error("is not PEM")]
-    NoPem,
+    /// The text is not valid PEM.
+    #[error("is not valid PEM: {0}")]
+    Pem(PemError),
     /// The text has no certificate in it.
     #[error("holds no certificate")]
     Empty,
     /// A block isn't a certificate.
-    #[error("holds a block that is no X.509 certificate")]
+    #[error("holds a CERTIFICATE block that is not an X.509 certificate")]
     NotACertificate,
 }
 
-/// All certificates of a PEM bundle.
-pub fn bundle(pem: &[u8]) -> Result<Vec<Certificate>, NoCertificates> {
-    let mut certificates = Vec::new();
-    for der in CertificateDer::pem_slice_iter(pem) {
-        let der = der.map_err(|_| NoCertificates::NoPem)?;
-        certificates.push(Certificate::read(&der).ok_or(NoCertificates::NotACertificate)?);
+/// CA certificates: the PEM text that was given, and every certificate in it. An empty one means those of the system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaBundle {
+    pem: Vec<u8>,
+    certificates: Vec<Certificate>,
+}
+
+impl CaBundle {
+    /// Reads a PEM text to its end; it must hold at least one certificate.
+    pub fn read(pem: Vec<u8>) -> Result<Self, NoCertificates> {
+        let certificates = all(&pem::certificates(&pem).map_err(NoCertificates::Pem)?)?;
+        Ok(Self { pem, certificates })
     }
+
+    /// Certificates, of which there must be at least one.
+    pub fn from_der(ders: &[impl AsRef<[u8]>]) -> Result<Self, NoCertificates> {
+        let certificates = all(ders)?;
+        let pem: String = certificates.iter().map(Certificate::pem).collect();
+        Ok(Self { pem: pem.into_bytes(), certificates })
+    }
+
+    /// The text.
+    pub fn pem(&self) -> &[u8] {
+        &self.pem
+    }
+
+    /// The certificates; none means those of the system.
+    pub fn certificates(&self) -> &[Certificate] {
+        &self.certificates
+    }
+
+    /// Whether it means those of the system.
+    pub fn is_empty(&self) -> bool {
+        self.certificates.is_empty()
+    }
+}
+
+fn all(ders: &[impl AsRef<[u8]>]) -> Result<Vec<Certificate>, NoCertificates> {
+    let read = ders.iter().map(|der| Certificate::read(der.as_ref()).ok_or(NoCertificates::NotACertificate));
+    let certificates: Vec<_> = read.collect::<Result<_, _>>()?;
     if certificates.is_empty() { Err(NoCertificates::Empty) } else { Ok(certificates) }
 }
 
 impl Certificate {
     /// Reads one certificate.
     pub fn read(der: &[u8]) -> Option<Self> {
-        let mut outside = Der(der);
-        let mut certificate = Der(outside.take(SEQUENCE)?.value);
-        let mut signed = Der(certificate.take(SEQUENCE)?.value);
-        certificate.take(SEQUENCE)?;
-        certificate.take(BIT_STRING)?;
-        signed.take(VERSION);
-        signed.take(INTEGER)?;
-        let _algorithm_and_issuer = (signed.take(SEQUENCE)?, signed.take(SEQUENCE)?);
-        let mut validity = Der(signed.take(SEQUENCE)?.value);
-        let _subject = signed.take(SEQUENCE)?;
-        let public_key_info = signed.take(SEQUENCE)?.whole.to_vec();
-        let (_not_before, not_after) = (validity.time()?, validity.time()?);
-        let is_whole = outside.0.is_empty() && certificate.0.is_empty() && validity.0.is_empty();
-        is_whole.then(|| Self { der: der.to_vec(), public_key_info, not_after })
+        let certificate = x509_cert::Certificate::from_der(der).ok()?;
+        let signed = certificate.tbs_certificate();
+        // DER has one form for each value, so that these are the very bytes that stand in the certificate.
+        let public_key_info = signed.subject_public_key_info().to_der().ok()?;
+        let not_after = signed.validity().not_after.to_unix_duration().as_secs();
+        Some(Self { der: der.to_vec(), public_key_info, not_after: Moment::from_unix(i64::try_from(not_after).ok()?) })
     }
 
     /// The certificate as PEM.
     pub fn pem(&self) -> String {
-        use base64::{Engine, engine::general_purpose::STANDARD};
-        let text = STANDARD.encode(&self.der);
-        let lines = text.as_bytes().chunks(64).map(String::from_utf8_lossy);
-        let body: String = lines.map(|line| format!("{line}\n")).collect();
-        format!("-----BEGIN CERTIFICATE-----\n{body}-----END CERTIFICATE-----\n")
-    }
-}
-
-/// Several certificates as one text of PEM.
-pub(crate) fn pem(certificates: &[&Certificate]) -> Vec<u8> {
-    certificates.iter().map(|certificate| certificate.pem()).collect::<String>().into_bytes()
-}
-
-/// What is still to be read.
-struct Der<'a>(&'a [u8]);
-
-/// One element: all of it, and what is inside.
-struct Element<'a> {
-    whole: &'a [u8],
-    value: &'a [u8],
-}
-
-impl<'a> Der<'a> {
-    /// The next element, if it has this tag; otherwise nothing is read.
-    fn take(&mut self, tag: u8) -> Option<Element<'a>> {
-        let rest = self.0.strip_prefix(&[tag])?;
-        let (length, rest) = length(rest)?;
-        let value = rest.get(..length)?;
-        let (whole, after) = self.0.split_at(self.0.len() - rest.len() + length);
-        self.0 = after;
-        Some(Element { whole, value })
-    }
-
-    /// `YYMMDDhhmmssZ` or `YYYYMMDDhhmmssZ`.
-    fn time(&mut self) -> Option<Moment> {
-        let text = match self.take(UTC_TIME) {
-            Some(time) => {
-                let text = std::str::from_utf8(time.value).ok()?;
-                let century = if text.get(..2)? >= "50" { "19" } else { "20" };
-                format!("{century}{text}")
-            }
-            None => String::from_utf8(self.take(GENERALIZED_TIME)?.value.to_vec()).ok()?,
-        };
-        let part = |from, to| text.get(from..to);
-        let (date, hour) = ((part(0, 4)?, part(4, 6)?, part(6, 8)?), (part(8, 10)?, part(10, 12)?, part(12, 14)?));
-        let zone = part(14, text.len())?;
-        rfc3339(&format!("{}-{}-{}T{}:{}:{}{zone}", date.0, date.1, date.2, hour.0, hour.1, hour.2))
-            .filter(|_| zone == "Z")
-    }
-}
-
-/// A length in the one way in which DER writes it, and what follows it.
-fn length(rest: &[u8]) -> Option<(usize, &[u8])> {
-    match rest {
-        [short @ ..=0x7f, rest @ ..] => Some((usize::from(*short), rest)),
-        [0x81, one @ 0x80..=0xff, rest @ ..] => Some((usize::from(*one), rest)),
-        [0x82, one @ 1..=0xff, two, rest @ ..] => Some((usize::from(*one) << 8 | usize::from(*two), rest)),
-        [0x83, one @ 1..=0xff, two, three, rest @ ..] => {
-            Some((usize::from(*one) << 16 | usize::from(*two) << 8 | usize::from(*three), rest))
-        }
-        _ => None,
+        pem::encode(CERTIFICATE, &self.der)
     }
 }
 
@@ -137,28 +95,34 @@ mod tests {
 
     const CA: &[u8] = include_bytes!("../tests/vectors/real/pki/ca.crt");
 
+    fn read(pem: &[u8]) -> Result<CaBundle, NoCertificates> {
+        CaBundle::read(pem.to_vec())
+    }
+
     #[test]
     fn a_real_root_is_read() {
-        let roots = bundle(CA).unwrap();
-        assert_eq!(roots[0].not_after.to_string(), "2036-11-12T18:48:09Z");
-        assert_eq!(roots[0].pem().as_bytes(), CA);
+        let roots = read(CA).unwrap();
+        assert_eq!(roots.certificates()[0].not_after.to_string(), "2036-11-12T18:48:09Z");
+        assert_eq!((roots.certificates()[0].pem().as_bytes(), roots.pem()), (CA, CA));
+        assert_eq!(CaBundle::from_der(&[&roots.certificates()[0].der]), Ok(roots));
+        assert_eq!(CaBundle::from_der(&[b"x"]), Err(NoCertificates::NotACertificate));
     }
 
     #[test]
     fn a_bundle_is_read_to_its_end_or_not_at_all() {
         let two = [b"a comment\n", CA, b"\n", CA].concat();
-        assert_eq!(bundle(&two).unwrap().len(), 2);
-        assert_eq!(bundle(b""), Err(NoCertificates::Empty));
-        assert_eq!(bundle(b"x"), Err(NoCertificates::Empty));
+        assert_eq!(read(&two).unwrap().certificates().len(), 2);
+        assert_eq!(read(b""), Err(NoCertificates::Empty));
+        assert_eq!(read(b"x"), Err(NoCertificates::Empty));
         let broken = [CA, b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"].concat();
-        assert_eq!(bundle(&broken), Err(NoCertificates::NotACertificate));
+        assert_eq!(read(&broken), Err(NoCertificates::NotACertificate));
         let cut = [CA, b"-----BEGIN CERTIFICATE-----\nAAAA\n"].concat();
-        assert_eq!(bundle(&cut), Err(NoCertificates::NoPem));
+        assert_eq!(read(&cut), Err(NoCertificates::Pem(PemError::Open(2))));
     }
 
     #[test]
     fn nothing_may_follow_a_certificate_and_nothing_may_be_missing() {
-        let der = &bundle(CA).unwrap()[0].der;
+        let der = &read(CA).unwrap().certificates[0].der;
         assert_eq!(Certificate::read(&[der.as_slice(), &[0]].concat()), None);
         for end in 0..der.len() {
             assert_eq!(Certificate::read(&der[..end]), None, "{end}");
@@ -168,11 +132,16 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
         #[test]
-        fn changed_bytes_are_read_or_refused(at: proptest::sample::Index, byte: u8) {
-            let mut der = bundle(CA).unwrap().remove(0).der;
+        fn a_changed_certificate_is_refused_or_its_public_key_info_is_the_very_bytes_in_it(
+            at: proptest::sample::Index, byte: u8,
+        ) {
+            let mut der = read(CA).unwrap().certificates.remove(0).der;
             let at = at.index(der.len());
             der[at] = byte;
-            let _ = Certificate::read(&der);
+            if let Some(read) = Certificate::read(&der) {
+                let key = &read.public_key_info;
+                prop_assert!(der.windows(key.len()).any(|bytes| bytes == key));
+            }
         }
     }
 }

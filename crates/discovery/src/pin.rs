@@ -1,6 +1,7 @@
 //! Pins: the digest of a root's public key, by which a machine knows its cluster before it has met it.
 use crate::certificate::Certificate;
 use aws_lc_rs::digest::{SHA256, digest};
+use objects::hex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{fmt, str::FromStr};
 
@@ -31,15 +32,14 @@ impl Pin {
     }
 
     /// The certificates whose keys are pinned.
-    pub fn matching<'a>(pins: &[Self], certificates: &'a [Certificate]) -> Vec<&'a Certificate> {
-        certificates.iter().filter(|certificate| pins.contains(&Self::of(certificate))).collect()
+    pub fn matching(pins: &[Self], certificates: &[Certificate]) -> Vec<Certificate> {
+        certificates.iter().filter(|certificate| pins.contains(&Self::of(certificate))).cloned().collect()
     }
 }
 
 impl fmt::Display for Pin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "sha256:{}", hex::encode(&self.0))
     }
 }
 
@@ -48,17 +48,11 @@ impl FromStr for Pin {
 
     fn from_str(text: &str) -> Result<Self, NoPin> {
         let parts: Vec<_> = text.split(':').collect();
-        let [name, hex] = parts[..] else { return Err(NoPin::Shape) };
+        let [name, digits] = parts[..] else { return Err(NoPin::Shape) };
         if !name.eq_ignore_ascii_case("sha256") {
             return Err(NoPin::OtherDigest);
         }
-        let digits: Option<Vec<_>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
-        let digits = digits.filter(|digits| digits.len() == 64).ok_or(NoPin::NotADigest)?;
-        let mut pin = [0; 32];
-        for (byte, pair) in pin.iter_mut().zip(digits.chunks(2)) {
-            *byte = (pair[0] << 4 | pair[1]) as u8;
-        }
-        Ok(Self(pin))
+        hex::decode(digits).map(Self).ok_or(NoPin::NotADigest)
     }
 }
 

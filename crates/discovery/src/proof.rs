@@ -106,3 +106,19 @@ impl fmt::Display for Refreshed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_says_whether_a_pin_was_part_of_it_and_what_it_leaves_open() {
+        let token = |pins: &[Pin]| Proof::Token { token_id: "abcdef".to_owned(), pins: pins.to_vec() };
+        let pin: Pin = format!("sha256:{}", "0a".repeat(32)).parse().unwrap();
+        let alone = "by token abcdef alone, without a pin; the second, verified answer was the same";
+        assert_eq!(token(&[]).to_string(), alone);
+        let pinned = format!("by token abcdef and by the pinned key {pin}; the second, verified answer was the same");
+        assert_eq!(token(&[pin]).to_string(), pinned);
+        assert!(token(&[]).risk().is_some() && token(&[pin]).risk().is_none());
+    }
+}

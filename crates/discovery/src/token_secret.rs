@@ -152,7 +152,7 @@ impl TokenSettings {
 fn ends_as(wished: Moment, end: Moment, now: Timestamp) -> bool {
     let part = Duration::nanoseconds(wished.since(now).as_nanoseconds() / PART_BETWEEN_RUNS);
     // A Secret has whole seconds.
-    let wished = wished.with_nanoseconds(0);
+    let wished = wished.whole_second();
     end > now.into() && end <= wished && wished <= end.after(part.min(BETWEEN_RUNS))
 }
 
@@ -208,12 +208,24 @@ mod tests {
             usages in proptest::collection::btree_set("signing|authentication|foo", 0..3),
             groups in proptest::collection::vec("system:bootstrappers:[a-z0-9:-]{0,9}[a-z0-9]", 0..3),
         ) {
-            let expires = second.map(|second| Moment::new(second, 0));
+            let expires = second.map(Moment::from_unix);
             let settings = TokenSettings { token: token.parse().unwrap(), description, expires, usages, groups };
             let wire = serde_json::to_string(&settings.secret()).unwrap();
             let secret: Secret = serde_json::from_str(&wire).unwrap();
             prop_assert_eq!(TokenSettings::read(&secret), Ok(settings));
         }
+    }
+
+    #[test]
+    fn a_secret_whose_token_id_is_not_the_one_in_its_name_is_no_token() {
+        let mut secret = TokenSettings::new("abcdef.0123456789abcdef".parse().unwrap()).secret();
+        assert_eq!(id(&secret).map(|id| id.to_string()).as_deref(), Ok("abcdef"));
+        for (value, reason) in [("abcdeg", NotAToken::OtherId), ("abcdef\n", NotAToken::OtherId)] {
+            secret.data.insert(ID.to_owned(), value.into());
+            assert_eq!((id(&secret), token(&secret)), (Err(reason), Err(reason)), "{value}");
+        }
+        secret.data.remove(ID);
+        assert_eq!(id(&secret), Err(NotAToken::NoId));
     }
 
     #[test]
@@ -247,7 +259,7 @@ mod tests {
             (at(8), at(2), false),
             (at(1), at(1), true),
             (at(0), at(0), false),
-            (at(8).map(|moment| moment.with_nanoseconds(999_999_999)), at(8), true),
+            (at(8).map(|moment| moment.after(Duration::nanoseconds(999_999_999))), at(8), true),
         ] {
             let there = TokenSettings { expires: live, ..wish.clone() }.secret();
             let wish = TokenSettings { expires: wished, ..wish.clone() };

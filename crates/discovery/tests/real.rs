@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 use jiff::Timestamp;
 use machineadm_discovery::{
-    BootstrapToken, Pin, clean,
+    BootstrapToken, Pin,
+    certificate::CaBundle,
+    clean,
     cluster_info::{self, Origin},
     jws, rbac,
     sign::{self, Signing},
@@ -45,12 +47,12 @@ fn a_client_verifies_it_and_knows_the_root_by_its_pin() {
     assert_eq!(kubeconfig, include_bytes!("vectors/real/cluster-info.kubeconfig.yaml"));
     assert_eq!(jws::verify(&real.data["jws-kubeconfig-jxssjb"], &token, kubeconfig), Ok(()));
     let info = cluster_info::read(kubeconfig, Origin::Signed).unwrap().info;
-    assert_eq!(info.roots, include_bytes!("vectors/real/pki/ca.crt"));
+    assert_eq!(info.roots().pem(), include_bytes!("vectors/real/pki/ca.crt"));
     assert_eq!(info.kubeconfig().as_bytes(), kubeconfig);
-    let etcd = machineadm_discovery::certificate::bundle(include_bytes!("vectors/real/pki/etcd/ca.crt")).unwrap();
-    let (own, other) = (info.certificates().unwrap(), Pin::of(&etcd[0]));
-    assert_eq!(Pin::matching(&[other], &own).len(), 0);
-    assert_eq!(Pin::matching(&[other, Pin::of(&own[0])], &own).len(), 1);
+    let etcd = CaBundle::read(include_bytes!("vectors/real/pki/etcd/ca.crt").to_vec()).unwrap();
+    let (own, other) = (info.roots().certificates(), Pin::of(&etcd.certificates()[0]));
+    assert_eq!(Pin::matching(&[other], own), []);
+    assert_eq!(Pin::matching(&[other, Pin::of(&own[0])], own), own);
 }
 
 /// Where we are stricter than kube-controller-manager's signer, and why.

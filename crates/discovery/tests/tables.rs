@@ -3,7 +3,8 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use jiff::Timestamp;
 use machineadm_discovery::{
-    BootstrapToken, ClusterInfo, Expiry, Pin, Remaining, TokenId, TokenSettings, certificate,
+    BootstrapToken, ClusterInfo, Expiry, Pin, Remaining, TokenId, TokenSettings,
+    certificate::CaBundle,
     cluster_info::{self, Origin},
     jws::{self, Content},
     token_secret, usage,
@@ -110,7 +111,8 @@ fn a_signature_is_valid_exactly_when_upstream_says_so() {
 fn pins_are_upstreams() {
     let table: Value = serde_json::from_str(include_str!("vectors/ca-pins.json")).unwrap();
     for row in rows(&table["certs"], 4) {
-        let certificates = certificate::bundle(row["pem"].as_str().unwrap().as_bytes()).unwrap();
+        let bundle = CaBundle::read(row["pem"].as_str().unwrap().as_bytes().to_vec()).unwrap();
+        let certificates = bundle.certificates();
         assert_eq!(Pin::of(&certificates[0]).to_string(), row["hash"], "{}", row["case"]);
         // One is written as UTCTime, the other, beyond 2049, as GeneralizedTime.
         let ends = if row["case"].as_str().unwrap().contains("recordings") { "2036-11-12" } else { "2126-10-22" };
@@ -128,9 +130,9 @@ fn kubeconfigs_have_upstreams_bytes() {
     assert_eq!(rows.iter().filter(|row| ours(row)).count(), 2);
     for row in rows.iter().filter(|row| ours(row)) {
         let cluster = &row["input"]["clusters"][""];
-        let roots = if cluster["ca"].is_null() { &[][..] } else { include_bytes!("vectors/real/pki/ca.crt") };
-        let server = cluster["server"].as_str().unwrap().to_owned();
-        let info = ClusterInfo { server, roots: roots.to_vec(), tls_server_name: None };
+        let real = || CaBundle::read(include_bytes!("vectors/real/pki/ca.crt").to_vec()).unwrap();
+        let roots = if cluster["ca"].is_null() { CaBundle::default() } else { real() };
+        let info = ClusterInfo::new(cluster["server"].as_str().unwrap().to_owned(), roots, None).unwrap();
         assert_eq!(info.kubeconfig(), row["bytes"], "{}", row["case"]);
         let read = cluster_info::read(row["bytes"].as_str().unwrap().as_bytes(), Origin::Signed).unwrap();
         assert_eq!(read.info, info, "{}", row["case"]);

@@ -1,39 +1,18 @@
-//! Rules over all documents together: what one says, no other may contradict.
+//! Conflicts: what one document claims, no other may contradict.
 use crate::{
-    AnyDocument, Decoded, path,
-    v1alpha1::{Command, File, Parameter, Proxy},
+    Claim, Claimed, Decoded, Severity,
+    compare::{Finding, Listed, earlier_of},
+    path,
 };
 use std::collections::HashMap;
 
-/// A document that contradicts an earlier one.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Conflict {
-    /// Which document, by its index.
-    pub(crate) document: usize,
-    pub(crate) path: String,
-    pub(crate) message: String,
-}
-
 /// Every conflict, each at the later of its two places.
-pub(crate) fn find(documents: &[&Decoded]) -> Vec<Conflict> {
+pub(crate) fn find(documents: &[Listed<'_>]) -> Vec<Finding> {
     let mut seen = Seen { documents, ..Seen::default() };
-    for (index, document) in documents.iter().enumerate() {
+    for (index, listed) in documents.iter().enumerate() {
         seen.document = index;
-        seen.name(document);
-        match &document.body {
-            AnyDocument::Files(files) => files.iter().enumerate().for_each(|(item, file)| seen.file(item, file)),
-            AnyDocument::Sysctl(parameters) => parameters.iter().for_each(|parameter| seen.parameter(parameter)),
-            AnyDocument::Commands(commands) => {
-                commands.iter().enumerate().for_each(|(item, command)| seen.command(item, command))
-            }
-            AnyDocument::Proxy(proxy) => seen.proxy(proxy),
-            AnyDocument::TrustBundle(bundle) => seen.output("trust bundle", &bundle.name),
-            AnyDocument::Init(_) => seen.init(),
-            AnyDocument::KernelModules(_)
-            | AnyDocument::Remote(_)
-            | AnyDocument::Encrypted(_)
-            | AnyDocument::Scope(_) => {}
-        }
+        seen.name(listed.document);
+        listed.claims.iter().for_each(|claim| seen.claim(claim));
     }
     seen.conflicts
 }
@@ -41,102 +20,109 @@ pub(crate) fn find(documents: &[&Decoded]) -> Vec<Conflict> {
 /// What earlier documents have claimed, and which.
 #[derive(Default)]
 struct Seen<'a> {
-    documents: &'a [&'a Decoded],
+    documents: &'a [Listed<'a>],
     document: usize,
-    names: HashMap<(&'static str, &'a str), usize>,
-    outputs: HashMap<(&'static str, &'a str), usize>,
+    names: HashMap<(&'a str, &'a str, &'a str), usize>,
+    outputs: HashMap<(&'static str, Option<&'a str>), usize>,
     files: HashMap<&'a str, Vec<(Option<&'a str>, usize)>>,
     parameters: HashMap<&'a str, (&'a str, usize)>,
     commands: HashMap<&'a str, usize>,
     services: HashMap<&'a str, usize>,
-    init: Option<usize>,
-    conflicts: Vec<Conflict>,
+    node: Option<usize>,
+    conflicts: Vec<Finding>,
 }
 
 impl<'a> Seen<'a> {
     fn name(&mut self, document: &'a Decoded) {
         let Some(name) = &document.name else { return };
-        if let Some(earlier) = self.names.insert((document.kind, name), self.document) {
-            self.conflict("metadata.name", &format!("is also the name of {}", self.at(earlier)));
+        let key = (document.body.api_version(), document.kind.as_str(), name.as_str());
+        if let Some(earlier) = self.names.insert(key, self.document) {
+            self.conflict("metadata.name", format!("is also the name of {}", self.at(earlier)));
         }
     }
 
-    /// Two documents of a kind may not make the same file: without a name, both have the same.
-    fn output(&mut self, what: &'static str, name: &'a str) {
-        let earlier = self.outputs.insert((what, name), self.document);
-        let named_alike = |earlier: usize| self.documents[earlier].name == self.documents[self.document].name;
-        if let Some(earlier) = earlier
-            && !(named_alike(earlier) && self.documents[earlier].name.is_some())
-        {
-            let message = format!("would make the same {what} as {}: give each a name of its own", self.at(earlier));
-            self.conflict("metadata.name", &message);
-        }
-    }
-
-    fn file(&mut self, item: usize, file: &'a File) {
-        let block = file.block.as_deref();
-        let claims = self.files.entry(&file.path).or_default();
-        let other =
-            claims.iter().find(|(claimed, _)| claimed.is_none() || block.is_none() || *claimed == block).copied();
-        claims.push((block, self.document));
-        let Some((claimed, earlier)) = other else { return };
-        let here = path::item("spec.files", item);
-        if claimed.is_some() && block.is_some() {
-            self.conflict(
-                &path::member(&here, "block"),
-                &format!("this block of the file is also set by {}", self.at(earlier)),
-            );
-        } else {
-            self.conflict(&path::member(&here, "path"), &format!("this file is also set by {}", self.at(earlier)));
-        }
-    }
-
-    fn parameter(&mut self, parameter: &'a Parameter) {
-        let claim = (parameter.value.as_str(), self.document);
-        if let Some((value, earlier)) = self.parameters.insert(&parameter.path, claim)
-            && value != parameter.value
-        {
-            let here = path::member("spec.parameters", &parameter.key);
-            self.conflict(&here, &format!("is set to another value by {}", self.at(earlier)));
-        }
-    }
-
-    fn command(&mut self, item: usize, command: &'a Command) {
-        if let Some(earlier) = self.commands.insert(&command.name, self.document) {
-            let here = path::member(&path::item("spec.commands", item), "name");
-            self.conflict(&here, &format!("is also the name of a command in {}", self.at(earlier)));
-        }
-    }
-
-    fn proxy(&mut self, proxy: &'a Proxy) {
-        self.output("environment file", &proxy.name);
-        for (item, service) in proxy.services.iter().enumerate() {
-            if let Some(earlier) = self.services.insert(service, self.document) {
-                let here = path::item("spec.services", item);
-                self.conflict(&here, &format!("already has a proxy from {}", self.at(earlier)));
+    fn claim(&mut self, claim: &'a Claim<'a>) {
+        let Claim { what, path: here } = claim;
+        match what {
+            Claimed::File { path, block } => self.file(here, path, *block),
+            Claimed::Parameter { path, value } => {
+                if let Some((earlier_value, earlier)) = self.parameters.insert(path, (value, self.document))
+                    && earlier_value != *value
+                {
+                    self.conflict(here, format!("is set to another value by {}", self.at(earlier)));
+                }
+            }
+            Claimed::Command(name) => {
+                if let Some(earlier) = self.commands.insert(name, self.document) {
+                    self.conflict(here, format!("is also the name of a command in {}", self.at(earlier)));
+                }
+            }
+            Claimed::ServiceProxy { service, path } => {
+                if let Some(earlier) = self.services.insert(service, self.document) {
+                    self.conflict(here, format!("already has a proxy from {}", self.at(earlier)));
+                } else if let Some((_, earlier)) = self.take_file(path, None) {
+                    self.conflict(here, format!("its drop-in is also written by {}", self.at(earlier)));
+                }
+            }
+            Claimed::KernelModule(_) | Claimed::FilesBelow(_) | Claimed::Preparation(_) => {}
+            Claimed::Output { what, name, path } => self.output(here, (what, *name), path.as_deref()),
+            Claimed::Node => {
+                if let Some(earlier) = self.node.replace(self.document) {
+                    self.conflict(here, format!("this machine already becomes a node through {}", self.at(earlier)));
+                }
             }
         }
     }
 
-    /// A machine begins one cluster.
-    fn init(&mut self) {
-        if let Some(earlier) = self.init.replace(self.document) {
-            self.conflict("spec", &format!("this machine already begins the cluster of {}", self.at(earlier)));
+    /// Two documents of a kind may not make the same file: without a name, both have the same.
+    fn output(&mut self, here: &str, output: (&'static str, Option<&'a str>), path: Option<&'a str>) {
+        let Some(earlier) = self.outputs.insert(output, self.document) else {
+            if let Some((_, earlier)) = path.and_then(|path| self.take_file(path, None)) {
+                let message = format!("creates a file that is also set by {}", self.at(earlier));
+                self.conflict(here, message);
+            }
+            return;
+        };
+        let names = [earlier, self.document].map(|document| self.documents[document].document.name.as_deref());
+        // Two equal names are a conflict already.
+        if names[0].is_none() || names[0] != names[1] {
+            let message = format!("creates the same {} as {}: give each a name of its own", output.0, self.at(earlier));
+            self.conflict(here, message);
         }
     }
 
-    fn conflict(&mut self, path: &str, message: &str) {
-        self.conflicts.push(Conflict { document: self.document, path: path.to_owned(), message: message.to_owned() });
+    /// A file has one owner; the blocks of one that is somebody else's have one each.
+    fn file(&mut self, here: &str, path: &'a str, block: Option<&'a str>) {
+        match self.take_file(path, block) {
+            None => {}
+            Some((Some(_), earlier)) if block.is_some() => {
+                let message = format!("this block of the file is also set by {}", self.at(earlier));
+                self.conflict(&path::member(here, "block"), message);
+            }
+            Some((_, earlier)) => {
+                let message = format!("this file is also set by {}", self.at(earlier));
+                self.conflict(&path::member(here, "path"), message);
+            }
+        }
     }
 
-    /// Where the earlier claim stands, as people would say it.
+    /// Notes who claims a file, and gives the earlier claim that does not go with this one.
+    fn take_file(&mut self, path: &'a str, block: Option<&'a str>) -> Option<(Option<&'a str>, usize)> {
+        let claims = self.files.entry(path).or_default();
+        let other =
+            claims.iter().find(|(claimed, _)| claimed.is_none() || block.is_none() || *claimed == block).copied();
+        claims.push((block, self.document));
+        other
+    }
+
+    fn conflict(&mut self, path: &str, message: String) {
+        let (document, severity) = (self.document, Severity::Error);
+        self.conflicts.push(Finding { document, severity, path: path.to_owned(), message, hint: None });
+    }
+
+    /// Where the earlier claim stands.
     fn at(&self, earlier: usize) -> String {
-        let (origin, here) = (&self.documents[earlier].origin, &self.documents[self.document].origin);
-        match (earlier == self.document, origin.source == here.source) {
-            (true, _) => "this document".to_owned(),
-            (false, true) => format!("document {}", origin.number),
-            (false, false) => format!("document {} of {}", origin.number, origin.source),
-        }
+        earlier_of(self.documents, earlier, self.document)
     }
 }
 
@@ -167,7 +153,9 @@ mod tests {
 
     #[test]
     fn a_parameter_has_one_value_however_its_name_is_written() {
-        let set = |name: &str, value: u8| format!("spec: {{parameters: {{{name}: {value}}}}}");
+        let set = |name: &str, value: u8| {
+            format!("metadata: {{name: {}}}\nspec: {{parameters: {{{name}: {value}}}}}", name.replace('/', "-"))
+        };
         let message = ["spec.parameters[a/b]: is set to another value by document 1"];
         assert_eq!(both("SysctlConfig", &set("a.b", 1), &set("a/b", 2)), message);
         assert!(both("SysctlConfig", &set("a.b", 1), &set("a/b", 1)).is_empty());
@@ -187,9 +175,58 @@ mod tests {
     #[test]
     fn proxies_share_neither_file_nor_service() {
         let proxy = |service: &str| format!("spec: {{httpProxy: 'http://p', services: [{service}]}}");
-        let file = "metadata.name: would make the same environment file as document 1: give each a name of its own";
+        let file = "metadata.name: creates the same environment file as document 1: give each a name of its own";
         assert_eq!(both("ProxyConfig", &proxy("a"), &proxy("b")), [file]);
         let named = format!("metadata: {{name: x}}\n{}", proxy("a"));
         assert_eq!(both("ProxyConfig", &proxy("a"), &named), ["spec.services[0]: already has a proxy from document 1"]);
+    }
+
+    #[test]
+    fn outputs_are_named_after_their_documents() {
+        let bundle = crate::KINDS.iter().find(|known| known.kind == "TrustBundleConfig").unwrap().example;
+        let named = |name: &str| bundle.replace("  name: example-root\n", name);
+        let both = |first: &str, second: &str| found(&[named(first), named(second)].join("---\n"));
+        let own = "  name: machineadm\n";
+        let same = "metadata.name: creates the same trust bundle as document 1: give each a name of its own";
+        assert_eq!(both("  {}\n", "  {}\n"), [same]);
+        assert_eq!(both("  {}\n", own), [same], "a document without a name has ours");
+        assert_eq!(both(own, own), ["metadata.name: is also the name of document 1"], "one problem, not two");
+        assert!(both(own, "  name: other\n").is_empty());
+    }
+
+    #[test]
+    fn each_document_of_parameters_and_modules_has_a_file_of_its_own() {
+        for (kind, what, spec) in [
+            ("SysctlConfig", "sysctl file", "spec: {parameters: {a.b: 1}}"),
+            ("KernelModulesConfig", "modules file", "spec: {modules: [a]}"),
+        ] {
+            let message = format!("metadata.name: creates the same {what} as document 1: give each a name of its own");
+            assert_eq!(both(kind, spec, spec), [message]);
+            let named = |name: &str| format!("metadata: {{name: {name}}}\n{spec}");
+            assert!(both(kind, spec, &named("a")).is_empty(), "the same parameter or module twice is allowed");
+            assert!(both(kind, &named("b"), &named("a")).is_empty());
+        }
+    }
+
+    #[test]
+    fn no_other_document_writes_the_file_of_parameters_or_modules() {
+        let file = |path: &str| document("FilesConfig", &format!("spec: {{files: [{{path: {path}, content: x}}]}}"));
+        for (kind, path, spec) in [
+            ("SysctlConfig", "/etc/sysctl.d/90-machineadm-k.conf", "{parameters: {a.b: 1}}"),
+            ("KernelModulesConfig", "/etc/modules-load.d/90-machineadm-k.conf", "{modules: [a]}"),
+        ] {
+            let named = document(kind, &format!("metadata: {{name: k}}\nspec: {spec}"));
+            let first = found(&[named.clone(), file(path)].concat());
+            assert_eq!(first, ["spec.files[0].path: this file is also set by document 1"]);
+            let last = found(&[file(path), named].concat());
+            assert_eq!(last, ["metadata.name: creates a file that is also set by document 1"]);
+        }
+    }
+
+    #[test]
+    fn a_machine_becomes_a_node_once() {
+        let init = "spec: {kubernetesVersion: v1.36.4}";
+        let message = "spec: this machine already becomes a node through document 1";
+        assert_eq!(both("InitConfig", init, init), [message]);
     }
 }

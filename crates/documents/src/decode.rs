@@ -1,6 +1,6 @@
 //! From a tree to its type, straight through serde: no copy of the values is made on the way.
 use crate::{
-    scalar::{Type, type_of},
+    scalar::{Integer, Type, integer, type_of},
     tree::{Node, Value},
 };
 use serde::{
@@ -57,7 +57,10 @@ impl<'de> de::Deserializer<'de> for &'de Node {
             Value::Scalar { text, plain: true } => match type_of(text) {
                 Type::Null => visitor.visit_unit(),
                 Type::Bool => visitor.visit_bool(text.eq_ignore_ascii_case("true")),
-                Type::Integer => visitor.visit_i64(text.parse().map_err(|_| Unfit)?),
+                Type::Integer => match integer(text).ok_or(Unfit)? {
+                    Integer::Signed(number) => visitor.visit_i64(number),
+                    Integer::Unsigned(number) => visitor.visit_u64(number),
+                },
                 Type::Number => visitor.visit_f64(text.parse().map_err(|_| Unfit)?),
                 Type::Text => visitor.visit_str(text),
             },

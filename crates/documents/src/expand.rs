@@ -1,7 +1,7 @@
 //! Expansion: what a RemoteConfig or an EncryptedConfig stands for takes its place, in order and nested, under one
 //! budget. It goes on only while nothing is wrong.
 use crate::{
-    AnyDocument, Read, Request, Rights, Secret, Source, Surroundings, decrypt,
+    AnyDocument, ForeignKinds, Read, Request, Rights, Secret, Source, Surroundings, decrypt,
     findings::Quotes,
     limits::{FETCHES, NESTING, PASSPHRASE_FEWEST, PASSPHRASE_MOST, ROUNDS, spend},
     read::whole,
@@ -23,8 +23,9 @@ pub struct Given {
 
 impl Given {
     /// Reads it; if anything is wrong with it, nothing is to be fetched.
-    pub fn read(sources: Vec<Source>) -> Result<Self, Read> {
-        let reader = whole(sources, Manner { quotes: Quotes::Words, scope: ScopeHere::Nowhere });
+    pub fn read(sources: Vec<Source>, foreign: ForeignKinds) -> Result<Self, Read> {
+        let manner = Manner { quotes: Quotes::Words, scope: ScopeHere::Nowhere };
+        let reader = whole(sources, manner, foreign);
         if reader.has_errors() { Err(reader.finish()) } else { Ok(Self { reader }) }
     }
 
@@ -311,6 +312,4 @@ pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
     digest.as_ref().try_into().unwrap_or_default()
 }
 
-pub(crate) fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
+pub(crate) use objects::hex::encode as hex;

@@ -119,8 +119,10 @@ impl<'a> Field<'a> {
         if self.required {
             facts.push("required".to_owned());
         }
-        if let Some(default) = self.schema["default"].as_str() {
-            facts.push(format!("default `{default}`"));
+        match &self.schema["default"] {
+            Schema::String(default) => facts.push(format!("default `{default}`")),
+            default @ (Schema::Bool(_) | Schema::Number(_)) => facts.push(format!("default `{default}`")),
+            _ => {}
         }
         if self.schema[SECRET_MARK] == true || self.schema["additionalProperties"][SECRET_MARK] == true {
             facts.push("never shown".to_owned());
@@ -184,6 +186,11 @@ mod tests {
         );
         let text = explain("FilesConfig.spec.files[0].content").unwrap();
         assert!(text.starts_with("FilesConfig.spec.files.content   text, required, never shown\n"), "{text}");
+        let text = explain("CommandsConfig.spec.commands.needsReboot").unwrap();
+        assert!(
+            text.starts_with("CommandsConfig.spec.commands.needsReboot   true or false, default `false`\n"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -1,12 +1,10 @@
 //! What is wrong with one document: every problem with its field's path, which finds its place in the tree.
 use crate::{
     limits::{Budget, NOTES, spend},
-    path,
     printable::printable,
     report::Severity,
-    tree::{Node, Place},
+    tree::{Node, Place, Places},
 };
-use std::collections::HashMap;
 
 /// A problem before it is known whose it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +31,7 @@ impl Problem {
 pub(crate) struct Findings<'a> {
     root: &'a Node,
     /// Looked up only when something is wrong.
-    places: Option<HashMap<String, Place>>,
+    places: Option<Places>,
     problems: Vec<Problem>,
     budget: &'a mut Budget,
     /// Whether words of the document may be quoted.
@@ -108,22 +106,10 @@ impl<'a> Findings<'a> {
         self.problems
     }
 
-    fn add(&mut self, severity: Severity, path: &str, message: String) -> &mut Self {
-        let place = self.place(path);
+    /// Adds a problem of this severity.
+    pub(crate) fn add(&mut self, severity: Severity, path: &str, message: String) -> &mut Self {
+        let place = self.places.get_or_insert_with(|| self.root.places()).nearest(path);
         self.push(Problem { severity, place, path: path.to_owned(), message, hint: None });
         self
-    }
-
-    /// Where the field stands, or, when it is missing, the nearest thing around it.
-    fn place(&mut self, path: &str) -> Place {
-        let places = self.places.get_or_insert_with(|| self.root.places());
-        let mut path = Some(path);
-        while let Some(here) = path {
-            if let Some(place) = places.get(here) {
-                return *place;
-            }
-            path = path::parent(here);
-        }
-        self.root.place
     }
 }

@@ -1,5 +1,5 @@
 //! What every document may say about itself.
-use crate::findings::Findings;
+use crate::{constraints::Constraints, findings::Findings};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -18,22 +18,32 @@ pub(crate) struct Metadata {
     /// Labels, for whoever made this file; machineadm does not read them.
     #[expect(dead_code, reason = "accepted, so that files made by other programs pass, but without meaning here")]
     labels: Option<BTreeMap<String, String>>,
-    /// Annotations, for whoever made this file; machineadm does not read them.
-    #[expect(dead_code, reason = "accepted, so that files made by other programs pass, but without meaning here")]
+    /// Annotations, for whoever made this file. machineadm reads two of them: `machineadm.cluster.x-k8s.io/before` and
+    /// `machineadm.cluster.x-k8s.io/after` name documents before or after which this one must come, as kinds or
+    /// `Kind/name`, separated by commas. A stream in another order is refused; machineadm never sorts it.
     annotations: Option<BTreeMap<String, String>>,
 }
 
-impl Metadata {
+/// What metadata comes to.
+#[derive(Default)]
+pub(crate) struct Header {
     /// The document's name, if it has one that can be used.
-    pub(crate) fn check(self, findings: &mut Findings<'_>) -> Option<String> {
-        let name = self.name?;
-        if !is_subdomain(&name) {
+    pub(crate) name: Option<String>,
+    /// What it says about its position.
+    pub(crate) constraints: Constraints,
+}
+
+impl Metadata {
+    /// Adds everything that is wrong to the findings.
+    pub(crate) fn check(self, findings: &mut Findings<'_>) -> Header {
+        let Self { name, annotations, .. } = self;
+        if name.as_deref().is_some_and(|name| !is_subdomain(name)) {
             findings
                 .error("metadata.name", "must be lower-case letters, digits, `-` and `.`, at most 253 characters")
                 .hint("begin and end each part with a letter or digit");
-            return None;
         }
-        Some(name)
+        let annotation = |key: &str| annotations.as_ref()?.get(key).map(String::as_str);
+        Header { name: name.filter(|name| is_subdomain(name)), constraints: Constraints::read(annotation, findings) }
     }
 }
 

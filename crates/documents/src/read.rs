@@ -1,7 +1,7 @@
 //! The way of a configuration from bytes to documents: split, parsed, walked, decoded, checked, compared.
 use crate::{
-    Decoded, Report, Source,
-    findings::Problem,
+    Decoded, ForeignKinds, Report, Source,
+    findings::{Problem, Quotes},
     joined::MARKER,
     reader::{Manner, Reader, ScopeHere},
     tree::Place,
@@ -22,19 +22,21 @@ pub struct Read {
 }
 
 /// Reads a configuration to its end and reports every problem at once. Nothing is fetched and nothing opened:
-/// RemoteConfig and EncryptedConfig stay documents.
+/// RemoteConfig and EncryptedConfig stay documents. Documents of other groups are noted as not checked.
 pub fn read(sources: Vec<Source>) -> Read {
-    whole(sources, Manner { quotes: crate::findings::Quotes::Words, scope: ScopeHere::FirstToBeSealed }).finish()
+    let manner = Manner { quotes: Quotes::Words, scope: ScopeHere::FirstToBeSealed };
+    whole(sources, manner, ForeignKinds::Noted).finish()
 }
 
 /// Reads documents that are about to be sealed: a ScopeConfig may stand first.
 pub fn read_for_sealing(sources: Vec<Source>) -> Read {
-    whole(sources, Manner { quotes: crate::findings::Quotes::Words, scope: ScopeHere::First }).finish()
+    let manner = Manner { quotes: Quotes::Words, scope: ScopeHere::First };
+    whole(sources, manner, ForeignKinds::Noted).finish()
 }
 
 /// Reads and compares; an input without a document is a problem.
-pub(crate) fn whole(sources: Vec<Source>, manner: Manner) -> Reader {
-    let mut reader = Reader::default();
+pub(crate) fn whole(sources: Vec<Source>, manner: Manner, foreign: ForeignKinds) -> Reader {
+    let mut reader = Reader::new(foreign);
     let mut last = String::from("-");
     for (index, source) in sources.into_iter().enumerate() {
         last.clone_from(&source.name);

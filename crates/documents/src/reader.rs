@@ -1,25 +1,31 @@
 //! The reader: takes sources in one after the other under one budget, and keeps documents and problems.
 use crate::{
-    AnyDocument, Decoded, Fault, Note, Origin, ProviderError, Read, Report, Source, conflicts,
+    AnyDocument, Decoded, Fault, Note, Origin, ProviderError, Read, Report, Source,
+    compare::{Listed, compare},
+    constraints::Constraints,
     discreet::{any_document, known_part},
     duplicates::find_duplicates,
     findings::{Findings, Problem, Quotes},
+    foreign::{self, ForeignKinds},
+    header::{self, Owner},
     limits::{Budget, DOCUMENTS, NOTES, spend},
-    metadata::is_subdomain,
+    metadata::{Header, is_subdomain},
     parse::parse,
     printable::printable,
-    registry::{self, Kind},
+    registry::{Content, KINDS},
     report::Severity,
     schema,
     stream::{self, Piece},
     tree::{Node, Place},
+    v1alpha1::check_place,
 };
-use std::{collections::HashMap, mem};
+use std::{collections::HashMap, mem, sync::Arc};
 
 /// A document with its tree, which is kept until documents have been compared with each other.
 pub(crate) struct Kept {
     pub(crate) decoded: Decoded,
-    pub(crate) root: Node,
+    pub(crate) root: Arc<Node>,
+    constraints: Constraints,
     whose: Whose,
 }
 
@@ -55,9 +61,9 @@ struct Whose {
 }
 
 /// What has been read so far.
-#[derive(Default)]
 pub(crate) struct Reader {
     pub(crate) budget: Budget,
+    foreign: ForeignKinds,
     schemas: HashMap<&'static str, serde_json::Value>,
     sources_seen: usize,
     documents_seen: usize,
@@ -65,9 +71,26 @@ pub(crate) struct Reader {
     kept: Vec<Kept>,
     /// With the number of their source, to sort by.
     notes: Vec<(usize, Note)>,
+    /// The notes of the last comparison.
+    comparison: Vec<(usize, Note)>,
 }
 
 impl Reader {
+    /// Nothing has been read.
+    pub(crate) fn new(foreign: ForeignKinds) -> Self {
+        Self {
+            budget: Budget::default(),
+            foreign,
+            schemas: HashMap::new(),
+            sources_seen: 0,
+            documents_seen: 0,
+            errors: 0,
+            kept: Vec::new(),
+            notes: Vec::new(),
+            comparison: Vec::new(),
+        }
+    }
+
     /// Reads one source to its end.
     pub(crate) fn source(&mut self, source: Source, manner: Manner) {
         let whose = Whose {
@@ -105,36 +128,49 @@ impl Reader {
     fn document(&mut self, mut whose: Whose, piece: &Piece<'_>, scope: ScopeHere) {
         whose.number = Some(piece.number);
         let root = match parse(piece, &mut self.budget) {
-            Ok(root) => root,
+            Ok(root) => Arc::new(root),
             Err(problem) => return self.note(&whose, problem),
         };
         introduce(&root, &mut whose);
         let mut findings = Findings::new(&root, &mut self.budget, whose.quotes);
-        let found = judge(&root, &mut self.schemas, &mut findings);
-        if let Some((_, (_, AnyDocument::Scope(_)))) = &found {
-            check_scope_place(scope, &mut findings);
+        let found = judge(&root, self.foreign, &mut self.schemas, &mut findings);
+        if let Some((_, AnyDocument::Scope(_))) = &found {
+            check_place(scope, &mut findings);
         }
         let usable = !findings.has_errors();
         for problem in findings.into_problems() {
             self.note(&whose, problem);
         }
-        if let Some((kind, (name, body))) = found.filter(|_| usable) {
+        if let Some((Header { name, constraints }, body)) = found.filter(|_| usable) {
             let origin = Origin { source: whose.source.clone(), number: piece.number, line: root.place.line };
-            let mut decoded = Decoded { origin, kind: kind.kind, name, body, sealed: false };
+            let kind = root.get("kind").and_then(Node::text).unwrap_or_default().to_owned();
+            let mut decoded = Decoded { origin, kind, name, body, sealed: false };
             if whose.quotes == Quotes::Nothing {
                 decoded.conceal();
             }
-            self.kept.push(Kept { decoded, root, whose });
+            self.kept.push(Kept { decoded, root, constraints, whose });
         }
     }
 
-    /// Looks for documents that contradict each other.
+    /// Looks for documents that contradict each other or stand in the wrong order. Its findings replace those of an
+    /// earlier comparison.
     pub(crate) fn compare(&mut self) {
-        let kept = mem::take(&mut self.kept);
-        let decoded: Vec<&Decoded> = kept.iter().map(|kept| &kept.decoded).collect();
-        for conflict in conflicts::find(&decoded) {
-            self.refuse(&kept[conflict.document], &conflict.path, conflict.message, None);
+        let (kept, notes) = (mem::take(&mut self.kept), mem::take(&mut self.notes));
+        let listed: Vec<Listed<'_>> = kept.iter().map(|kept| Listed::new(&kept.decoded, &kept.constraints)).collect();
+        for found in compare(&listed).chunk_by(|a, b| a.document == b.document) {
+            let Kept { root, whose, .. } = &kept[found[0].document];
+            let mut findings = Findings::new(root, &mut self.budget, whose.quotes);
+            for finding in found {
+                findings.add(finding.severity, &finding.path, finding.message.clone());
+                if let Some(hint) = finding.hint {
+                    findings.hint(hint);
+                }
+            }
+            for problem in findings.into_problems() {
+                self.note(whose, problem);
+            }
         }
+        self.comparison = mem::replace(&mut self.notes, notes);
         self.kept = kept;
     }
 
@@ -207,6 +243,7 @@ impl Reader {
 
     /// What came out.
     pub(crate) fn finish(mut self) -> Read {
+        self.notes.append(&mut self.comparison);
         self.notes.sort_by_key(|(index, note)| (*index, note.line, note.column));
         let mut notes: Vec<Note> = self.notes.into_iter().map(|(_, note)| note).collect();
         if notes.len() > NOTES {
@@ -224,7 +261,7 @@ impl Reader {
 fn introduce(root: &Node, whose: &mut Whose) {
     let kind = root.get("kind").and_then(Node::text);
     if whose.quotes == Quotes::Nothing {
-        whose.kind = kind.filter(|kind| registry::KINDS.iter().any(|known| known.kind == *kind)).map(str::to_owned);
+        whose.kind = kind.filter(|kind| KINDS.iter().any(|known| known.kind == *kind)).map(str::to_owned);
         return;
     }
     whose.kind = kind.map(printable);
@@ -232,31 +269,23 @@ fn introduce(root: &Node, whose: &mut Whose) {
     whose.name = name.filter(|name| is_subdomain(name)).map(str::to_owned);
 }
 
-fn check_scope_place(scope: ScopeHere, findings: &mut Findings<'_>) {
-    match scope {
-        ScopeHere::First => {}
-        ScopeHere::FirstToBeSealed => findings
-            .warning("kind", "ScopeConfig counts only inside of an EncryptedConfig")
-            .hint("seal this file: machineadm encrypt"),
-        ScopeHere::Nowhere => findings
-            .error("kind", "ScopeConfig may stand only first in what an EncryptedConfig seals")
-            .hint("put it before the documents that are to be sealed, then seal them: machineadm encrypt"),
-    }
-}
-
 /// Form first, meaning second: a document is decoded and checked only once its form is right.
 fn judge(
-    root: &Node,
+    root: &Arc<Node>,
+    foreign: ForeignKinds,
     schemas: &mut HashMap<&'static str, serde_json::Value>,
     findings: &mut Findings<'_>,
-) -> Option<(&'static Kind, registry::Body)> {
+) -> Option<Content> {
     find_duplicates(root, "", findings);
-    let kind = registry::find(root, findings)?;
+    let kind = match header::owner(root, findings)? {
+        Owner::Own(kind) => kind,
+        Owner::Foreign => return foreign::read(root, foreign, findings),
+    };
     schema::walk(root, schemas.entry(kind.kind).or_insert_with(kind.schema), "", findings);
     if findings.has_errors() {
         return None;
     }
-    (kind.decode)(root, findings).map(|body| (kind, body))
+    (kind.decode)(root, findings)
 }
 
 /// A file's name, fit for a report; it is not cut, because it is the user's own.

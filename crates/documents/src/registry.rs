@@ -1,35 +1,96 @@
-//! Every document kind, in one table, and how a document finds its row.
+//! Every document kind, in one table: a new kind is its own file and a row here.
 use crate::{
-    AnyDocument,
+    Claim, Document, Foreign,
     decode::decode,
+    document::{Body, Check, closed::Closed},
     findings::Findings,
-    metadata::Metadata,
-    nearest::{did_you_mean, nearest},
-    tree::{Node, Value},
+    metadata::{Header, Metadata},
+    tree::Node,
     v1alpha1::{
-        CommandsConfig, EncryptedConfig, FilesConfig, InitConfig, KernelModulesConfig, ProxyConfig, RemoteConfig,
-        ScopeConfig, SysctlConfig, TrustBundleConfig,
+        Command, CommandsConfig, Encrypted, EncryptedConfig, File, FilesConfig, Init, InitConfig, KernelModulesConfig,
+        Parameter, Proxy, ProxyConfig, Remote, RemoteConfig, Scope, ScopeConfig, SysctlConfig, TrustBundle,
+        TrustBundleConfig,
     },
 };
-use schemars::{JsonSchema, generate::SchemaSettings};
-use serde::de::DeserializeOwned;
+use schemars::generate::SchemaSettings;
 use serde_json::json;
 use std::fmt;
 
-/// A document kind: its `spec` as it is written, and what it comes to once it is checked.
-pub(crate) trait Document: DeserializeOwned + JsonSchema {
-    /// Group and version.
-    const API_VERSION: &str;
-    /// Kind.
-    const KIND: &str;
-    /// What it is for, in one line.
-    const SUMMARY: &str;
-    /// A whole document.
-    const EXAMPLE: &str;
-    /// What the engine gets.
-    type Checked: Into<AnyDocument>;
-    /// Adds everything that is wrong with this document to the findings; `None` only if something is.
-    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Self::Checked>;
+/// Makes of the table what has to list every kind: the rows themselves, and what a document of any kind asks for.
+macro_rules! kinds {
+    ($($config:ident => $variant:ident($checked:ty)),+ $(,)?) => {
+        /// The kinds machineadm knows.
+        pub const KINDS: &[Kind] = &[$(kind::<$config>()),+];
+
+        /// What a document of any kind asks for.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum AnyDocument {
+            $(#[doc = concat!(stringify!($config), ".")] $variant($checked),)+
+            /// A document of another group.
+            Foreign(Foreign),
+        }
+
+        impl AnyDocument {
+            /// Group and version of the document's kind.
+            pub fn api_version(&self) -> &str {
+                match self {
+                    $(Self::$variant(_) => $config::API_VERSION,)+
+                    Self::Foreign(foreign) => &foreign.api_version,
+                }
+            }
+        }
+
+        impl From<Foreign> for AnyDocument {
+            fn from(foreign: Foreign) -> Self {
+                Self::Foreign(foreign)
+            }
+        }
+
+        $(impl Closed for $config {})+
+
+        $(impl From<$checked> for AnyDocument {
+            fn from(checked: $checked) -> Self {
+                Self::$variant(checked)
+            }
+        })+
+
+        impl Body for AnyDocument {
+            fn secrets(&self) -> Vec<&[u8]> {
+                match self { $(Self::$variant(checked) => checked.secrets(),)+ Self::Foreign(foreign) => foreign.secrets() }
+            }
+
+            fn confidential(&self) -> Vec<&[u8]> {
+                match self {
+                    $(Self::$variant(checked) => checked.confidential(),)+
+                    Self::Foreign(foreign) => foreign.confidential(),
+                }
+            }
+
+            fn claims<'a>(&'a self, name: Option<&'a str>) -> Vec<Claim<'a>> {
+                match self {
+                    $(Self::$variant(checked) => checked.claims(name),)+
+                    Self::Foreign(foreign) => foreign.claims(name),
+                }
+            }
+
+            fn conceal(&mut self) {
+                match self { $(Self::$variant(checked) => checked.conceal(),)+ Self::Foreign(foreign) => foreign.conceal() }
+            }
+        }
+    };
+}
+
+kinds! {
+    FilesConfig => Files(Vec<File>),
+    SysctlConfig => Sysctl(Vec<Parameter>),
+    KernelModulesConfig => KernelModules(Vec<String>),
+    CommandsConfig => Commands(Vec<Command>),
+    TrustBundleConfig => TrustBundle(TrustBundle),
+    ProxyConfig => Proxy(Proxy),
+    InitConfig => Init(Box<Init>),
+    RemoteConfig => Remote(Box<Remote>),
+    EncryptedConfig => Encrypted(Box<Encrypted>),
+    ScopeConfig => Scope(Box<Scope>),
 }
 
 /// One row of the table.
@@ -44,11 +105,14 @@ pub struct Kind {
     pub example: &'static str,
     /// The JSON schema of a whole document.
     pub schema: fn() -> serde_json::Value,
-    pub(crate) decode: fn(&Node, &mut Findings<'_>) -> Option<Body>,
+    pub(crate) decode: fn(&Node, &mut Findings<'_>) -> Option<Content>,
+    /// Reads a document and writes it again.
+    #[cfg(test)]
+    pub(crate) rewritten: fn(&Node) -> Option<crate::Secret<String>>,
 }
 
-/// A document's name and what it asks for.
-pub(crate) type Body = (Option<String>, AnyDocument);
+/// A document's metadata and what it asks for.
+pub(crate) type Content = (Header, AnyDocument);
 
 impl fmt::Debug for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -56,21 +120,7 @@ impl fmt::Debug for Kind {
     }
 }
 
-/// The kinds machineadm knows.
-pub const KINDS: &[Kind] = &[
-    kind::<FilesConfig>(),
-    kind::<SysctlConfig>(),
-    kind::<KernelModulesConfig>(),
-    kind::<CommandsConfig>(),
-    kind::<TrustBundleConfig>(),
-    kind::<ProxyConfig>(),
-    kind::<InitConfig>(),
-    kind::<RemoteConfig>(),
-    kind::<EncryptedConfig>(),
-    kind::<ScopeConfig>(),
-];
-
-const fn kind<D: Document>() -> Kind {
+const fn kind<D: Check>() -> Kind {
     Kind {
         api_version: D::API_VERSION,
         kind: D::KIND,
@@ -78,10 +128,12 @@ const fn kind<D: Document>() -> Kind {
         example: D::EXAMPLE,
         schema: schema_of::<D>,
         decode: decode_as::<D>,
+        #[cfg(test)]
+        rewritten: rewritten::<D>,
     }
 }
 
-fn schema_of<D: Document>() -> serde_json::Value {
+fn schema_of<D: Check>() -> serde_json::Value {
     // Draft 7, with nothing referred to by name: what editors understand best.
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let mut generator = settings.into_generator();
@@ -100,67 +152,21 @@ fn schema_of<D: Document>() -> serde_json::Value {
     })
 }
 
-fn decode_as<D: Document>(root: &Node, findings: &mut Findings<'_>) -> Option<Body> {
+fn decode_as<D: Check>(root: &Node, findings: &mut Findings<'_>) -> Option<Content> {
     let metadata = root.get("metadata").map_or(Ok(Metadata::default()), decode::<Metadata>);
     let (Ok(metadata), Some(Ok(spec))) = (metadata, root.get("spec").map(decode::<D>)) else {
         findings.error("", format!("can't be read as {}", D::KIND));
         return None;
     };
-    let name = metadata.check(findings);
-    let checked = spec.check(name.as_deref(), findings)?;
-    Some((name, checked.into()))
+    let header = metadata.check(findings);
+    let checked = spec.check(header.name.as_deref(), findings)?;
+    Some((header, checked.into()))
 }
 
-/// The row for a document. Where there is none, the findings say why.
-pub(crate) fn find(root: &Node, findings: &mut Findings<'_>) -> Option<&'static Kind> {
-    if !matches!(root.value, Value::Mapping(_)) {
-        findings.error("", "must be a mapping with `apiVersion`, `kind` and `spec`");
-        return None;
-    }
-    let text = |field: &str| root.get(field).and_then(Node::text);
-    let (api_version, kind) = (text("apiVersion"), text("kind"));
-    let known = kind.and_then(|kind| KINDS.iter().find(|known| known.kind == kind));
-    if known.is_none() {
-        // With a known kind the walk against its schema says so.
-        for field in ["apiVersion", "kind"].into_iter().filter(|field| text(field).is_none()) {
-            let missing = root.get(field).is_none();
-            findings.error(field, if missing { "required, but missing" } else { "must be text" });
-        }
-    }
-    if let Some(api_version) = api_version
-        && !KINDS.iter().any(|known| known.api_version == api_version)
-    {
-        unknown_api_version(api_version, findings);
-        return None;
-    }
-    if let (None, Some(kind)) = (known, kind) {
-        let hint = did_you_mean(kind, KINDS.iter().map(|known| known.kind));
-        let message = match findings.word(kind) {
-            Some(word) => format!("unknown kind {word}"),
-            None => "unknown kind".to_owned(),
-        };
-        findings.error("kind", message).hint(hint.unwrap_or_else(|| format!("known are {}", kinds_in_words())));
-    }
-    known
-}
-
-fn unknown_api_version(api_version: &str, findings: &mut Findings<'_>) {
-    let group = |api_version: &str| api_version.split('/').next().map(str::to_ascii_lowercase);
-    let known = || KINDS.iter().map(|known| known.api_version);
-    if known().any(|known| group(known) == group(api_version)) {
-        let hint = format!("this machineadm reads `{}`", crate::v1alpha1::API_VERSION);
-        findings.error("apiVersion", "unknown version of machineadm's documents").hint(hint);
-    } else if let Some(known) = nearest(api_version, known()) {
-        findings.error("apiVersion", "unknown apiVersion").hint(format!("did you mean `{known}`?"));
-    } else {
-        findings
-            .error("apiVersion", "nothing on this machine handles documents of this group")
-            .hint(format!("machineadm's own are `{}`", crate::v1alpha1::API_VERSION));
-    }
-}
-
-fn kinds_in_words() -> String {
-    KINDS.iter().map(|known| known.kind).collect::<Vec<_>>().join(", ")
+#[cfg(test)]
+fn rewritten<D: Check>(root: &Node) -> Option<crate::Secret<String>> {
+    let name = root.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Node::text);
+    Some(crate::write(name, &decode::<D>(root.get("spec")?).ok()?))
 }
 
 #[cfg(test)]

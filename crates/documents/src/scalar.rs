@@ -32,6 +32,24 @@ fn is_integer(word: &str) -> bool {
     }
 }
 
+/// A whole number that programs can count with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Integer {
+    Signed(i64),
+    Unsigned(u64),
+}
+
+/// The value of a word that is a whole number; `None` if it is larger than programs can count.
+pub(crate) fn integer(word: &str) -> Option<Integer> {
+    let (digits, radix) = match (word.strip_prefix("0x"), word.strip_prefix("0o")) {
+        (Some(digits), _) => (digits, 16),
+        (_, Some(digits)) => (digits, 8),
+        _ => (word, 10),
+    };
+    let signed = i64::from_str_radix(digits, radix).ok().map(Integer::Signed);
+    signed.or_else(|| u64::from_str_radix(digits, radix).ok().map(Integer::Unsigned))
+}
+
 fn is_number(word: &str) -> bool {
     let word = unsigned(word);
     if matches!(word, ".inf" | ".Inf" | ".INF" | ".nan" | ".NaN" | ".NAN") {
@@ -54,6 +72,21 @@ fn unsigned(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers_have_their_value_in_every_notation() {
+        for (word, expected) in [
+            ("0x1F", Some(Integer::Signed(31))),
+            ("0o17", Some(Integer::Signed(15))),
+            ("-7", Some(Integer::Signed(-7))),
+            ("+7", Some(Integer::Signed(7))),
+            ("18446744073709551615", Some(Integer::Unsigned(u64::MAX))),
+            ("18446744073709551616", None),
+            ("-9223372036854775809", None),
+        ] {
+            assert_eq!((type_of(word), integer(word)), (Type::Integer, expected), "{word}");
+        }
+    }
 
     #[test]
     fn words_have_the_types_of_the_core_schema() {

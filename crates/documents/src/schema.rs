@@ -9,6 +9,9 @@ use crate::{
 };
 use serde_json::Value as Schema;
 
+/// The member of a mapping's schema that lists members of earlier versions, each with what to do instead.
+pub(crate) const REMOVED_MARK: &str = "x-machineadm-removed";
+
 /// Lists longer than this are no help as a hint.
 const NAMES_IN_A_HINT: usize = 8;
 
@@ -47,10 +50,9 @@ fn walk_mapping(node: &Node, entries: &[(Key, Node)], schema: &Schema, here: &st
             // Passed on as it is.
             _ if schema["additionalProperties"] == true => {}
             _ if !schema["additionalProperties"].is_object() => {
-                let known = names(schema);
-                let meant = nearest(&key.text, known.iter().copied());
+                let (problem, meant) = unknown_field(key, there, schema);
                 misspelt.extend(meant);
-                findings.push(unknown_field(key, there, meant, &known));
+                findings.push(problem);
             }
             _ if child.is_null() => findings.push(Problem::error(key.place, there, "has no value")),
             _ => walk(child, &schema["additionalProperties"], &there, findings),
@@ -74,12 +76,17 @@ fn walk_choice(node: &Node, text: &str, words: &[&str], here: &str, findings: &m
     });
 }
 
-fn unknown_field(key: &Key, there: String, meant: Option<&str>, known: &[&str]) -> Problem {
+/// An unknown field, and the known one that was probably meant.
+fn unknown_field<'a>(key: &Key, there: String, schema: &'a Schema) -> (Problem, Option<&'a str>) {
     let problem = Problem::error(key.place, there, "unknown field");
-    match meant {
-        Some(name) => problem.hint(format!("did you mean `{name}`?")),
-        None if known.len() <= NAMES_IN_A_HINT => problem.hint(format!("known here: {}", listed(known))),
-        None => problem,
+    if let Some(instead) = schema[REMOVED_MARK][key.text.as_str()].as_str() {
+        return (problem.hint(instead), None);
+    }
+    let known = names(schema);
+    match nearest(&key.text, known.iter().copied()) {
+        Some(name) => (problem.hint(format!("did you mean `{name}`?")), Some(name)),
+        None if known.len() <= NAMES_IN_A_HINT => (problem.hint(format!("known here: {}", listed(&known))), None),
+        None => (problem, None),
     }
 }
 
@@ -186,5 +193,41 @@ fn listed(words: &[&str]) -> String {
     match &quoted[..] {
         [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => quoted.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{found, read_text, with_spec};
+    use serde_json::json;
+
+    #[test]
+    fn a_free_member_without_a_value_is_named_so() {
+        let found = found(&with_spec("SysctlConfig", "parameters: {a.b: , a.c: 1}"));
+        assert_eq!(found, ["spec.parameters[a.b]: has no value"]);
+    }
+
+    #[test]
+    fn many_known_names_are_no_hint() {
+        let read = read_text(&with_spec("CommandsConfig", "commands: [{name: a, argv: [ls], zzzzzz: 1}]"));
+        let note = &read.report.notes[0];
+        assert_eq!((note.message.as_str(), note.hint.as_deref()), ("unknown field", None));
+    }
+
+    #[test]
+    fn quotes_help_a_number_only_where_text_is_wanted() {
+        let hint = |kind: &str, spec: &str| read_text(&with_spec(kind, spec)).report.notes[0].hint.clone();
+        let text = hint("FilesConfig", "files: [{path: /a, content: 1.5}]");
+        assert_eq!(text.as_deref(), Some("put it in quotes"));
+        assert_eq!(hint("SysctlConfig", "parameters: {a.b: 1.5}"), None, "whole numbers are wanted as well");
+    }
+
+    #[test]
+    fn null_beside_one_other_form_is_that_form() {
+        let form = json!({"type": "object", "properties": {"a": {}}});
+        assert_eq!(without_null(&json!({"anyOf": [form, {"type": "null"}]})), &form);
+        let two = json!({"anyOf": [form, {"type": "string"}]});
+        assert_eq!(without_null(&two), &two);
     }
 }

@@ -2,10 +2,10 @@
 use crate::{
     Secret,
     decrypt::key,
-    v1alpha1::{API_VERSION, CIPHER, DERIVATION, DIGEST, Scope, Sealed, TAG},
+    v1alpha1::{EncryptedConfig, Scope, ScopeConfig, Sealed, TAG},
+    write,
 };
 use aws_lc_rs::aead::{Aad, Nonce};
-use base64::{Engine, engine::general_purpose::STANDARD};
 use zeroize::Zeroizing;
 
 /// Why nothing was sealed.
@@ -49,52 +49,45 @@ pub fn seal(text: &[u8], passphrase: &Secret<Vec<u8>>, rounds: u32, fresh: Fresh
 /// The text of an EncryptedConfig.
 pub fn sealed_document(sealed: &Sealed, heading: &Heading<'_>) -> String {
     let Heading { name, provider, passphrase_uri, certificate_authority } = heading;
-    let mut text = format!("apiVersion: {API_VERSION}\nkind: EncryptedConfig\n");
-    if let Some(name) = name {
-        text.push_str(&format!("metadata:\n  name: {}\n", quoted(name)));
-    }
-    text.push_str("spec:\n");
-    if let Some(authority) = certificate_authority {
-        text.push_str(&format!("  certificateAuthority: {}\n", quoted(authority)));
-    }
-    for (field, value) in [
-        ("provider", quoted(provider)),
-        ("passphraseURI", quoted(passphrase_uri.expose())),
-        ("cipherAlgorithm", quoted(CIPHER)),
-        ("digestAlgorithm", quoted(DIGEST)),
-        ("keyDerivationAlgorithm", quoted(DERIVATION)),
-        // As text, which is how the specification's type has it.
-        ("iterations", quoted(&sealed.rounds.to_string())),
-        ("salt", quoted(&STANDARD.encode(&sealed.salt))),
-        ("iv", quoted(&STANDARD.encode(sealed.iv))),
-        ("ciphertext", quoted(&STANDARD.encode(&sealed.ciphertext))),
-    ] {
-        text.push_str(&format!("  {field}: {value}\n"));
-    }
-    text
+    let certificate_authority = certificate_authority.map(str::to_owned);
+    let spec = EncryptedConfig { certificate_authority, ..EncryptedConfig::new(sealed, provider, passphrase_uri) };
+    write(*name, &spec).expose().clone()
 }
 
 /// The text of a ScopeConfig, to stand before what is sealed.
 pub fn scope_document(scope: &Scope) -> String {
-    let mut spec = serde_json::Map::new();
-    if let Some(machines) = &scope.machines {
-        let lists = [
-            ("hostnames", &machines.hostnames),
-            ("machineIDs", &machines.machine_ids),
-            ("productUUIDs", &machines.product_uuids),
-        ];
-        let named = lists.into_iter().filter(|(_, list)| !list.is_empty());
-        let named = named.map(|(field, list)| (field.to_owned(), list.as_slice().into()));
-        spec.insert("machines".into(), serde_json::Value::Object(named.collect()));
-    }
-    for (field, time) in [("issuedAt", scope.issued_at), ("notAfter", scope.not_after)] {
-        spec.extend(time.map(|time| (field.to_owned(), time.to_string().into())));
-    }
-    spec.extend(scope.max_age.map(|age| ("maxAge".to_owned(), format!("{}ms", age.as_millis()).into())));
-    format!("apiVersion: {API_VERSION}\nkind: ScopeConfig\nspec: {}\n", serde_json::Value::Object(spec))
+    write(None, &ScopeConfig::from(scope)).expose().clone()
 }
 
-/// JSON's strings are YAML's too.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnyDocument, read_for_sealing, testing::source, v1alpha1::Machines};
+    use std::time::Duration;
+
+    #[test]
+    fn a_scope_is_read_back_as_it_was_meant() {
+        let time = |text: &str| Some(text.parse().unwrap());
+        let machines = |hostnames: &[&str], ids: &[&str], uuids: &[&str]| {
+            let [hostnames, machine_ids, product_uuids] =
+                [hostnames, ids, uuids].map(|list| list.iter().map(|name| (*name).to_owned()).collect());
+            Some(Machines { hostnames, machine_ids, product_uuids })
+        };
+        let uuid = "6f1c8b1e-0000-4000-8000-00000000000a";
+        for scope in [
+            Scope { machines: machines(&["node-7", "on"], &[], &[]), ..Scope::default() },
+            Scope { machines: machines(&[], &["0123456789abcdef0123456789abcdef"], &[uuid]), ..Scope::default() },
+            Scope { not_after: time("2026-11-17T08:00:00Z"), ..Scope::default() },
+            Scope {
+                issued_at: time("2026-11-16T08:00:00.5Z"),
+                max_age: Some(Duration::from_millis(1500)),
+                ..Scope::default()
+            },
+        ] {
+            let text = scope_document(&scope);
+            let mut read = read_for_sealing(vec![source("-", text.as_bytes())]);
+            assert!(read.report.is_empty(), "{}\n{text}", read.report);
+            assert_eq!(read.documents.remove(0).body, AnyDocument::Scope(Box::new(scope)), "{text}");
+        }
+    }
 }

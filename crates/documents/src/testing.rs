@@ -1,10 +1,18 @@
 //! Builders for tests: a document from its kind and the rest of its text.
-use crate::{AnyDocument, KINDS, Kind, Read, Source, read, v1alpha1::API_VERSION};
+use crate::{
+    AnyDocument, KINDS, Kind, Read, Source, limits::Budget, parse::parse, read, stream::Piece, tree::Node,
+    v1alpha1::API_VERSION,
+};
 use zeroize::Zeroizing;
 
 /// A source of this name.
 pub(crate) fn source(name: &str, bytes: &[u8]) -> Source {
     Source { name: name.to_owned(), bytes: Zeroizing::new(bytes.to_vec()) }
+}
+
+/// The tree of one document.
+pub(crate) fn parsed(text: &str) -> Node {
+    parse(&Piece { number: 1, line: 1, text }, &mut Budget::default()).unwrap()
 }
 
 /// Reads one text.

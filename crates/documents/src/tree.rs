@@ -54,10 +54,10 @@ impl Node {
     }
 
     /// Where every path of this tree stands.
-    pub(crate) fn places(&self) -> HashMap<String, Place> {
+    pub(crate) fn places(&self) -> Places {
         let mut places = HashMap::new();
         self.collect_places(String::new(), &mut places);
-        places
+        Places { places, root: self.place }
     }
 
     fn collect_places(&self, path: String, places: &mut HashMap<String, Place>) {
@@ -75,5 +75,19 @@ impl Node {
             }
         }
         places.entry(path).or_insert(self.place);
+    }
+}
+
+/// Where every path of a tree stands.
+pub(crate) struct Places {
+    places: HashMap<String, Place>,
+    root: Place,
+}
+
+impl Places {
+    /// Where a field stands, or, when it is missing, the nearest thing around it.
+    pub(crate) fn nearest(&self, path: &str) -> Place {
+        let around = std::iter::successors(Some(path), |path| crate::path::parent(path));
+        around.into_iter().find_map(|path| self.places.get(path)).copied().unwrap_or(self.root)
     }
 }

@@ -3,6 +3,7 @@
 use machineadm_documents::{
     AnyDocument, Fresh, Heading, Secret, Source, decrypt, read, seal, sealed_document, v1alpha1::Sealed,
 };
+use objects::hex::encode as hex;
 use std::{
     io::Write,
     path::Path,
@@ -86,7 +87,6 @@ fn what_is_sealed_here_opens_with_python() {
 fn openssl_derives_the_same_key_and_opens_what_is_sealed_here() {
     let fresh = Fresh { salt: *b"0123456789abcdef", iv: *b"0123456789ab" };
     let sealed = seal(PLAIN.as_bytes(), &Secret::new(PASSPHRASE.into()), 2000, fresh).unwrap();
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let options = [format!("pass:{PASSPHRASE}"), format!("hexsalt:{}", hex(&fresh.salt)), "iter:2000".into()];
     let mut arguments = vec!["kdf", "-keylen", "32", "-binary", "-kdfopt", "digest:SHA512"];
     options.iter().for_each(|option| arguments.extend(["-kdfopt", option]));

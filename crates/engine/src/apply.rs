@@ -1,99 +1,271 @@
-//! Doing it: each phase plans in its turn, so that it sees what earlier ones did, and one function applies.
-use crate::{Known, Mode, Phase, PlanError, Planned, SavedPlan, Step, Wanted, phases, view::Line};
-use host::{Act, Host};
+//! Doing it: each turn plans just before its time, so that it sees what earlier ones did, and one function applies.
+use crate::{
+    Act, AfterFailure, Checks, Facts, Label, Look, Mode, PlanError, Planned, Prune, SavedPlan, Step, Undone, Wanted,
+    World, acts,
+    look::Stage,
+    outcome::START,
+    ownership::Ownership,
+    plan::{Condition, Named},
+    restarts::Queue,
+    turns::{Turn, turns},
+    view::Line,
+};
+use documents::Secret;
+use host::{Change, FileState, Progress, contract};
+use std::{collections::BTreeSet, time::Duration};
 
-/// What happens during a run, for whoever shows or records it.
+/// How long a restarted service may take to run.
+const UP_WITHIN: Duration = Duration::from_secs(90);
+
+/// What is to be done.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// The mode.
+    pub mode: Mode,
+    /// The documents.
+    pub wanted: &'a Wanted,
+    /// Whether what no document names any more is removed.
+    pub prune: Prune,
+    /// A reviewed plan: then only what it says.
+    pub reviewed: Option<&'a SavedPlan>,
+}
+
+/// What happens during a run, for whoever shows or records it. Turns and steps are counted from 0.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A phase's turn has come.
-    Phase(&'static str),
+    /// A turn has come.
+    Turn(usize),
     /// It has said what is missing.
-    Planned(&'a Planned),
-    /// A step begins.
-    Begins(&'a Step),
+    Planned(usize, &'a Planned),
+    /// A step starts.
+    Starts(usize, usize, &'a Step),
     /// It is done.
-    Done(&'a Step),
-    /// The phase is through.
-    Through,
+    Done(usize, usize, &'a Step),
+    /// The turn is through.
+    Through(usize),
+    /// An interrupted act was undone: the run starts again at the first turn.
+    Again(&'a str),
+}
+
+/// A run that came to its end.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Why the machine needs a reboot, if it does.
+    pub reboot: Option<String>,
 }
 
 /// Where a run stopped, and why.
 #[derive(Debug, thiserror::Error)]
-#[error("{phase}: {}", step.as_deref().unwrap_or("cannot plan"))]
+#[error("{at}: {}", step.as_deref().unwrap_or("cannot plan"))]
 pub struct Failure {
-    /// The phase.
-    pub phase: &'static str,
-    /// The step, in words; `None` when the phase could not plan.
+    /// The turn.
+    pub at: Label,
+    /// The step, in words; `None` when the turn could not plan.
     pub step: Option<String>,
     /// Why.
     #[source]
-    pub cause: PlanError,
+    pub cause: Box<PlanError>,
 }
 
-/// Plans and applies each phase in its turn; with a reviewed plan, only what that plan says.
-pub fn bootstrap(
-    mode: Mode,
-    machine: &Wanted,
-    reviewed: Option<&SavedPlan>,
-    host: &mut dyn Host,
-    watch: &mut dyn FnMut(Event<'_>),
-) -> Result<(), Failure> {
-    let mut known = Known::default();
-    for (turn, phase) in phases(mode).iter().enumerate() {
-        let stopped = |step: Option<&Step>, cause| Failure {
-            phase: phase.name(),
-            step: step.map(|step| Line::of(step).to_string()),
-            cause,
-        };
-        watch(Event::Phase(phase.name()));
-        let planned = phase.plan(machine, &known, host).map_err(|cause| stopped(None, cause))?;
-        if let Some(reviewed) = reviewed {
-            reviewed.allows(phase.name(), &planned).map_err(|cause| stopped(None, cause))?;
-        }
-        watch(Event::Planned(&planned));
-        for step in &planned.steps {
-            watch(Event::Begins(step));
-            if let Step::Redo(act) = step {
-                let back = take_back(act, &phases(mode)[..turn], machine, &known, host);
-                back.map_err(|cause| stopped(Some(step), cause))?;
+impl Failure {
+    /// Before any step.
+    pub fn at(at: Label, cause: PlanError) -> Self {
+        Self { at, step: None, cause: Box::new(cause) }
+    }
+}
+
+/// Plans and applies each turn in its time; with a reviewed plan, only what that plan says.
+pub fn bootstrap(run: &Run<'_>, world: &mut World<'_>, watch: &mut dyn FnMut(Event<'_>)) -> Result<Done, Failure> {
+    let turns = turns(run.mode, run.wanted, run.prune);
+    let at_start = |cause: PlanError| Failure::at(Label::added(START), cause);
+    let mut pass = Pass { run, turns: &turns, facts: Facts::default(), named: BTreeSet::new(), is_second: false };
+    // First of all, also if the run stops right here: nobody else removes them.
+    world.host.remove_leftovers().map_err(|error| at_start(error.into()))?;
+    let undone = acts::check_abandoned(&pass.look(world)).map_err(at_start)?;
+    if let Some(reviewed) = run.reviewed {
+        reviewed.allows_turns(turns.iter().map(|turn| &turn.label)).map_err(at_start)?;
+    }
+    for id in undone {
+        world.host.note(&id, Progress::New).map_err(|error| at_start(error.into()))?;
+    }
+    if let Some(undone) = pass.go(world, watch)? {
+        watch(Event::Again(&undone));
+        Pass { is_second: true, facts: Facts::default(), named: BTreeSet::new(), ..pass }.go(world, watch)?;
+    }
+    reboot_reason(world).map(|reboot| Done { reboot }).map_err(|error| at_start(error.into()))
+}
+
+/// One way through all turns. A run has a second one after an undo: what removes an interrupted act may remove what
+/// earlier documents made, so that every turn looks again.
+struct Pass<'a> {
+    run: &'a Run<'a>,
+    turns: &'a [Turn<'a>],
+    facts: Facts,
+    named: BTreeSet<Named>,
+    is_second: bool,
+}
+
+impl Pass<'_> {
+    /// Gives the name of the act that was undone, if one was: then the rest is for the next pass.
+    fn go(&mut self, world: &mut World<'_>, watch: &mut dyn FnMut(Event<'_>)) -> Result<Option<String>, Failure> {
+        let mut queue = Queue::default();
+        for (index, turn) in self.turns.iter().enumerate() {
+            watch(Event::Turn(index));
+            let planned = self.planned(index, world).map_err(|cause| stopped(turn, None, cause))?;
+            watch(Event::Planned(index, &planned));
+            let kept = turn.document().map_or(Ok(()), |document| Ownership::note(document, &planned, world.host));
+            kept.map_err(|cause| stopped(turn, None, cause.into()))?;
+            for (at, step) in planned.steps.iter().enumerate() {
+                if queue.takes((index, at), step) {
+                    continue;
+                }
+                if !matches!(step, Step::Ensure(_) | Step::Close(_)) {
+                    self.restart(&mut queue, world, watch)?;
+                }
+                watch(Event::Starts(index, at, step));
+                if self.undone(step, world).map_err(|cause| stopped(turn, Some(step), cause))? == Undone::Changed {
+                    return Ok(Some(Line::of(step).target));
+                }
+                apply(step, world).map_err(|cause| stopped(turn, Some(step), cause.into()))?;
+                watch(Event::Done(index, at, step));
             }
-            apply(step, host).map_err(|cause| stopped(Some(step), cause.into()))?;
-            watch(Event::Done(step));
+            if !planned.forgets.is_empty() {
+                // What the records ask for must be done before they go.
+                self.restart(&mut queue, world, watch)?;
+            }
+            self.end(turn, planned, world)?;
+            watch(Event::Through(index));
         }
-        if let Some(earlier) = planned.known_after {
-            return Err(stopped(None, PlanError::StillUnknown(earlier)));
-        }
-        known.note_through(phase.name());
-        watch(Event::Through);
+        self.restart(&mut queue, world, watch)?;
+        Ok(None)
     }
-    Ok(())
+
+    fn look<'l>(&'l self, world: &'l World<'_>) -> Look<'l> {
+        Look {
+            wanted: self.run.wanted,
+            host: &*world.host,
+            cluster: world.cluster,
+            facts: &self.facts,
+            checks: Checks::Executed,
+            patience: world.patience,
+            stage: Stage::Run,
+            pending: &[],
+            named: &self.named,
+        }
+    }
+
+    fn planned(&self, index: usize, world: &World<'_>) -> Result<Planned, PlanError> {
+        let turn = &self.turns[index];
+        let planned = turn.plan(&self.look(world))?;
+        match self.run.reviewed {
+            None => {}
+            Some(reviewed) if self.is_second => reviewed.allows_acts(index, &turn.label, &planned)?,
+            Some(reviewed) => reviewed.allows(index, &turn.label, &planned)?,
+        }
+        Ok(planned)
+    }
+
+    /// Undoes what an interrupted act left.
+    fn undone(&self, step: &Step, world: &mut World<'_>) -> Result<Undone, PlanError> {
+        let Step::Redo(act) = step else { return Ok(Undone::Nothing) };
+        let undone = act.undo(world)?;
+        match undone == Undone::Changed && self.is_second {
+            true => Err(PlanError::NotUndone(act.name().to_owned())),
+            false => Ok(undone),
+        }
+    }
+
+    /// What a turn leaves to later ones.
+    fn end(&mut self, turn: &Turn<'_>, planned: Planned, world: &mut World<'_>) -> Result<(), Failure> {
+        let Planned { known_after, facts, names, forgets, .. } = planned;
+        if let Some(earlier) = known_after {
+            return Err(stopped(turn, None, PlanError::StillUnknown(earlier.reference())));
+        }
+        Ownership::forget(&forgets, world.host).map_err(|cause| stopped(turn, None, cause.into()))?;
+        self.facts.learn(&facts);
+        self.named.extend(names);
+        Ok(())
+    }
+
+    /// Does every queued restart; each turn that asked for it shows it.
+    fn restart(
+        &self,
+        queue: &mut Queue,
+        world: &mut World<'_>,
+        watch: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), Failure> {
+        for queued in queue.take() {
+            let step = Step::Ensure(queued.change());
+            queued.asked_by.iter().for_each(|(turn, at)| watch(Event::Starts(*turn, *at, &step)));
+            let (last, _) = queued.asked_by[queued.asked_by.len() - 1];
+            let ended = apply(&step, world).and_then(|()| match queued.running {
+                true => apply(&Step::Wait(Condition::ServiceActive(queued.service.clone()), UP_WITHIN), world),
+                false => Ok(()),
+            });
+            ended.map_err(|cause| stopped(&self.turns[last], Some(&step), cause.into()))?;
+            queued.asked_by.iter().for_each(|(turn, at)| watch(Event::Done(*turn, *at, &step)));
+        }
+        Ok(())
+    }
 }
 
-/// Takes back an act that was cut short, and makes so again what earlier phases had made so: `kubeadm reset` removes
-/// certificates whoever put them there, and kubeadm would then begin a cluster with others.
-fn take_back(
-    act: &Act,
-    earlier: &[&dyn Phase],
-    machine: &Wanted,
-    known: &Known,
-    host: &mut dyn Host,
-) -> Result<(), PlanError> {
-    host.undo(act)?;
-    for phase in earlier {
-        let steps = phase.plan(machine, known, host)?.steps;
-        for step in steps.iter().filter(|step| matches!(step, Step::Ensure(_))) {
-            apply(step, host)?;
-        }
-    }
-    Ok(())
+fn stopped(turn: &Turn<'_>, step: Option<&Step>, cause: PlanError) -> Failure {
+    let step = step.map(|step| Line::of(step).to_string());
+    Failure { step, ..Failure::at(turn.label.clone(), cause) }
 }
 
 /// Does one step; the only function that changes a machine.
-fn apply(step: &Step, host: &mut dyn Host) -> host::Result<()> {
+fn apply(step: &Step, world: &mut World<'_>) -> host::Result<()> {
     match step {
-        Step::Ensure(change) => host.ensure(change),
-        Step::Run(act) | Step::Redo(act) => host.begin(act).and_then(|()| host.run(act)).and_then(|()| host.end(act)),
-        Step::Close(act) => host.end(act),
-        Step::Wait(condition, within) => host.wait(condition, *within),
+        Step::Ensure(change) => world.host.ensure(change),
+        Step::Run(act) | Step::Redo(act) => run(&**act, world),
+        Step::Close(act) => world.host.note(&act.id(), Progress::Ended),
+        Step::Wait(Condition::ServiceActive(service), within) => world.host.wait_active(service, *within),
     }
+}
+
+fn run(act: &dyn Act, world: &mut World<'_>) -> host::Result<()> {
+    let id = act.id();
+    world.host.note(&id, Progress::Started)?;
+    if let Err(error) = act.run(world) {
+        if act.after_failure() == AfterFailure::Ended {
+            // The reason of the failure is worth more than that of a journal that can't be written.
+            let _ = world.host.note(&id, Progress::Failed);
+        }
+        return Err(error);
+    }
+    if act.needs_reboot() && world.host.live() {
+        world.host.ensure(&reboot_mark(act.name(), world.host.default_owner()))?;
+    }
+    world.host.note(&id, Progress::Ended)?;
+    // An interrupted run of an earlier definition of the same act is over with it.
+    for older in world.host.unfinished()?.iter().filter(|older| acts::is_same(older, &id)) {
+        world.host.note(older, Progress::New)?;
+    }
+    Ok(())
+}
+
+/// In memory, so that a reboot removes it.
+fn reboot_mark(act: &str, (uid, gid): (u32, u32)) -> Change {
+    let contents = Secret::new(format!("{act}\n").into_bytes());
+    Change::WriteFile {
+        path: contract::REBOOT_REQUIRED.to_owned(),
+        block: None,
+        was: None,
+        file: FileState { contents, mode: 0o644, uid, gid },
+        confidential: false,
+    }
+}
+
+/// Why the running machine needs a reboot, if it does.
+fn reboot_reason(world: &World<'_>) -> host::Result<Option<String>> {
+    if !world.host.live() {
+        return Ok(None);
+    }
+    if let Some(mark) = world.host.file(contract::REBOOT_REQUIRED)? {
+        let act = String::from_utf8_lossy(mark.contents.expose()).trim().to_owned();
+        return Ok(Some(format!("{act} needs one")));
+    }
+    let said_by_system = world.host.exists(contract::SYSTEM_REBOOT_REQUIRED)?;
+    Ok(said_by_system.then(|| format!("{} says so", contract::SYSTEM_REBOOT_REQUIRED)))
 }

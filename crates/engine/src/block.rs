@@ -2,25 +2,49 @@
 
 /// The file's contents with our block in them.
 pub(crate) fn with_block(file: &[u8], name: &str, block: &[u8]) -> Vec<u8> {
-    let (begin, end) = (format!("# BEGIN machineadm {name}"), format!("# END machineadm {name}"));
-    let mut ours = format!("{begin}\n").into_bytes();
-    ours.extend(lines(block).flat_map(|line| [line, b"\n"].concat()));
-    ours.extend(format!("{end}\n").into_bytes());
-
+    let [begin, end] = markers(name);
+    let ours = [joined(&[begin.as_bytes()]), joined(&lines(block).collect::<Vec<_>>()), joined(&[end.as_bytes()])];
     let old: Vec<&[u8]> = lines(file).collect();
-    // Without an end of its own after it, a begin is a line like any other: nothing of somebody else's may vanish.
-    let end_of = |first: usize| {
-        let after = &old[first + 1..];
-        let last = after.iter().position(|line| *line == end.as_bytes() || *line == begin.as_bytes())?;
-        (after[last] == end.as_bytes()).then_some((first, first + 1 + last))
-    };
-    let range = (0..old.len()).filter(|&at| old[at] == begin.as_bytes()).find_map(end_of);
-    let (before, after) = match range {
+    let (before, after) = match range(&old, name) {
         Some((first, last)) => (&old[..first], &old[last + 1..]),
         None => (&old[..], &[][..]),
     };
-    let join = |lines: &[&[u8]]| lines.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect::<Vec<u8>>();
-    [join(before), ours, join(after)].concat()
+    [joined(before), ours.concat(), joined(after)].concat()
+}
+
+/// The lines of our block, without its markers.
+pub(crate) fn block_of(file: &[u8], name: &str) -> Option<Vec<u8>> {
+    let old: Vec<&[u8]> = lines(file).collect();
+    range(&old, name).map(|(first, last)| joined(&old[first + 1..last]))
+}
+
+/// The file's contents without our block.
+pub(crate) fn without_block(file: &[u8], name: &str) -> Vec<u8> {
+    let old: Vec<&[u8]> = lines(file).collect();
+    match range(&old, name) {
+        Some((first, last)) => [joined(&old[..first]), joined(&old[last + 1..])].concat(),
+        None => file.to_vec(),
+    }
+}
+
+fn markers(name: &str) -> [String; 2] {
+    ["BEGIN", "END"].map(|which| format!("# {which} machineadm {name}"))
+}
+
+/// The lines of the markers. Without an end of its own after it, a begin is a line like any other: nothing of somebody
+/// else's may vanish.
+fn range(lines: &[&[u8]], name: &str) -> Option<(usize, usize)> {
+    let [begin, end] = markers(name);
+    let end_of = |first: usize| {
+        let after = &lines[first + 1..];
+        let last = after.iter().position(|line| *line == end.as_bytes() || *line == begin.as_bytes())?;
+        (after[last] == end.as_bytes()).then_some((first, first + 1 + last))
+    };
+    (0..lines.len()).filter(|&at| lines[at] == begin.as_bytes()).find_map(end_of)
+}
+
+fn joined(lines: &[&[u8]]) -> Vec<u8> {
+    lines.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect()
 }
 
 /// Lines without their ends; a last line without an end counts, an empty rest does not.
@@ -65,6 +89,14 @@ mod tests {
         let once = put(torn, "2");
         assert!(once.starts_with(torn));
         assert_eq!(put(&once, "2"), once);
+    }
+
+    #[test]
+    fn a_block_is_found_and_removed_with_its_markers() {
+        let file = put("a\n", "1\n2") + "b\n";
+        assert_eq!(block_of(file.as_bytes(), "x"), Some(b"1\n2\n".to_vec()));
+        assert_eq!(without_block(file.as_bytes(), "x"), b"a\nb\n");
+        assert_eq!((block_of(b"a\n", "x"), without_block(b"a", "x")), (None, b"a".to_vec()));
     }
 
     proptest! {

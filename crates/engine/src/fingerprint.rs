@@ -1,45 +1,60 @@
 //! What a step is, in 32 bytes: what it does and what it met, so that a reviewed plan can be told from another.
-use crate::Step;
-use documents::v1alpha1::{Command, Program, Repeat, When};
-use host::{Act, Change, Condition, FileState, Init, hex};
+use crate::{Act, Step, plan::Condition};
+use host::{Change, FileState};
+use objects::hex;
 use sha2::{Digest, Sha256};
 
 impl Step {
     /// Equal for equal steps only, contents and the state that was seen included.
     pub fn fingerprint(&self) -> String {
-        let mut parts = Parts(Sha256::new());
-        match self {
+        Parts::of(|parts| match self {
             Self::Ensure(change) => parts.change(change),
-            Self::Run(act) => parts.act("run", act),
-            Self::Redo(act) => parts.act("redo", act),
-            Self::Close(act) => parts.act("close", act),
+            Self::Run(act) => act.compares(parts.text("run")),
+            Self::Redo(act) => act.compares(parts.text("redo")),
+            Self::Close(act) => act.compares(parts.text("close")),
             Self::Wait(Condition::ServiceActive(service), within) => {
                 parts.text("wait").text(service).text(&within.as_nanos().to_string());
             }
-        }
-        hex(&parts.0.finalize())
+        })
     }
 }
 
+/// What an act is, however the journal stands.
+pub(crate) fn act_fingerprint(act: &dyn Act) -> String {
+    Parts::of(|parts| act.compares(parts))
+}
+
 /// Parts with their lengths, so that no two lists of parts look the same.
-struct Parts(Sha256);
+#[derive(Debug)]
+pub struct Parts(Sha256);
 
 impl Parts {
-    fn bytes(&mut self, part: &[u8]) -> &mut Self {
+    /// The digest of the parts that a function adds.
+    pub(crate) fn of(add: impl FnOnce(&mut Self)) -> String {
+        let mut parts = Self(Sha256::new());
+        add(&mut parts);
+        hex::encode(&parts.0.finalize())
+    }
+
+    /// Adds bytes.
+    pub fn bytes(&mut self, part: &[u8]) -> &mut Self {
         self.0.update((part.len() as u64).to_le_bytes());
         self.0.update(part);
         self
     }
 
-    fn text(&mut self, part: &str) -> &mut Self {
+    /// Adds a text.
+    pub fn text(&mut self, part: &str) -> &mut Self {
         self.bytes(part.as_bytes())
     }
 
-    fn maybe(&mut self, part: Option<&str>) -> &mut Self {
+    /// Adds a text that may be missing.
+    pub fn maybe(&mut self, part: Option<&str>) -> &mut Self {
         self.text(if part.is_some() { "some" } else { "none" }).text(part.unwrap_or_default())
     }
 
-    fn list(&mut self, parts: &[String]) -> &mut Self {
+    /// Adds a list of texts.
+    pub fn list(&mut self, parts: &[String]) -> &mut Self {
         self.text(&parts.len().to_string());
         parts.iter().fold(self, |all, part| all.text(part))
     }
@@ -55,9 +70,10 @@ impl Parts {
 
     fn change(&mut self, change: &Change) {
         match change {
-            Change::WriteFile { path, was, file, confidential: _ } => {
-                self.text("write").text(path).file(was.as_ref()).file(Some(file))
+            Change::WriteFile { path, block, was, file, confidential: _ } => {
+                self.text("write").text(path).maybe(block.as_deref()).file(was.as_ref()).file(Some(file))
             }
+            Change::RemoveFile { path, was } => self.text("remove").text(path).file(Some(was)),
             Change::SetSysctl { key: _, path, was, value } => {
                 self.text("sysctl").text(path).maybe(was.as_deref()).text(value)
             }
@@ -68,50 +84,17 @@ impl Parts {
             }
         };
     }
-
-    fn act(&mut self, verb: &str, act: &Act) {
-        self.text(verb);
-        match act {
-            Act::Command(command) => self.command(command),
-            Act::Init(init) => self.init(init),
-        }
-    }
-
-    /// All of it, unlike its name in the journal: a variable such as `LD_PRELOAD` makes another command of it.
-    fn command(&mut self, command: &Command) {
-        let Command { name, program, when, repeat, creates, unless, environment, timeout } = command;
-        self.text("command").text(name);
-        match program {
-            Program::Argv(argv) => self.text("argv").list(argv),
-            Program::Shell(script) => self.text("shell").text(script.expose()),
-        };
-        self.text(match when {
-            When::Before => "before",
-            When::After => "after",
-        });
-        self.text(match repeat {
-            Repeat::Once => "once",
-            Repeat::Always => "always",
-        });
-        self.maybe(creates.as_deref()).maybe(unless.as_ref().map(|test| test.expose().as_str()));
-        self.text(&environment.len().to_string());
-        for (variable, value) in environment {
-            self.text(variable).text(value.expose());
-        }
-        self.text(&timeout.as_nanos().to_string());
-    }
-
-    fn init(&mut self, init: &Init) {
-        let Init { file, flags, api_version, version, runtime_socket } = init;
-        self.text("init").text(file.expose()).list(flags).text(api_version).text(version).text(runtime_socket);
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use documents::Secret;
-    use std::{collections::BTreeSet, time::Duration};
+    use crate::acts::{CommandAct, KubeadmInit};
+    use documents::{
+        Secret,
+        v1alpha1::{Command, Program, Repeat},
+    };
+    use std::{collections::BTreeSet, rc::Rc, time::Duration};
 
     fn secret(text: &str) -> Secret<String> {
         Secret::new(text.to_owned())
@@ -121,17 +104,17 @@ mod tests {
         Command {
             name: "a".into(),
             program: Program::Argv(vec!["true".into()]),
-            when: When::Before,
             repeat: Repeat::Once,
             creates: None,
             unless: None,
             environment: [("X".to_owned(), secret("a"))].into(),
             timeout: Duration::from_secs(1),
+            needs_reboot: false,
         }
     }
 
-    fn init() -> Init {
-        Init {
+    fn init() -> KubeadmInit {
+        KubeadmInit {
             file: secret("a"),
             flags: Vec::new(),
             api_version: "v1".into(),
@@ -157,8 +140,16 @@ mod tests {
             Command { environment: pairs.iter().map(pair).collect(), ..command() }
         };
         // Whoever adds a member has to name it here, and to change it below.
-        let Command { name: _, program: _, when: _, repeat: _, creates: _, unless: _, environment: _, timeout: _ } =
-            command();
+        let Command {
+            name: _,
+            program: _,
+            repeat: _,
+            creates: _,
+            unless: _,
+            environment: _,
+            timeout: _,
+            needs_reboot: _,
+        } = command();
         let changed = [
             command(),
             Command { name: "b".into(), ..command() },
@@ -166,7 +157,7 @@ mod tests {
             Command { program: argv(&["tr", "ue"]), ..command() },
             Command { program: argv(&["shell", "true"]), ..command() },
             Command { program: Program::Shell(secret("true")), ..command() },
-            Command { when: When::After, ..command() },
+            Command { needs_reboot: true, ..command() },
             Command { repeat: Repeat::Always, ..command() },
             Command { creates: Some("/x".into()), ..command() },
             Command { creates: Some(String::new()), ..command() },
@@ -177,25 +168,26 @@ mod tests {
             environment(&[("XL", "a")]),
             Command { timeout: Duration::from_millis(1001), ..command() },
         ];
-        let run = changed.map(|command| Step::Run(Act::Command(command)));
-        let others = [Step::Redo, Step::Close].map(|step| step(Act::Command(command())));
+        let run = changed.map(|command| Step::Run(Rc::new(CommandAct(command))));
+        let others = [Step::Redo, Step::Close].map(|step| step(Rc::new(CommandAct(command()))));
         assert_distinct(&[&run[..], &others].concat());
     }
 
     #[test]
     fn a_beginning_with_any_other_member_is_another_step() {
-        let flags = |flags: &[&str]| Init { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..init() };
-        let Init { file: _, flags: _, api_version: _, version: _, runtime_socket: _ } = init();
+        let flags =
+            |flags: &[&str]| KubeadmInit { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..init() };
+        let KubeadmInit { file: _, flags: _, api_version: _, version: _, runtime_socket: _ } = init();
         let changed = [
             init(),
-            Init { file: secret("b"), ..init() },
+            KubeadmInit { file: secret("b"), ..init() },
             flags(&["--a --b"]),
             flags(&["--a", "--b"]),
-            Init { api_version: "v2".into(), ..init() },
-            Init { version: "v1.36.5".into(), ..init() },
-            Init { runtime_socket: "/b".into(), ..init() },
+            KubeadmInit { api_version: "v2".into(), ..init() },
+            KubeadmInit { version: "v1.36.5".into(), ..init() },
+            KubeadmInit { runtime_socket: "/b".into(), ..init() },
         ];
-        assert_distinct(&changed.map(|init| Step::Run(Act::Init(init))));
+        assert_distinct(&changed.map(|init| Step::Run(Rc::new(init))));
     }
 
     #[test]

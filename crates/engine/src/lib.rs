@@ -1,22 +1,48 @@
-//! The engine: plans what a machine needs, phase by phase, and applies each phase in its turn.
+//! The engine: takes the documents of a configuration in their order, plans what each still needs, and does it.
+//!
+//! ```text
+//!  Wanted ──turns──▶ Turn ──Look──▶ Planned ──review──▶ Step ──World──▶ machine, cluster
+//!  (documents        (a document,   (steps,             (Ensure, Run,
+//!   in order)         or what the    facts, remarks)     Wait)
+//!                     engine adds)
+//! ```
+//!
+//! - [`turns`] is the order of a run: one turn for each document, and the few that the engine adds ([`ADDED`]).
+//! - A phase (`phases/`, one file for each kind) looks at the machine through a read-only [`Look`] just before its turn
+//!   and proposes [`Step`]s: make a part of the machine so, run an [`Act`] for its effect, or wait. It changes nothing.
+//! - An act (`acts/`, one file each) says everything about itself: id, effect seen, run, undo, how it shows, what a
+//!   review compares. **The look outranks the journal**: `plan.rs` has that rule.
+//! - [`bootstrap`] alone changes machines, through a [`World`]. What earlier turns found out flows forward as [`Facts`].
+//! - [`Outcome`] records a run, [`PlanView`] shows a plan, [`SavedPlan`] stores one for review, `ownership.rs` remembers
+//!   which document wrote which path and what was there before.
+mod acts;
 mod apply;
 mod block;
 mod fingerprint;
+mod label;
+mod look;
 mod mode;
 pub mod outcome;
+mod ownership;
 mod phases;
 mod plan;
 mod redact;
+mod restarts;
 mod saved;
+mod turns;
 mod view;
 mod wanted;
 
-pub use apply::{Event, Failure, bootstrap};
+pub use acts::{Act, AfterFailure, Effect, Undone, check_unfinished};
+pub use apply::{Done, Event, Failure, Run, bootstrap};
+pub use label::Label;
+pub use look::{Checks, Cluster, Facts, Look, Patience, Unanswered, World};
 pub use mode::Mode;
 pub use outcome::Outcome;
-pub use phases::phases;
-pub use plan::{Known, Phase, PlanError, Planned, Preview, Remark, Step, preview, steps_for};
+pub use phases::{PHASES, Phase, Role};
+pub use plan::{Ask, Condition, Named, PlanError, Planned, Preview, Remark, Step, preview, steps_for};
 pub use redact::{LineRedactor, Redactor};
 pub use saved::{Reviewed, SavedPlan, Unreadable};
-pub use view::{Line, PhaseView, PlanView};
+pub use turns::{ADDED, Addition, Place, Prune, Turn, turns};
+pub use view::{Line, PlanView, TurnView};
 pub use wanted::{Provenance, Wanted};

@@ -1,5 +1,5 @@
 //! The outcome: what a run did, step by step, and where it stopped. Programs read it; its form is versioned.
-use crate::{Event, Failure, Line, Mode, PlanError, Provenance, Redactor, Wanted, phases};
+use crate::{Done, Event, Failure, Label, Line, Mode, PlanError, Provenance, Prune, Redactor, Wanted, turns};
 use documents::v1alpha1::API_VERSION;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ const TAIL_LINES: usize = 20;
 
 /// Where a run stands while it fetches what its configuration points to.
 pub const CONFIGURATION: &str = "configuration";
-/// Where a run stands before its first phase: it keeps its configuration and says that it began.
+/// Where a run stands before its first turn: it stores its configuration and records that it started.
 pub const START: &str = "start";
 /// Where it stands after its last: it says how it ended.
 pub const END: &str = "end";
@@ -40,8 +40,11 @@ pub struct Outcome {
     /// Where they came from, in their order.
     #[serde(default)]
     pub sources: Vec<Provenance>,
-    /// Phase by phase.
-    pub phases: Vec<PhaseOutcome>,
+    /// Turn by turn: documents in their order, and what the engine adds.
+    pub phases: Vec<TurnOutcome>,
+    /// Why the machine needs a reboot, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reboot: Option<String>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureOutcome>,
@@ -61,12 +64,15 @@ pub enum State {
     NotReached,
 }
 
-/// What a phase did.
+/// What a turn did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PhaseOutcome {
-    /// Its name.
+pub struct TurnOutcome {
+    /// Its name: a document's kind and name, or what the engine adds.
     pub name: String,
+    /// The document's place in the stream after expansion, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<usize>,
     /// How far it came.
     pub state: State,
     /// When it began.
@@ -103,9 +109,12 @@ pub struct StepOutcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailureOutcome {
-    /// The phase.
+    /// The turn: a document's kind and name, what the engine adds, or a stage outside of the turns.
     pub phase: String,
-    /// The step, unless the phase could not even plan.
+    /// The document's place in the stream after expansion, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<usize>,
+    /// The step, unless the turn could not even plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     /// The cause in one line.
@@ -119,16 +128,8 @@ pub struct FailureOutcome {
 }
 
 impl Outcome {
-    /// A run that begins now.
+    /// A run that starts now.
     pub fn begin(version: &str, machine: String, mode: Mode, wanted: &Wanted, now: Timestamp) -> Self {
-        let phase = |name: &str| PhaseOutcome {
-            name: name.to_owned(),
-            state: State::NotReached,
-            started: None,
-            seconds: 0.0,
-            steps: Vec::new(),
-            remarks: Vec::new(),
-        };
         Self {
             api_version: API_VERSION.into(),
             kind: "Outcome".into(),
@@ -138,70 +139,73 @@ impl Outcome {
             state: State::Running,
             started: now,
             finished: None,
-            documents: wanted.documents,
+            documents: wanted.documents.len(),
             sources: wanted.sources.clone(),
-            phases: phases(mode).iter().map(|known| phase(known.name())).collect(),
+            phases: turns(mode, wanted, Prune::List).iter().map(|turn| TurnOutcome::of(&turn.label)).collect(),
+            reboot: None,
             failure: None,
         }
     }
 
     /// Takes note of an event.
     pub fn note(&mut self, event: &Event<'_>, now: Timestamp) {
-        if let Event::Phase(name) = event
-            && let Some(phase) = self.phases.iter_mut().find(|phase| phase.name == *name)
-        {
-            (phase.state, phase.started) = (State::Running, Some(now));
-        }
-        let Some(phase) = self.phases.iter_mut().rfind(|phase| phase.state == State::Running) else { return };
         match event {
-            Event::Phase(_) => {}
-            Event::Planned(planned) => {
-                let step = |step| StepOutcome {
-                    what: Line::of(step).to_string(),
-                    state: State::NotReached,
-                    started: None,
-                    seconds: 0.0,
-                };
-                phase.steps = planned.steps.iter().map(step).collect();
-                phase.remarks = planned.remarks.iter().map(ToString::to_string).collect();
-            }
-            Event::Begins(_) => {
-                if let Some(step) = phase.steps.iter_mut().find(|step| step.state == State::NotReached) {
+            Event::Turn(turn) => self.turn(*turn, |turn| (turn.state, turn.started) = (State::Running, Some(now))),
+            Event::Planned(turn, planned) => self.turn(*turn, |turn| {
+                turn.steps = planned.steps.iter().map(|step| StepOutcome::of(&Line::of(step))).collect();
+                turn.remarks.extend(planned.remarks.iter().map(ToString::to_string));
+            }),
+            Event::Starts(turn, step, _) => self.turn(*turn, |turn| {
+                if let Some(step) = turn.steps.get_mut(*step) {
                     (step.state, step.started) = (State::Running, Some(now));
                 }
+            }),
+            Event::Done(turn, step, _) => self.turn(*turn, |turn| {
+                if let Some(step) = turn.steps.get_mut(*step) {
+                    step.end(State::Succeeded, now);
+                }
+            }),
+            Event::Through(turn) => self.turn(*turn, |turn| turn.end(State::Succeeded, now)),
+            Event::Again(act) => self.start_again(act),
+        }
+    }
+
+    fn turn(&mut self, turn: usize, change: impl FnOnce(&mut TurnOutcome)) {
+        self.phases.get_mut(turn).map(change);
+    }
+
+    /// Every turn comes again; the one whose act was undone says so.
+    fn start_again(&mut self, act: &str) {
+        for turn in &mut self.phases {
+            let was_undone = turn.state == State::Running;
+            (turn.state, turn.started, turn.seconds) = (State::NotReached, None, 0.0);
+            turn.steps.clear();
+            turn.remarks.clear();
+            if was_undone {
+                turn.remarks.push(format!("{act} was interrupted before; it was undone, and the run started again"));
             }
-            Event::Done(_) => phase.end_step(State::Succeeded, now),
-            Event::Through => phase.end(State::Succeeded, now),
         }
     }
 
     /// The run is over; output and cause go through the redactor.
-    pub fn end(&mut self, failure: Option<&Failure>, redactor: &Redactor, now: Timestamp) {
+    pub fn end(&mut self, ended: Result<&Done, &Failure>, redactor: &Redactor, now: Timestamp) {
         self.finished = Some(now);
-        self.state = if failure.is_some() { State::Failed } else { State::Succeeded };
-        let Some(failure) = failure else { return };
-        if let Some(phase) = self.phases.iter_mut().find(|phase| phase.state == State::Running) {
-            phase.end_step(State::Failed, now);
-            phase.end(State::Failed, now);
-        }
-        let host = match &failure.cause {
-            PlanError::Look(error) => Some(error),
-            _ => None,
+        let failure = match ended {
+            Ok(Done { reboot }) => {
+                (self.state, self.reboot) = (State::Succeeded, reboot.clone());
+                return;
+            }
+            Err(failure) => failure,
         };
-        let output = host.and_then(host::Error::output).map(|output| redactor.redact(output.expose()));
-        let lines: Vec<String> = output.unwrap_or_default().lines().map(str::to_owned).collect();
-        self.failure = Some(FailureOutcome {
-            phase: failure.phase.to_owned(),
-            step: failure.step.clone(),
-            cause: redactor.redact(&chain(&failure.cause)),
-            output: lines[lines.len().saturating_sub(TAIL_LINES)..].to_vec(),
-            advice: match &failure.cause {
-                PlanError::Wrong(_) => {
-                    Some("put the configuration right, and give it: machineadm bootstrap -f FILE".into())
-                }
-                _ => host.and_then(host::Error::advice),
-            },
-        });
+        self.state = State::Failed;
+        for turn in &mut self.phases {
+            // A restart is done for turns that are through.
+            let has_failed = turn.fail_step(now) || turn.state == State::Running;
+            if has_failed {
+                turn.end(State::Failed, now);
+            }
+        }
+        self.failure = Some(FailureOutcome::of(failure, redactor));
     }
 
     /// The bytes to keep.
@@ -212,16 +216,67 @@ impl Outcome {
     }
 }
 
-impl PhaseOutcome {
+impl TurnOutcome {
+    fn of(label: &Label) -> Self {
+        Self {
+            name: label.to_string(),
+            document: label.number(),
+            state: State::NotReached,
+            started: None,
+            seconds: 0.0,
+            steps: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
     fn end(&mut self, state: State, now: Timestamp) {
         self.state = state;
         self.seconds = seconds(self.started, now);
     }
 
-    fn end_step(&mut self, state: State, now: Timestamp) {
-        if let Some(step) = self.steps.iter_mut().find(|step| step.state == State::Running) {
-            step.state = state;
-            step.seconds = seconds(step.started, now);
+    /// Ends the step at work, if there is one.
+    fn fail_step(&mut self, now: Timestamp) -> bool {
+        match self.steps.iter_mut().find(|step| step.state == State::Running) {
+            Some(step) => {
+                step.end(State::Failed, now);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl StepOutcome {
+    fn of(line: &Line) -> Self {
+        Self { what: line.to_string(), state: State::NotReached, started: None, seconds: 0.0 }
+    }
+
+    fn end(&mut self, state: State, now: Timestamp) {
+        self.state = state;
+        self.seconds = seconds(self.started, now);
+    }
+}
+
+impl FailureOutcome {
+    fn of(failure: &Failure, redactor: &Redactor) -> Self {
+        let host = match &*failure.cause {
+            PlanError::Look(error) => Some(error),
+            _ => None,
+        };
+        let output = host.and_then(host::Error::output).map(|output| redactor.redact(output.expose()));
+        let lines: Vec<String> = output.unwrap_or_default().lines().map(str::to_owned).collect();
+        Self {
+            phase: failure.at.to_string(),
+            document: failure.at.number(),
+            step: failure.step.clone(),
+            cause: redactor.redact(&chain(&failure.cause)),
+            output: lines[lines.len().saturating_sub(TAIL_LINES)..].to_vec(),
+            advice: match &*failure.cause {
+                PlanError::Wrong(_) => {
+                    Some("correct the configuration, and pass it: machineadm bootstrap -f FILE".into())
+                }
+                _ => host.and_then(host::Error::advice),
+            },
         }
     }
 }

@@ -1,8 +1,12 @@
 //! The plan: plain data, complete enough that applying it needs no decisions of its own.
-use crate::{Mode, Wanted, phases};
+use crate::look::Stage;
+use crate::{
+    Act, Checks, Cluster, Effect, Facts, Failure, Label, Look, Mode, Prune, Wanted, acts, outcome::START, restarts,
+    turns::turns,
+};
 use documents::v1alpha1::Repeat;
-use host::{Act, Change, Condition, Effect, Inspect, Progress};
-use std::time::Duration;
+use host::{Change, Inspect, Progress};
+use std::{collections::BTreeSet, rc::Rc, time::Duration};
 
 /// One step of a plan: make something so, run something for its effect, or wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,31 +14,71 @@ pub enum Step {
     /// Make a part of the machine so.
     Ensure(Change),
     /// Run something for its effect.
-    Run(Act),
-    /// Take back what our own interrupted run left, then run it.
-    Redo(Act),
+    Run(Rc<dyn Act>),
+    /// Undo what our own interrupted run left, then run it.
+    Redo(Rc<dyn Act>),
     /// All of it is done; only the journal does not know yet.
-    Close(Act),
+    Close(Rc<dyn Act>),
     /// Wait for a condition, so long at most.
     Wait(Condition, Duration),
 }
 
 impl Step {
-    /// Whether it changes the machine, as a person would count.
+    /// Whether it changes the machine, as an operator would count.
     pub const fn is_change(&self) -> bool {
         matches!(self, Self::Ensure(_) | Self::Run(_) | Self::Redo(_))
     }
+
+    /// Whether it runs something for its effect.
+    pub const fn is_act(&self) -> bool {
+        matches!(self, Self::Run(_) | Self::Redo(_))
+    }
 }
 
-/// What a phase can say now.
+/// Something to wait for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The service runs.
+    ServiceActive(String),
+}
+
+/// What a turn can say now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Planned {
     /// The steps still missing, as far as they are known.
     pub steps: Vec<Step>,
-    /// The earlier phase that alone can tell the rest.
-    pub known_after: Option<&'static str>,
-    /// What a person should know although there is nothing to do.
+    /// The earlier turn that alone can tell the rest.
+    pub known_after: Option<Label>,
+    /// What an operator should know although there is nothing to do.
     pub remarks: Vec<Remark>,
+    /// What this turn has found out for later ones.
+    pub facts: Facts,
+    /// Everything that this turn's document names, whether it needs a change or not.
+    pub names: Vec<Named>,
+    /// Ownership records that end with this turn.
+    pub(crate) forgets: Vec<Named>,
+}
+
+impl Planned {
+    /// Whether there may be something to do.
+    pub fn is_open(&self) -> bool {
+        let not_checked = self.remarks.iter().any(|remark| matches!(remark, Remark::NotChecked(_)));
+        self.known_after.is_some() || not_checked || self.steps.iter().any(Step::is_change)
+    }
+}
+
+/// A part of the machine that one document at most owns.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Named {
+    /// A file, or a managed block of one.
+    File {
+        /// Absolute path.
+        path: String,
+        /// The block's name.
+        block: Option<String>,
+    },
+    /// A kernel parameter, by its path below `/proc/sys`.
+    Parameter(String),
 }
 
 /// Something to know although there is nothing to do.
@@ -42,38 +86,30 @@ pub struct Planned {
 pub enum Remark {
     /// The command ran, but nothing shows its effect.
     Unverifiable(String),
+    /// It ended well before, and some of its effect is missing now.
+    Incomplete(String),
+    /// Its `unless` was not executed, or did not end in time.
+    NotChecked(String),
+    /// Something could not be asked.
+    Unasked {
+        /// What it is about.
+        what: String,
+        /// Why not.
+        why: String,
+    },
     /// No service manager runs here: the service reads its files when it starts.
     AtServiceStart(String),
-    /// The tree does not run: its kernel takes these up at its boot.
+    /// The root file system does not run: its kernel takes these up when it boots.
     AtBoot(&'static str),
-}
-
-/// What a run knows that no look can tell; a preview knows nothing.
-#[derive(Clone, Debug, Default)]
-pub struct Known {
-    through: Vec<&'static str>,
-}
-
-impl Known {
-    /// Whether this run has already done what the phase had to do.
-    pub fn is_through(&self, phase: &str) -> bool {
-        self.through.contains(&phase)
-    }
-
-    /// A phase has done its part.
-    pub(crate) fn note_through(&mut self, phase: &'static str) {
-        self.through.push(phase);
-    }
-}
-
-/// A part of the workflow; it looks and proposes, and changes nothing.
-pub trait Phase: Sync {
-    /// The name used on the command line, in reports and in the docs.
-    fn name(&self) -> &'static str;
-    /// What it does, in one line for the docs.
-    fn summary(&self) -> &'static str;
-    /// What is still missing on this machine.
-    fn plan(&self, machine: &Wanted, known: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError>;
+    /// An earlier document wrote this, and no document names it any more.
+    Stale {
+        /// What it is.
+        what: String,
+        /// The document that wrote it.
+        document: String,
+        /// What pruning would do, or why it leaves it alone.
+        fate: &'static str,
+    },
 }
 
 /// Planning stopped.
@@ -85,60 +121,154 @@ pub enum PlanError {
     /// A part of the configuration could not be had.
     #[error("{0}")]
     Unavailable(String),
-    /// The configuration of a run that goes on has turned out wrong.
+    /// The configuration of a run that goes on has turned out invalid.
     #[error("{0}")]
     Wrong(String),
     /// What a reviewed configuration points to is not what it was.
     #[error("what the configuration points to has changed since the plan was made")]
     Exchanged,
-    /// The machine is not fit to become a node; everything that is wrong, at once.
+    /// The machine is not fit to become a node; every problem at once.
     #[error("{}", .0.join("; "))]
     Unfit(Vec<String>),
-    /// Somebody else's half-done work is in the way.
-    #[error("{0} was begun by somebody else and not finished; take it back yourself (`kubeadm reset`), then run again")]
+    /// Unfinished work that machineadm did not start is in the way.
+    #[error("{0} was started outside machineadm and did not finish; run \"kubeadm reset\", then run machineadm again")]
     Foreign(String),
-    /// It was this phase's turn and it still could not tell.
-    #[error("what {0} should have brought is still not there")]
-    StillUnknown(&'static str),
+    /// Work that machineadm did not start, and whether it is finished could not be asked.
+    #[error(
+        "{act} was run outside machineadm, and whether it has finished could not be asked: {why}; start the API server, then run machineadm again"
+    )]
+    Unknown {
+        /// What was run.
+        act: String,
+        /// Why it could not be asked.
+        why: String,
+    },
+    /// Work that machineadm started, and that this configuration no longer has.
+    #[error("{0}")]
+    Abandoned(String),
+    /// Undoing an act did not remove what it had left.
+    #[error("{0} was undone, and some of its files are still there; run \"kubeadm reset\" and check its output")]
+    NotUndone(String),
+    /// It was this turn's time and it still could not tell.
+    #[error("{0} did not bring what this step needs")]
+    StillUnknown(String),
+    /// No phase handles documents of this kind.
+    #[error("no plugin for {0} on this machine")]
+    NoPlugin(String),
     /// The machine is not as it was when the plan was reviewed.
     #[error("the machine has changed since the plan was made: {0}")]
     Drifted(String),
 }
 
-/// What an act needs, given what the machine shows and the journal says. The look outranks the journal.
-pub fn steps_for(act: Act, repeat: Repeat, seen: &dyn Inspect) -> Result<Planned, PlanError> {
-    let steps = match (seen.effect(&act)?, seen.progress(&act)?) {
-        (Effect::Done, Progress::Began) => vec![Step::Close(act)],
-        (Effect::Done, _) => Vec::new(),
-        (Effect::Absent, _) => vec![Step::Run(act)],
-        (Effect::Partial, Progress::Began) => vec![Step::Redo(act)],
-        (Effect::Partial, _) => return Err(PlanError::Foreign(act.name().to_owned())),
-        (Effect::Unseen, Progress::Ended) if repeat == Repeat::Once => {
-            let remarks = vec![Remark::Unverifiable(act.name().to_owned())];
-            return Ok(Planned { remarks, ..Planned::default() });
-        }
-        (Effect::Unseen, Progress::Began) => vec![Step::Redo(act)],
-        (Effect::Unseen, _) => vec![Step::Run(act)],
-    };
-    Ok(Planned { steps, ..Planned::default() })
-}
-
-/// What each phase says now, in order.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Preview(pub Vec<(&'static str, Planned)>);
-
-impl Preview {
-    /// How many changes are known.
-    pub fn changes(&self) -> usize {
-        self.0.iter().flat_map(|(_, planned)| &planned.steps).filter(|step| step.is_change()).count()
+impl PlanError {
+    /// Whether only an operator can go on.
+    pub const fn needs_operator(&self) -> bool {
+        matches!(self, Self::Foreign(_) | Self::Unknown { .. } | Self::Abandoned(_) | Self::NotUndone(_))
     }
 }
 
-/// Asks every phase now.
-pub fn preview(mode: Mode, machine: &Wanted, seen: &dyn Inspect) -> Result<Preview, (&'static str, PlanError)> {
-    let ask = |phase: &&dyn Phase| match phase.plan(machine, &Known::default(), seen) {
-        Ok(planned) => Ok((phase.name(), planned)),
-        Err(error) => Err((phase.name(), error)),
+/// What an act needs, given what the machine shows and the journal says. The look outranks the journal.
+pub fn steps_for(act: Rc<dyn Act>, look: &Look<'_>) -> Result<Planned, PlanError> {
+    let name = act.name().to_owned();
+    let mut planned = Planned::default();
+    let step = match (act.effect(look)?, look.host.progress(&act.id())?) {
+        (Effect::Done, Progress::Started | Progress::Failed) => Some(Step::Close(act)),
+        (Effect::Done, Progress::New | Progress::Ended) => None,
+        (Effect::Absent, _) => Some(Step::Run(act)),
+        (Effect::Partial, Progress::Started | Progress::Failed) => Some(Step::Redo(act)),
+        (Effect::Partial, Progress::New) => return Err(PlanError::Foreign(name)),
+        (Effect::Partial, Progress::Ended) => {
+            planned.remarks.push(Remark::Incomplete(name));
+            None
+        }
+        (Effect::Unanswered(why), progress) => {
+            let step = match progress {
+                Progress::Ended => None,
+                Progress::Started | Progress::Failed => Some(Step::Redo(act)),
+                Progress::New => return Err(PlanError::Unknown { act: name, why }),
+            };
+            planned.remarks.push(Remark::Unasked { what: name, why });
+            step
+        }
+        (Effect::NotChecked, _) => {
+            planned.remarks.push(Remark::NotChecked(name));
+            None
+        }
+        (Effect::Unseen, Progress::Ended) if act.repeat() == Repeat::Once => {
+            planned.remarks.push(Remark::Unverifiable(name));
+            None
+        }
+        (Effect::Unseen, Progress::Started) => Some(Step::Redo(act)),
+        (Effect::Unseen, _) => Some(Step::Run(act)),
     };
-    phases(mode).iter().map(ask).collect::<Result<_, _>>().map(Preview)
+    planned.steps.extend(step);
+    Ok(planned)
+}
+
+/// What each turn says now, in order.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Preview(pub Vec<(Label, Planned)>);
+
+impl Preview {
+    /// How many changes are known; a service that several turns restart is restarted once.
+    pub fn changes(&self) -> usize {
+        let steps = self.0.iter().flat_map(|(_, planned)| &planned.steps);
+        steps.filter(|step| step.is_change()).count() - restarts::merged(&self.0).len()
+    }
+
+    /// Whether there may be something to do.
+    pub fn is_open(&self) -> bool {
+        self.0.iter().any(|(_, planned)| planned.is_open())
+    }
+}
+
+/// What a plan is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// The mode.
+    pub mode: Mode,
+    /// The documents.
+    pub wanted: &'a Wanted,
+    /// Whether what no document names any more is removed.
+    pub prune: Prune,
+    /// Whether a user's `unless` is executed.
+    pub checks: Checks,
+    /// How long to wait for a server that does not answer.
+    pub patience: Duration,
+}
+
+/// Asks every turn now.
+pub fn preview(ask: &Ask<'_>, host: &dyn Inspect, cluster: &dyn Cluster) -> Result<Preview, Failure> {
+    let Ask { mode, wanted, prune, checks, patience } = *ask;
+    let (mut facts, mut pending, mut named) = (Facts::default(), Vec::new(), BTreeSet::new());
+    let look = Look {
+        wanted,
+        host,
+        cluster,
+        facts: &facts,
+        checks,
+        patience,
+        stage: Stage::Preview,
+        pending: &[],
+        named: &named,
+    };
+    acts::check_abandoned(&look).map_err(|error| Failure::at(Label::added(START), error))?;
+    for turn in turns(mode, wanted, prune) {
+        let look = Look {
+            wanted,
+            host,
+            cluster,
+            facts: &facts,
+            checks,
+            patience,
+            stage: Stage::Preview,
+            pending: &pending,
+            named: &named,
+        };
+        let planned = turn.plan(&look).map_err(|error| Failure::at(turn.label.clone(), error))?;
+        facts.learn(&planned.facts);
+        named.extend(planned.names.iter().cloned());
+        pending.push((turn.label, planned));
+    }
+    Ok(Preview(pending))
 }

@@ -1,5 +1,5 @@
 //! A reviewed plan: the configuration, and the fingerprint of every step that was shown.
-use crate::{Mode, PlanError, Planned, Preview};
+use crate::{Label, Line, Mode, PlanError, Planned, Preview, Prune, Step, fingerprint::act_fingerprint};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use documents::{Secret, v1alpha1::API_VERSION};
 use serde::{Deserialize, Serialize};
@@ -19,10 +19,13 @@ pub struct SavedPlan {
     /// The mode that it was made for.
     pub mode: Mode,
     configuration: String,
-    /// Digests of what it points to, as it came then: what no phase could show yet must not become another thing.
+    /// Digests of what it points to, as it came then: what no turn could show yet must not become another thing.
     #[serde(default)]
     fetched: Vec<String>,
-    phases: Vec<SavedPhase>,
+    /// Whether it removes what no document names any more.
+    #[serde(default, skip_serializing_if = "is_false")]
+    prune: bool,
+    turns: Vec<SavedTurn>,
 }
 
 /// What was shown for review, and of what.
@@ -30,6 +33,8 @@ pub struct SavedPlan {
 pub struct Reviewed<'a> {
     /// The mode.
     pub mode: Mode,
+    /// Whether what no document names any more is removed.
+    pub prune: Prune,
     /// The machine's identity.
     pub machine_id: &'a str,
     /// The machine's name.
@@ -44,7 +49,8 @@ pub struct Reviewed<'a> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SavedPhase {
+struct SavedTurn {
+    /// Its document's kind and name; where it stands is its place in the list.
     name: String,
     /// The rest was not known then, so it can't be compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,6 +63,24 @@ struct SavedPhase {
 struct SavedStep {
     what: String,
     fingerprint: String,
+    /// Of the act alone, whether it was to be run, or undone and run again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    act: Option<String>,
+}
+
+impl SavedStep {
+    fn of(step: &Step) -> Self {
+        let act = match step {
+            Step::Run(act) | Step::Redo(act) => Some(act_fingerprint(&**act)),
+            Step::Ensure(_) | Step::Close(_) | Step::Wait(..) => None,
+        };
+        Self { what: Line::of(step).to_string(), fingerprint: step.fingerprint(), act }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+const fn is_false(prune: &bool) -> bool {
+    !*prune
 }
 
 /// The file is not a plan of ours.
@@ -65,15 +89,13 @@ struct SavedStep {
 pub struct Unreadable;
 
 impl SavedPlan {
-    /// Keeps a preview together with the configuration that it came from.
+    /// Stores a preview together with the configuration that it came from.
     pub fn new(reviewed: &Reviewed<'_>) -> Self {
-        let Reviewed { mode, machine_id, machine, configuration, fetched, preview } = *reviewed;
-        let step =
-            |step: &crate::Step| SavedStep { what: crate::Line::of(step).to_string(), fingerprint: step.fingerprint() };
-        let phase = |(name, planned): &(&'static str, Planned)| SavedPhase {
-            name: (*name).to_owned(),
-            known_after: planned.known_after.map(str::to_owned),
-            steps: planned.steps.iter().map(step).collect(),
+        let Reviewed { mode, prune, machine_id, machine, configuration, fetched, preview } = *reviewed;
+        let turn = |(label, planned): &(Label, Planned)| SavedTurn {
+            name: label.to_string(),
+            known_after: planned.known_after.as_ref().map(Label::to_string),
+            steps: planned.steps.iter().map(SavedStep::of).collect(),
         };
         Self {
             api_version: API_VERSION.into(),
@@ -83,8 +105,14 @@ impl SavedPlan {
             mode,
             configuration: BASE64_STANDARD.encode(configuration),
             fetched: fetched.to_vec(),
-            phases: preview.0.iter().map(phase).collect(),
+            prune: prune == Prune::Restore,
+            turns: preview.0.iter().map(turn).collect(),
         }
+    }
+
+    /// Whether it removes what no document names any more.
+    pub const fn prune(&self) -> Prune {
+        if self.prune { Prune::Restore } else { Prune::List }
     }
 
     /// The bytes to keep; secret, as the configuration in them is.
@@ -114,27 +142,55 @@ impl SavedPlan {
         }
     }
 
-    /// Whether a phase's steps are those that were reviewed.
-    pub fn allows(&self, phase: &str, planned: &Planned) -> Result<(), PlanError> {
-        let Some(saved) = self.phases.iter().find(|saved| saved.name == phase) else {
-            return Err(PlanError::Drifted(format!("the plan knows no phase {phase}")));
-        };
+    /// Whether the turns are those that were reviewed, in that order.
+    pub fn allows_turns<'a>(&self, turns: impl Iterator<Item = &'a Label>) -> Result<(), PlanError> {
+        match turns.map(Label::to_string).eq(self.turns.iter().map(|turn| turn.name.clone())) {
+            true => Ok(()),
+            false => Err(PlanError::Drifted("the documents are others, or in another order".into())),
+        }
+    }
+
+    /// Whether the steps of a turn, counted from 0, are those that were reviewed.
+    pub fn allows(&self, turn: usize, label: &Label, planned: &Planned) -> Result<(), PlanError> {
+        let saved = self.turn(turn, label)?;
         if saved.known_after.is_some() {
             return Ok(());
         }
-        let now: Vec<_> =
-            planned.steps.iter().map(|step| (crate::Line::of(step).to_string(), step.fingerprint())).collect();
-        let is_new = |(_, print): &&(String, String)| !saved.steps.iter().any(|step| step.fingerprint == *print);
-        if let Some((what, _)) = now.iter().find(is_new) {
-            return Err(PlanError::Drifted(format!("{phase} now needs: {what}, or needs it for another reason")));
+        let now: Vec<SavedStep> = planned.steps.iter().map(SavedStep::of).collect();
+        let is_in = |steps: &[SavedStep], one: &SavedStep| steps.iter().any(|step| step.fingerprint == one.fingerprint);
+        if let Some(step) = now.iter().find(|step| !is_in(&saved.steps, step)) {
+            let what = format!("{label} now needs: {}, or needs it for another reason", step.what);
+            return Err(PlanError::Drifted(what));
         }
-        let is_gone = |step: &&SavedStep| !now.iter().any(|(_, print)| *print == step.fingerprint);
-        if let Some(step) = saved.steps.iter().find(is_gone) {
-            return Err(PlanError::Drifted(format!("{phase} no longer needs: {}", step.what)));
+        if let Some(step) = saved.steps.iter().find(|step| !is_in(&now, step)) {
+            return Err(PlanError::Drifted(format!("{label} no longer needs: {}", step.what)));
         }
-        if !now.iter().map(|(_, print)| print).eq(saved.steps.iter().map(|step| &step.fingerprint)) {
-            return Err(PlanError::Drifted(format!("{phase} would do the same in another order")));
+        let print = |step: &SavedStep| step.fingerprint.clone();
+        if !now.iter().map(print).eq(saved.steps.iter().map(print)) {
+            return Err(PlanError::Drifted(format!("{label} would do the same in another order")));
         }
         Ok(())
+    }
+
+    /// Whether a turn runs only what was reviewed, after an undo: that may have removed what documents had made, which is
+    /// made so again, but nothing else may be run.
+    pub(crate) fn allows_acts(&self, turn: usize, label: &Label, planned: &Planned) -> Result<(), PlanError> {
+        let saved = self.turn(turn, label)?;
+        if saved.known_after.is_some() {
+            return Ok(());
+        }
+        let now = planned.steps.iter().map(SavedStep::of);
+        let mut unknown =
+            now.filter(|step| step.act.is_some() && !saved.steps.iter().any(|known| known.act == step.act));
+        match unknown.next() {
+            None => Ok(()),
+            Some(step) => Err(PlanError::Drifted(format!("after the undo {label} needs: {}", step.what))),
+        }
+    }
+
+    /// By its place: documents of one kind without a name are called the same.
+    fn turn(&self, turn: usize, label: &Label) -> Result<&SavedTurn, PlanError> {
+        let found = self.turns.get(turn).filter(|saved| saved.name == label.to_string());
+        found.ok_or_else(|| PlanError::Drifted(format!("the plan has no {label} there")))
     }
 }

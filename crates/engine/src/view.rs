@@ -1,7 +1,7 @@
 //! A plan as people and programs see it; what may be secret is never in it.
-use crate::{Mode, Planned, Preview, Provenance, Remark, Step, Wanted};
-use documents::v1alpha1::{API_VERSION, Command, Program};
-use host::{Act, Change, Condition, FileState};
+use crate::{Label, Mode, Planned, Preview, Provenance, Remark, Step, Wanted, plan::Condition, restarts};
+use documents::v1alpha1::API_VERSION;
+use host::{Change, FileState};
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 use std::fmt;
@@ -25,19 +25,25 @@ pub struct PlanView {
     pub sources: Vec<Provenance>,
     /// How many changes are known.
     pub changes: usize,
-    /// Phase by phase.
-    pub phases: Vec<PhaseView>,
+    /// Whether there may be something to do.
+    #[serde(skip)]
+    pub is_open: bool,
+    /// Turn by turn: documents in their order, and what the engine adds.
+    pub phases: Vec<TurnView>,
 }
 
-/// A phase of a plan.
+/// A turn of a plan.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PhaseView {
-    /// Its name.
-    pub name: &'static str,
-    /// The phase that alone can tell the rest.
+pub struct TurnView {
+    /// Its name: a document's kind and name, or what the engine adds.
+    pub name: String,
+    /// The document's place in the stream after expansion, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub known_after: Option<&'static str>,
+    pub document: Option<usize>,
+    /// The turn that alone can tell the rest, as in `document 2 (KernelModulesConfig network)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known_after: Option<String>,
     /// The steps.
     pub steps: Vec<Line>,
     /// What to know although there is nothing to do.
@@ -71,10 +77,15 @@ enum Contents {
 impl PlanView {
     /// What to show of a preview of what is wanted.
     pub fn new(machine: String, mode: Mode, wanted: &Wanted, preview: &Preview) -> Self {
-        let phase = |(name, planned): &(&'static str, Planned)| PhaseView {
-            name,
-            known_after: planned.known_after,
-            steps: planned.steps.iter().map(Line::of).collect(),
+        let merged = restarts::merged(&preview.0);
+        let turn = |(turn, (label, planned)): (usize, &(Label, Planned))| TurnView {
+            name: label.to_string(),
+            document: label.number(),
+            known_after: planned.known_after.as_ref().map(Label::reference),
+            steps: (planned.steps.iter().enumerate())
+                .filter(|(at, _)| !merged.contains(&(turn, *at)))
+                .map(|(_, step)| Line::of(step))
+                .collect(),
             remarks: planned.remarks.iter().map(Remark::to_string).collect(),
         };
         Self {
@@ -82,10 +93,11 @@ impl PlanView {
             kind: "Plan",
             machine,
             mode,
-            documents: wanted.documents,
+            documents: wanted.documents.len(),
             sources: wanted.sources.clone(),
             changes: preview.changes(),
-            phases: preview.0.iter().map(phase).collect(),
+            is_open: preview.is_open(),
+            phases: preview.0.iter().enumerate().map(turn).collect(),
         }
     }
 }
@@ -94,8 +106,16 @@ impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unverifiable(act) => write!(f, "{act} ran before; nothing shows its effect (no creates, no unless)"),
+            Self::Incomplete(act) => write!(f, "{act} ended well before, and some of its files are missing now"),
+            Self::NotChecked(act) => {
+                write!(f, "{act}: not checked (its `unless` was not executed, or did not end in time)")
+            }
+            Self::Unasked { what, why } => write!(f, "{what}: could not ask the cluster: {why}"),
             Self::AtServiceStart(service) => write!(f, "{service} reads it when it starts"),
-            Self::AtBoot(what) => write!(f, "{what} count from the boot of this root on"),
+            Self::AtBoot(what) => write!(f, "{what} take effect when this root file system boots"),
+            Self::Stale { what, document, fate } => {
+                write!(f, "{what} was written by {document}, and no document names it any more; {fate}")
+            }
         }
     }
 }
@@ -105,9 +125,12 @@ impl Line {
     pub fn of(step: &Step) -> Self {
         match step {
             Step::Ensure(change) => Self::of_change(change),
-            Step::Run(act) => Self::of_act("run", act, ""),
-            Step::Redo(act) => Self::of_act("run", act, ", again: its first run was cut short"),
-            Step::Close(act) => Self::plain("note", act.name(), "is done, but was not noted".into()),
+            Step::Run(act) => Self::plain("run", act.name(), act.shows()),
+            Step::Redo(act) => {
+                let again = format!("{}, again: its first run was interrupted", act.shows());
+                Self::plain("run", act.name(), again)
+            }
+            Step::Close(act) => Self::plain("note", act.name(), "is done, but was not recorded".into()),
             Step::Wait(Condition::ServiceActive(service), within) => {
                 Self::plain("wait", service, format!("until it runs, {} s at most", within.as_secs()))
             }
@@ -120,21 +143,25 @@ impl Line {
 
     fn of_change(change: &Change) -> Self {
         match change {
-            Change::WriteFile { path, was: None, file, confidential } => {
+            Change::WriteFile { path, was: None, file, confidential, .. } => {
                 let shown = if file.is_public() && !confidential { String::new() } else { size(file) };
                 Self::plain("create", path, format!("{}{shown}", rights(file)))
             }
-            Change::WriteFile { path, was: Some(was), file, confidential } => {
+            Change::WriteFile { path, was: Some(was), file, confidential, .. } => {
                 let is_public = was.is_public() && file.is_public() && !confidential;
                 Self::of_rewrite(path, was, file, if is_public { Contents::Shown } else { Contents::Hidden })
             }
+            Change::RemoveFile { path, .. } => Self::plain("delete", path, String::new()),
             Change::SetSysctl { key, was, value, .. } => {
                 Self::plain("change", key, format!("{} → {value}", was.as_deref().unwrap_or("absent")))
             }
             Change::LoadModule { name } => Self::plain("load", name, "kernel module".into()),
             Change::RefreshTrust { store, missing } => {
-                let count = missing.len();
-                let detail = format!("{} {count} certificate{}", store.refresh[0], if count == 1 { "" } else { "s" });
+                let detail = match missing.len() {
+                    0 => store.refresh[0].to_owned(),
+                    1 => format!("{} 1 certificate", store.refresh[0]),
+                    count => format!("{} {count} certificates", store.refresh[0]),
+                };
                 Self::plain("refresh", store.bundle, detail)
             }
             Change::Restart { service, running: true, .. } => Self::plain("restart", service, "restart".into()),
@@ -165,21 +192,11 @@ impl Line {
         Self { action: "change", target: path.to_owned(), detail: details.join(", "), diff }
     }
 
-    fn of_act(action: &'static str, act: &Act, again: &str) -> Self {
-        let how = match act {
-            Act::Command(Command { program: Program::Argv(argv), .. }) => argv.first().cloned().unwrap_or_default(),
-            Act::Command(Command { program: Program::Shell(script), .. }) => {
-                format!("shell, {} lines", script.expose().lines().count())
-            }
-            Act::Init(init) => format!("kubeadm {}, {}", init.version, init.api_version),
-        };
-        Self::plain(action, act.name(), format!("{how}{again}"))
-    }
-
     /// The sign in front.
     pub fn mark(&self) -> &'static str {
         match self.action {
             "create" | "load" => "+",
+            "delete" => "-",
             "change" => "~",
             "restart" | "refresh" => "↻",
             "run" => "▸",

@@ -1,8 +1,5 @@
-//! What the documents ask of a machine, taken together.
-use documents::{
-    AnyDocument, Decoded,
-    v1alpha1::{Command, File, Init, Parameter, Proxy, TrustBundle},
-};
+//! What the documents ask of a machine: the documents themselves, in their order.
+use documents::Decoded;
 use serde::{Deserialize, Serialize};
 
 /// Where documents came from: a file, or the way into another document, as in `node.yaml#2 > sealed`.
@@ -14,67 +11,26 @@ pub struct Provenance {
     pub documents: usize,
 }
 
-/// What the documents ask of this machine, each list in the documents' order.
+/// What the documents ask of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// How many documents said so.
-    pub documents: usize,
+    /// The documents after expansion, in the order in which they are processed.
+    pub documents: Vec<Decoded>,
     /// Where they came from, in their order.
     pub sources: Vec<Provenance>,
-    /// Certificates to trust.
-    pub trust: Vec<TrustBundle>,
-    /// Proxies for services.
-    pub proxies: Vec<Proxy>,
-    /// Kernel modules to load.
-    pub modules: Vec<String>,
-    /// Kernel parameters to hold.
-    pub parameters: Vec<Parameter>,
-    /// Files to write.
-    pub files: Vec<File>,
-    /// Commands to run.
-    pub commands: Vec<Command>,
-    /// The cluster to begin.
-    pub init: Option<Box<Init>>,
 }
 
 impl Wanted {
-    /// Gathers what decoded documents ask.
+    /// Takes decoded documents as they are; nothing is sorted.
     pub fn of(documents: Vec<Decoded>) -> Self {
-        let mut machine = Self { documents: documents.len(), ..Self::default() };
-        for document in documents {
-            machine.note_source(&document.origin.source);
-            machine.add(document.body);
-        }
-        machine
-    }
-
-    fn note_source(&mut self, name: &str) {
-        match self.sources.iter_mut().find(|known| known.name == name) {
-            Some(known) => known.documents += 1,
-            None => self.sources.push(Provenance { name: name.to_owned(), documents: 1 }),
-        }
-    }
-
-    fn add(&mut self, body: AnyDocument) {
-        match body {
-            AnyDocument::TrustBundle(bundle) => self.trust.push(bundle),
-            AnyDocument::Proxy(proxy) => self.proxies.push(proxy),
-            AnyDocument::KernelModules(modules) => {
-                let new = modules.into_iter().filter(|module| !self.modules.contains(module)).collect::<Vec<_>>();
-                self.modules.extend(new);
+        let mut sources: Vec<Provenance> = Vec::new();
+        for document in &documents {
+            let name = &document.origin.source;
+            match sources.iter_mut().find(|known| known.name == *name) {
+                Some(known) => known.documents += 1,
+                None => sources.push(Provenance { name: name.clone(), documents: 1 }),
             }
-            AnyDocument::Sysctl(parameters) => {
-                for parameter in parameters {
-                    if !self.parameters.iter().any(|known| known.path == parameter.path) {
-                        self.parameters.push(parameter);
-                    }
-                }
-            }
-            AnyDocument::Files(files) => self.files.extend(files),
-            AnyDocument::Commands(commands) => self.commands.extend(commands),
-            AnyDocument::Init(init) => self.init = Some(init),
-            // Others stand in their place by now.
-            AnyDocument::Remote(_) | AnyDocument::Encrypted(_) | AnyDocument::Scope(_) => {}
         }
+        Self { documents, sources }
     }
 }

@@ -245,6 +245,14 @@ pub enum CertificateFault {
     /// It has not begun.
     #[error("it is not valid yet (is this machine's clock right?)")]
     NotYetValid,
+    /// It has not begun, and this machine's clock can't be right.
+    #[error(
+        "this machine's clock is wrong: it is {days} days older than this program; set it (timedatectl), then try again"
+    )]
+    ClockBehind {
+        /// How far, in whole days.
+        days: u64,
+    },
     /// It is for others.
     #[error("it is for {}, not for {wanted}", listed(.names))]
     WrongName {

@@ -1,6 +1,7 @@
 //! Who the client is, and certificates from PEM.
 use crate::{Error, Result};
-use rustls_pki_types::pem::{PemObject, SectionKind};
+use objects::pem;
+use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use secret::Secret;
 
@@ -34,16 +35,11 @@ impl Identity {
 
 /// The certificates in PEM text, in their order; other blocks are passed over.
 pub fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>> {
-    let sections = <(SectionKind, Vec<u8>)>::pem_slice_iter(pem);
-    sections
-        .filter_map(|section| match section {
-            Ok((SectionKind::Certificate, der)) => Some(Ok(CertificateDer::from(der))),
-            Ok(_) => None,
-            Err(_) => Some(Err(bad("the certificates are not valid PEM"))),
-        })
-        .collect()
+    let found = pem::certificates(pem).map_err(|error| bad(&format!("the certificates are not valid PEM: {error}")))?;
+    Ok(found.into_iter().map(CertificateDer::from).collect())
 }
 
+/// rustls has a reader of its own for keys, which decodes them in constant time.
 fn private_key(pem: &Secret<Vec<u8>>) -> Result<PrivateKeyDer<'static>> {
     // What the parser says could quote the key.
     PrivateKeyDer::from_pem_slice(pem.expose()).map_err(|_| bad("the client key is not a PEM private key"))

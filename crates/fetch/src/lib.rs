@@ -9,6 +9,7 @@
 //! they come, are not.
 mod answer;
 mod client;
+mod clock;
 mod connect;
 mod connection;
 mod error;

@@ -2,6 +2,7 @@
 use crate::{Error, ProxyFault, Result};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use percent_encoding::percent_decode_str;
 use secret::Secret;
 use std::net::IpAddr;
 use url::{Host, Url};
@@ -69,24 +70,10 @@ pub(crate) fn basic(url: &Url) -> Option<Secret<String>> {
     Some(Secret::new(format!("Basic {}", *Zeroizing::new(STANDARD.encode(&*pair)))))
 }
 
-/// Percent-encoded text as bytes.
+/// Percent-encoded text as bytes, in memory of one size: growing would leave copies of a password behind.
 fn decoded(text: &str) -> Zeroizing<Vec<u8>> {
-    let bytes = text.as_bytes();
-    let mut plain = Zeroizing::new(Vec::with_capacity(bytes.len()));
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| bytes[at] == b'%') {
-            Some(byte) => {
-                plain.push(byte);
-                at += 3;
-            }
-            None => {
-                plain.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
+    let mut plain = Zeroizing::new(Vec::with_capacity(text.len()));
+    plain.extend(percent_decode_str(text));
     plain
 }
 
@@ -223,6 +210,12 @@ mod tests {
         assert_eq!(
             basic(&url).map(|text| text.expose().clone()),
             Some(format!("Basic {}", STANDARD.encode("jo:p@ss/")))
+        );
+        let url = Url::parse("http://jo:%+5%4@p:1").expect("a URL");
+        assert_eq!(
+            basic(&url).map(|text| text.expose().clone()),
+            Some(format!("Basic {}", STANDARD.encode("jo:%+5%4"))),
+            "what is no escape stays as it is"
         );
         for url in ["https://jo:s3cret@p:1", "socks5://jo:s3cret@p:1", "jo:s3cret@p", "http://jo:s3cret@:x"] {
             let proxy = Proxy { url: Secret::new(url.to_owned()), except: Vec::new() };

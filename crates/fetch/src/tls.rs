@@ -1,4 +1,5 @@
 //! TLS: whom to trust, as rustls wants it, and what its errors mean.
+use crate::clock;
 use crate::error::is_disconnection;
 use crate::unverified::Unverified;
 use crate::{CertificateFault, Error, Identity, Result, Trust, shown};
@@ -7,6 +8,7 @@ use rustls::{CertificateError, ClientConfig, ConfigBuilder, RootCertStore};
 use rustls_pki_types::CertificateDer;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 use url::Url;
 
 /// How many names of a foreign certificate an error shows.
@@ -92,13 +94,22 @@ fn fault(error: &CertificateError) -> CertificateFault {
     match error {
         CertificateError::UnknownIssuer | CertificateError::BadSignature => CertificateFault::UnknownIssuer,
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => CertificateFault::Expired,
-        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => CertificateFault::NotYetValid,
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            not_yet_valid(clock::behind_build())
+        }
         CertificateError::NotValidForNameContext { expected, presented } => CertificateFault::WrongName {
             wanted: expected.to_str().into_owned(),
             names: presented.iter().take(NAMES_SHOWN).map(|name| bare(name)).collect(),
         },
         other => CertificateFault::Other(printable(&other.to_string())),
     }
+}
+
+/// A clock that is older than this program is the cause, whatever the certificate says.
+fn not_yet_valid(behind: Option<Duration>) -> CertificateFault {
+    behind.map_or(CertificateFault::NotYetValid, |behind| CertificateFault::ClockBehind {
+        days: behind.as_secs() / 86_400,
+    })
 }
 
 /// The name itself: rustls writes `DnsName("host")`, `IpAddress(address)`.
@@ -110,4 +121,17 @@ fn bare(name: &str) -> String {
 /// What a stranger wrote, so that it can't move a terminal's cursor, and no longer than a line.
 fn printable(text: &str) -> String {
     text.chars().take(200).map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_that_is_not_valid_yet_names_a_clock_older_than_the_program() {
+        assert_eq!(not_yet_valid(None), CertificateFault::NotYetValid);
+        let fault = not_yet_valid(Some(Duration::from_secs(3 * 86_400 + 1)));
+        assert_eq!(fault, CertificateFault::ClockBehind { days: 3 });
+        assert!(fault.to_string().starts_with("this machine's clock is wrong: it is 3 days older than this program"));
+    }
 }

@@ -1,5 +1,7 @@
 //! What can be made so on a machine: plain data, so that plans, reports and plugins can speak of it.
-use documents::Secret;
+use base64::{Engine, prelude::BASE64_STANDARD};
+use objects::pem;
+use secret::Secret;
 use std::collections::BTreeSet;
 
 /// A part of the machine that shall be so. Doing it twice is the same as doing it once. The list is closed on purpose.
@@ -11,12 +13,21 @@ pub enum Change {
     WriteFile {
         /// Absolute path.
         path: String,
+        /// The name of the managed block that changes; without it the whole file is ours.
+        block: Option<String>,
         /// The file as it was seen.
         was: Option<FileState>,
         /// The file as it shall be.
         file: FileState,
         /// Whether it came sealed, so that its contents are never shown, whoever may read the file.
         confidential: bool,
+    },
+    /// Remove a file.
+    RemoveFile {
+        /// Absolute path.
+        path: String,
+        /// The file as it was seen.
+        was: FileState,
     },
     /// Set a kernel parameter and see that it took.
     SetSysctl {
@@ -124,9 +135,8 @@ impl TrustStore {
     pub const ALL: [Self; 3] = [Self::FEDORA, Self::SUSE, Self::DEBIAN];
 }
 
-/// The base64 text of every certificate in a bundle, without its line ends.
+/// The base64 text of every certificate in a bundle, without its line ends; what can't be read is none.
 pub fn certificate_bodies(bundle: &[u8]) -> BTreeSet<String> {
-    let text = String::from_utf8_lossy(bundle);
-    let blocks = text.split("-----BEGIN CERTIFICATE-----").skip(1);
-    blocks.filter_map(|block| block.split("-----END").next()).map(|body| body.split_whitespace().collect()).collect()
+    let certificates = pem::blocks(bundle).filter(|block| block.label == pem::CERTIFICATE);
+    certificates.filter_map(|block| block.der().ok()).map(|der| BASE64_STANDARD.encode(&*der)).collect()
 }

@@ -20,6 +20,14 @@ pub const FETCHED: &str = "/var/lib/machineadm/fetched.json";
 pub const CLUSTER_INFO: &str = "/var/lib/machineadm/cluster-info.json";
 /// What each service had read at its last start.
 pub const SERVICES_DIR: &str = "/var/lib/machineadm/services";
+/// Which document wrote which path, with the digest of what it wrote.
+pub const OWNERSHIP: &str = "/var/lib/machineadm/ownership.json";
+/// What was at a path before a document wrote it, one file a path.
+pub const PREVIOUS_DIR: &str = "/var/lib/machineadm/previous";
+/// There while a command that needs a reboot has run and the machine has not been rebooted since.
+pub const REBOOT_REQUIRED: &str = "/run/machineadm/reboot-required";
+/// The same, as distributions of Debian's family say it for their packages.
+pub const SYSTEM_REBOOT_REQUIRED: &str = "/run/reboot-required";
 /// Held by the run at work.
 pub const LOCK: &str = "/run/machineadm/lock";
 /// What Cluster API's infrastructure providers poll.
@@ -30,10 +38,10 @@ pub const SUCCESS_KEPT: &str = "/var/lib/machineadm/bootstrap-success.complete";
 pub const FAILURE: &str = "/run/cluster-api/bootstrap-failure.json";
 /// The file that kubeadm is given.
 pub const KUBEADM_FILE: &str = "/run/machineadm/kubeadm.yaml";
-/// Kernel parameters for the next boot.
-pub const SYSCTL_FILE: &str = "/etc/sysctl.d/90-machineadm.conf";
-/// Kernel modules for the next boot.
-pub const MODULES_FILE: &str = "/etc/modules-load.d/90-machineadm.conf";
+/// Kernel parameters for the next boot, one file per SysctlConfig.
+pub const SYSCTL_DIR: &str = "/etc/sysctl.d";
+/// Kernel modules for the next boot, one file per KernelModulesConfig.
+pub const MODULES_DIR: &str = "/etc/modules-load.d";
 /// Proxy variables, one file per ProxyConfig.
 pub const PROXY_DIR: &str = "/etc/machineadm/proxy";
 /// Where units are extended: `<unit>.service.d/<DROP_IN>`.
@@ -52,17 +60,24 @@ pub const PATHS: &[&str] = &[
     FETCHED,
     CLUSTER_INFO,
     SERVICES_DIR,
+    OWNERSHIP,
+    PREVIOUS_DIR,
+    REBOOT_REQUIRED,
+    SYSTEM_REBOOT_REQUIRED,
     LOCK,
     SUCCESS,
     SUCCESS_KEPT,
     FAILURE,
     KUBEADM_FILE,
-    SYSCTL_FILE,
-    MODULES_FILE,
+    SYSCTL_DIR,
+    MODULES_DIR,
     PROXY_DIR,
     UNIT_DIR,
     PROXY_DROP_IN,
 ];
+
+/// Files with secrets that exist only while a step needs them; a next run removes what an interrupted one left.
+pub const SECRET_FILES: &[&str] = &[KUBEADM_FILE];
 
 /// How a run ended, as its exit code tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! What can go wrong with a machine: the thing, the cause, and the next step.
-use documents::Secret;
+use secret::Secret;
 use std::io;
 
 /// A result of looking at or changing a machine.

@@ -1,5 +1,5 @@
-//! The journal: which acts began and ended on this machine, so that a second run knows whose half-done work it meets.
-use crate::{Act, Progress};
+//! The journal: which acts started and ended on this machine, so that a second run knows whose unfinished work it meets.
+use crate::Progress;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -13,10 +13,12 @@ pub struct Journal {
     acts: BTreeMap<String, Entry>,
 }
 
+/// The words on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Entry {
     Began,
+    Failed,
     Ended,
 }
 
@@ -34,7 +36,7 @@ impl Journal {
         }
     }
 
-    /// The bytes to keep.
+    /// The bytes to store.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
         bytes.push(b'\n');
@@ -42,60 +44,58 @@ impl Journal {
     }
 
     /// What it says of an act.
-    pub(crate) fn progress(&self, act: &Act) -> Progress {
-        match self.acts.get(&act.id()) {
+    pub(crate) fn progress(&self, act: &str) -> Progress {
+        match self.acts.get(act) {
             None => Progress::New,
-            Some(Entry::Began) => Progress::Began,
+            Some(Entry::Began) => Progress::Started,
+            Some(Entry::Failed) => Progress::Failed,
             Some(Entry::Ended) => Progress::Ended,
         }
     }
 
-    /// Notes that an act begins.
-    pub(crate) fn begin(&mut self, act: &Act) {
-        self.acts.insert(act.id(), Entry::Began);
+    /// The acts whose end it has not seen.
+    pub(crate) fn unfinished(&self) -> Vec<String> {
+        self.acts.iter().filter(|(_, entry)| **entry == Entry::Began).map(|(act, _)| act.clone()).collect()
     }
 
-    /// Notes that an act is done.
-    pub(crate) fn end(&mut self, act: &Act) {
-        self.acts.insert(act.id(), Entry::Ended);
+    /// Notes how far an act has come.
+    pub(crate) fn note(&mut self, act: &str, progress: Progress) {
+        let entry = match progress {
+            Progress::New => {
+                self.acts.remove(act);
+                return;
+            }
+            Progress::Started => Entry::Began,
+            Progress::Failed => Entry::Failed,
+            Progress::Ended => Entry::Ended,
+        };
+        self.acts.insert(act.to_owned(), entry);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use documents::v1alpha1::{Command, Program, Repeat, When};
-    use std::time::Duration;
-
-    fn act(word: &str) -> Act {
-        Act::Command(Command {
-            name: "a".into(),
-            program: Program::Argv(vec![word.into()]),
-            when: When::Before,
-            repeat: Repeat::Once,
-            creates: None,
-            unless: None,
-            environment: BTreeMap::new(),
-            timeout: Duration::from_secs(1),
-        })
-    }
 
     #[test]
     fn what_was_noted_is_read_back() {
         let mut journal = Journal::new("m1".into());
-        journal.begin(&act("x"));
-        journal.begin(&act("y"));
-        journal.end(&act("y"));
+        let noted = [("a", Progress::Started), ("b", Progress::Ended), ("c", Progress::Failed), ("d", Progress::Ended)];
+        noted.iter().for_each(|(act, progress)| journal.note(act, *progress));
+        journal.note("d", Progress::New);
         let back = Journal::read(&journal.bytes(), "m1");
-        let said = ["x", "y", "z"].map(|word| back.progress(&act(word)));
-        assert_eq!(said, [Progress::Began, Progress::Ended, Progress::New]);
+        assert_eq!(
+            ["a", "b", "c", "d", "e"].map(|act| back.progress(act)),
+            [Progress::Started, Progress::Ended, Progress::Failed, Progress::New, Progress::New]
+        );
+        assert_eq!(back.unfinished(), ["a"]);
     }
 
     #[test]
     fn a_cloned_disk_starts_fresh() {
         let mut journal = Journal::new("m1".into());
-        journal.end(&act("x"));
-        assert_eq!(Journal::read(&journal.bytes(), "m2").progress(&act("x")), Progress::New);
+        journal.note("x", Progress::Ended);
+        assert_eq!(Journal::read(&journal.bytes(), "m2").progress("x"), Progress::New);
     }
 
     #[test]

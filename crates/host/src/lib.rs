@@ -1,4 +1,18 @@
 //! The machine, seen through two traits: [`Inspect`] may look, [`Host`] may also change.
+//!
+//! ```text
+//!  engine ──Inspect──▶ files, services, kernel, accounts, output of read-only programs, journal
+//!         ──Host─────▶ Change (made so, twice is once), Program (run under guard), journal entries
+//! ```
+//!
+//! Primitives only: this crate knows no document, no kubeadm and no cluster. What a step means is the engine's to say;
+//! [`Change`] and [`Program`] are plain data, so that a plan can show them before anything happens.
+//!
+//! - [`Linux`] is a real machine: the running system, or the tree of one that does not run yet (`--root DIR`). Its
+//!   `linux/root.rs` walks every path on open directories, `linux/files.rs` alone writes files, `linux/child.rs` guards
+//!   programs.
+//! - [`Memory`] plays a machine for tests; it can lose its power after any change.
+//! - [`contract`] has every path and exit code that others rely on.
 mod act;
 mod change;
 pub mod contract;
@@ -7,14 +21,13 @@ mod journal;
 pub mod linux;
 mod memory;
 
-pub use act::{Act, Condition, Effect, Init, Progress, hex};
+pub use act::{Call, Program, Progress};
 pub use change::{Change, FileState, Service, TrustStore, certificate_bodies};
 pub use error::{Error, Result};
 pub use journal::Journal;
 pub use linux::Linux;
-pub use memory::Memory;
+pub use memory::{Memory, Played};
 
-use documents::v1alpha1::Owner;
 use std::time::Duration;
 
 /// Read-only view of a machine; planning gets this and nothing more.
@@ -27,44 +40,46 @@ pub trait Inspect {
     fn file(&self, path: &str) -> Result<Option<FileState>>;
     /// Whether there is anything at a path.
     fn exists(&self, path: &str) -> Result<bool>;
-    /// User and group numbers of an owner, by this machine's own accounts.
-    fn owner(&self, owner: &Owner) -> Result<(u32, u32)>;
+    /// Numbers of a user and a group, given by name or number, by this machine's own accounts.
+    fn owner(&self, user: &str, group: &str) -> Result<(u32, u32)>;
     /// User and group that new files get when nothing else is asked: root's, where root runs us.
     fn default_owner(&self) -> (u32, u32);
     /// The value of a kernel parameter by its path below `/proc/sys`, white space folded.
     fn sysctl(&self, path: &str) -> Result<Option<String>>;
     /// Whether a kernel module is loaded or built in.
     fn has_module(&self, name: &str) -> Result<bool>;
-    /// How this system keeps the certificates that it trusts.
+    /// How this system stores the CA certificates that it trusts.
     fn trust_store(&self) -> Result<Option<TrustStore>>;
     /// A service's state.
     fn service(&self, name: &str) -> Result<Service>;
-    /// Whether the service has read, or will at its next start read, these files as they are now.
+    /// Whether the service has read, or will at its next start read, this file as it is now.
     ///
-    /// Told by the digest recorded at its last start and by that start's identity, never by comparing times: a clock may step.
-    fn has_read(&self, service: &str, files: &[String]) -> Result<bool>;
-    /// The version of the machine's kubeadm, if it has one.
-    fn kubeadm(&self) -> Result<Option<String>>;
+    /// Known by the digest recorded at its last start and by that start's identity, never by comparing times: a clock may step.
+    fn has_read(&self, service: &str, file: &str) -> Result<bool>;
+    /// The services that are recorded to read a file.
+    fn readers(&self, file: &str) -> Result<Vec<String>>;
     /// Whether something listens on a port of this machine.
     fn listens(&self, port: u16) -> Result<bool>;
-    /// How much of an act's effect the machine shows.
-    fn effect(&self, act: &Act) -> Result<Effect>;
+    /// The end of what a read-only program prints, a few KiB at most; `None` when the machine does not have it.
+    fn output(&self, argv: &[&str], within: Duration) -> Result<Option<String>>;
+    /// Whether a program that only looks ends well. What it prints is dropped.
+    fn succeeds(&self, program: &Program) -> Result<bool>;
     /// What this machine's journal says of an act.
-    fn progress(&self, act: &Act) -> Result<Progress>;
+    fn progress(&self, act: &str) -> Result<Progress>;
+    /// The acts that machineadm started here and whose end it has not seen.
+    fn unfinished(&self) -> Result<Vec<String>>;
 }
 
 /// A machine that can be changed; only the engine's `apply` holds one.
 pub trait Host: Inspect {
     /// Makes one part of the machine so.
     fn ensure(&mut self, change: &Change) -> Result<()>;
-    /// Writes into the journal that an act begins, durably, before it does.
-    fn begin(&mut self, act: &Act) -> Result<()>;
-    /// Runs an act.
-    fn run(&mut self, act: &Act) -> Result<()>;
-    /// Writes into the journal that an act is done.
-    fn end(&mut self, act: &Act) -> Result<()>;
-    /// Takes back what an interrupted act of ours left.
-    fn undo(&mut self, act: &Act) -> Result<()>;
-    /// Waits for a condition.
-    fn wait(&mut self, condition: &Condition, within: Duration) -> Result<()>;
+    /// Runs a program to its end and makes durable what it wrote.
+    fn run(&mut self, program: &Program) -> Result<()>;
+    /// Writes an act's progress into the journal, durably; `New` removes its entry.
+    fn note(&mut self, act: &str, progress: Progress) -> Result<()>;
+    /// Removes the files with secrets that an interrupted run may have left ([`contract::SECRET_FILES`]).
+    fn remove_leftovers(&mut self) -> Result<()>;
+    /// Waits until a service runs.
+    fn wait_active(&mut self, service: &str, within: Duration) -> Result<()>;
 }

@@ -1,12 +1,9 @@
-//! A machine held in memory, for tests and dry runs. It can lose its power at any moment.
+//! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
 use crate::{
-    Act, Change, Condition, Effect, Error, FileState, Host, Inspect, Progress, Result, Service, TrustStore,
+    Call, Change, Error, FileState, Host, Inspect, Program, Progress, Result, Service, TrustStore, contract,
     journal::Journal,
 };
-use documents::{
-    Secret,
-    v1alpha1::{Command, Owner},
-};
+use secret::Secret;
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -27,22 +24,41 @@ pub struct Memory {
     pub sysctls_of: BTreeMap<String, (String, String)>,
     /// Loaded modules.
     pub modules: BTreeSet<String>,
-    /// How it keeps certificates.
+    /// How it stores CA certificates.
     pub trust_store: Option<TrustStore>,
     /// Services: whether each runs.
     pub services: BTreeMap<String, bool>,
-    /// What each service had read at its last start.
-    pub read: BTreeMap<String, Vec<Option<FileState>>>,
-    /// The version of kubeadm.
-    pub kubeadm: Option<String>,
+    /// Services that do not come up again after a restart.
+    pub failing_restarts: BTreeSet<String>,
+    /// Each file that a service had read at its last start.
+    pub read: BTreeMap<String, BTreeMap<String, Option<FileState>>>,
     /// Ports on which something listens.
     pub ports: BTreeSet<u16>,
-    /// Effects of acts by name: `false` is half of it.
-    pub effects: BTreeMap<String, bool>,
+    /// What programs do, by their words or by the first two of them; others succeed and do nothing.
+    pub programs: BTreeMap<String, Vec<Played>>,
+    /// Programs that never end, by their words.
+    pub hanging: BTreeSet<String>,
+    /// Paths at which something is that is no regular file.
+    pub directories: BTreeSet<String>,
+    /// What read-only programs print, by their words.
+    pub outputs: BTreeMap<String, String>,
     /// Changes left until the power fails; `None` is mains.
     pub power: Option<usize>,
-    /// Acts begun and ended.
+    /// Acts started and ended.
     pub journal: Journal,
+    /// Every program that was run and every service that was restarted, in order.
+    pub log: Vec<String>,
+}
+
+/// One thing that a program does; the power may fail before each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Played {
+    /// Writes a file.
+    Write(String, String),
+    /// Removes everything whose path starts so.
+    RemoveBelow(String),
+    /// Ends badly.
+    Fail,
 }
 
 impl Default for Memory {
@@ -56,12 +72,16 @@ impl Default for Memory {
             modules: BTreeSet::new(),
             trust_store: Some(TrustStore::DEBIAN),
             services: BTreeMap::new(),
+            failing_restarts: BTreeSet::new(),
             read: BTreeMap::new(),
-            kubeadm: None,
             ports: BTreeSet::new(),
-            effects: BTreeMap::new(),
+            programs: BTreeMap::new(),
+            hanging: BTreeSet::new(),
+            directories: BTreeSet::new(),
+            outputs: BTreeMap::new(),
             power: None,
             journal: Journal::new("memory".into()),
+            log: Vec::new(),
         }
     }
 }
@@ -86,8 +106,40 @@ impl Memory {
         self.files.insert(store.bundle.into(), bundle);
     }
 
-    fn reads_now(&self, files: &[String]) -> Vec<Option<FileState>> {
-        files.iter().map(|path| self.files.get(path).cloned()).collect()
+    /// A start reads every file that the service is known to read.
+    fn restart(&mut self, service: &str, reads: &[String]) {
+        let known = self.read.entry(service.to_owned()).or_default();
+        known.extend(reads.iter().map(|path| (path.clone(), None)));
+        for (path, read) in known {
+            *read = self.files.get(path).cloned();
+        }
+        self.log.push(format!("restart {service}"));
+    }
+
+    fn play(&mut self, played: &Played) -> Result<()> {
+        match played {
+            Played::Write(path, text) => {
+                let contents = Secret::new(text.clone().into_bytes());
+                self.files.insert(path.clone(), FileState { contents, mode: 0o644, uid: 0, gid: 0 });
+            }
+            Played::RemoveBelow(start) => self.files.retain(|path, _| !path.starts_with(start)),
+            Played::Fail => {
+                return Err(Error::Program {
+                    program: "a played program".into(),
+                    how: "ended with exit code 1".into(),
+                    output: Secret::new("it failed\n".into()),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The words by which [`Memory`] knows a program.
+fn words(program: &Program) -> String {
+    match &program.call {
+        Call::Argv(argv) => argv.join(" "),
+        Call::Script(script) => script.expose().trim().to_owned(),
     }
 }
 
@@ -96,17 +148,20 @@ impl Inspect for Memory {
         self.live
     }
     fn file(&self, path: &str) -> Result<Option<FileState>> {
-        Ok(self.files.get(path).cloned())
+        match self.directories.contains(path) {
+            true => Err(Error::Refused { what: path.to_owned(), why: "is not a regular file".into() }),
+            false => Ok(self.files.get(path).cloned()),
+        }
     }
     fn exists(&self, path: &str) -> Result<bool> {
         Ok(self.files.contains_key(path))
     }
-    fn owner(&self, owner: &Owner) -> Result<(u32, u32)> {
+    fn owner(&self, user: &str, group: &str) -> Result<(u32, u32)> {
         let find = |name: &str| self.accounts.get(name).copied();
-        match (find(&owner.user), find(&owner.group)) {
+        match (find(user), find(group)) {
             (Some((uid, _)), Some((_, gid))) => Ok((uid, gid)),
             _ => Err(Error::Unfit {
-                what: format!("{}:{}", owner.user, owner.group),
+                what: format!("{user}:{group}"),
                 why: "no such account".into(),
                 advice: "create it".into(),
             }),
@@ -133,26 +188,33 @@ impl Inspect for Memory {
             Some(true) => Service::Active,
         })
     }
-    fn has_read(&self, service: &str, files: &[String]) -> Result<bool> {
-        Ok(self.read.get(service).is_some_and(|read| *read == self.reads_now(files)))
+    fn has_read(&self, service: &str, file: &str) -> Result<bool> {
+        let read = self.read.get(service).and_then(|read| read.get(file));
+        Ok(!self.live || read.is_some_and(|read| read.as_ref() == self.files.get(file)))
     }
-    fn kubeadm(&self) -> Result<Option<String>> {
-        Ok(self.kubeadm.clone())
+    fn readers(&self, file: &str) -> Result<Vec<String>> {
+        Ok(self.read.iter().filter(|(_, read)| read.contains_key(file)).map(|(service, _)| service.clone()).collect())
     }
     fn listens(&self, port: u16) -> Result<bool> {
         Ok(self.ports.contains(&port))
     }
-    fn effect(&self, act: &Act) -> Result<Effect> {
-        let unseen = matches!(act, Act::Command(Command { creates: None, unless: None, .. }));
-        Ok(match self.effects.get(act.name()) {
-            Some(false) => Effect::Partial,
-            _ if unseen => Effect::Unseen,
-            Some(true) => Effect::Done,
-            None => Effect::Absent,
-        })
+    fn output(&self, argv: &[&str], _: Duration) -> Result<Option<String>> {
+        Ok(self.outputs.get(&argv.join(" ")).cloned())
     }
-    fn progress(&self, act: &Act) -> Result<Progress> {
+    /// Knows `test -e PATH`; everything else does not end well.
+    fn succeeds(&self, program: &Program) -> Result<bool> {
+        let words = words(program);
+        if self.hanging.contains(&words) {
+            let how = format!("did not end within {} s", program.within.as_secs());
+            return Err(Error::Program { program: program.name.clone(), how, output: Secret::new(String::new()) });
+        }
+        Ok(words.strip_prefix("test -e ").is_some_and(|path| self.files.contains_key(path)))
+    }
+    fn progress(&self, act: &str) -> Result<Progress> {
         Ok(self.journal.progress(act))
+    }
+    fn unfinished(&self) -> Result<Vec<String>> {
+        Ok(self.journal.unfinished())
     }
 }
 
@@ -171,49 +233,48 @@ impl Host for Memory {
                 self.sysctls.insert(path.clone(), value.clone());
             }
             Change::WriteFile { path, file, .. } => drop(self.files.insert(path.clone(), file.clone())),
+            Change::RemoveFile { path, .. } => drop(self.files.remove(path)),
             Change::LoadModule { name } => drop(self.modules.insert(name.clone())),
             Change::RefreshTrust { store, .. } => self.refresh_trust(store),
-            Change::Restart { service, reads, .. } => {
-                let read = self.reads_now(reads);
-                self.read.insert(service.clone(), read);
+            Change::Restart { service, reads, .. } => self.restart(service, reads),
+        }
+        Ok(())
+    }
+    fn run(&mut self, program: &Program) -> Result<()> {
+        self.spend()?;
+        let words = words(program);
+        self.log.push(format!("run {words}"));
+        if let Some(path) = words.strip_prefix("touch ") {
+            return self.play(&Played::Write(path.to_owned(), String::new()));
+        }
+        let first_two = words.split(' ').take(2).collect::<Vec<_>>().join(" ");
+        let played = self.programs.get(&words).or_else(|| self.programs.get(&first_two)).cloned().unwrap_or_default();
+        for played in &played {
+            self.spend()?;
+            self.play(played)?;
+        }
+        Ok(())
+    }
+    fn note(&mut self, act: &str, progress: Progress) -> Result<()> {
+        self.spend()?;
+        self.journal.note(act, progress);
+        Ok(())
+    }
+    fn remove_leftovers(&mut self) -> Result<()> {
+        for path in contract::SECRET_FILES {
+            if self.files.contains_key(*path) {
+                self.spend()?;
+                self.files.remove(*path);
             }
         }
         Ok(())
     }
-    fn begin(&mut self, act: &Act) -> Result<()> {
-        self.spend()?;
-        self.journal.begin(act);
-        Ok(())
-    }
-    fn run(&mut self, act: &Act) -> Result<()> {
-        self.spend()?;
-        if matches!(act, Act::Init(_)) {
-            // It leaves traces long before it is done.
-            self.effects.insert(act.name().to_owned(), false);
+    fn wait_active(&mut self, service: &str, _: Duration) -> Result<()> {
+        match self.services.get(service) {
+            Some(true) if !self.failing_restarts.contains(service) => Ok(()),
+            _ => {
+                Err(Error::Unfit { what: service.into(), why: "does not run".into(), advice: "look at its log".into() })
+            }
         }
-        self.spend()?;
-        self.effects.insert(act.name().to_owned(), true);
-        Ok(())
-    }
-    fn end(&mut self, act: &Act) -> Result<()> {
-        self.spend()?;
-        self.journal.end(act);
-        Ok(())
-    }
-    fn undo(&mut self, act: &Act) -> Result<()> {
-        self.spend()?;
-        self.effects.remove(act.name());
-        if matches!(act, Act::Init(_)) {
-            // As `kubeadm reset` does, whoever put them there.
-            self.files.retain(|path, _| !path.starts_with("/etc/kubernetes/pki/"));
-        }
-        Ok(())
-    }
-    fn wait(&mut self, condition: &Condition, _: Duration) -> Result<()> {
-        let Condition::ServiceActive(service) = condition;
-        if self.services.get(service) == Some(&true) {
-            return Ok(());
-        }
-        Err(Error::Unfit { what: service.clone(), why: "does not run".into(), advice: "look at its log".into() })
     }
 }

@@ -32,6 +32,6 @@ pub use kind::Kind;
 pub use objects::yaml::{SyntaxError, value as parse_yaml};
 pub use problem::{Problem, Severity, shown};
 pub use read::{ComponentConfig, Read, Rules, Source, Strictness, read};
-pub use scalar::{Duration, Quantity, Secret, Time};
+pub use scalar::{Duration, Quantity, Time};
 pub use target::{NoTarget, Target};
 pub use version::{ApiVersion, GROUP, KubernetesVersion, NoVersion, UnsupportedVersion};

@@ -1,8 +1,9 @@
 //! A spoke is a kubeadm API version's form of a type of the hub.
 use crate::{
     aside::Aside,
-    scalar::{Duration, Quantity, Secret, Time},
+    scalar::{Duration, Quantity, Time},
 };
+use secret::Secret;
 use std::collections::BTreeMap;
 
 /// The form that one kubeadm API version gives to the hub's type `H`.
@@ -27,7 +28,7 @@ macro_rules! the_same_everywhere {
     )* };
 }
 
-the_same_everywhere!(String, bool, i32, i64, Duration, Quantity, Secret, Time, BTreeMap<String, bool>);
+the_same_everywhere!(String, bool, i32, i64, Duration, Quantity, Secret<String>, Time, BTreeMap<String, bool>);
 
 impl<H, S: Spoke<H>> Spoke<Option<H>> for Option<S> {
     fn from_hub(hub: &Option<H>, aside: &mut Aside) -> Self {

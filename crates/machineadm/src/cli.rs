@@ -26,7 +26,7 @@ pub struct Cli {
     /// Work on the tree below DIR instead of the running system
     #[arg(long, global = true, value_name = "DIR", default_value = "/")]
     pub(crate) root: PathBuf,
-    /// When in its life the machine is
+    /// Lifecycle stage to run: prepare, provision or post
     #[arg(long, global = true, value_enum, default_value_t)]
     pub(crate) mode: ModeArgument,
     #[command(subcommand)]
@@ -41,8 +41,8 @@ Examples:
   machineadm status                         # what happened
   machineadm --bootstrap --path node.yaml   # as boot tools call it
 
-Exit codes: 0 done or nothing to do, 1 failed, 2 wrong input and nothing changed, 3 changes found (plan --exit-code),
-4 another run holds the lock, 5 done but a reboot is needed, 6 only a person can go on.";
+Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input and nothing changed, 3 changes found (plan --exit-code),
+4 another run holds the lock, 5 done but a reboot is needed, 6 manual action required.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -51,14 +51,21 @@ pub(crate) enum Command {
 Examples:
   machineadm bootstrap -f node.yaml
   machineadm bootstrap -f base.yaml -f node.yaml
-  machineadm bootstrap                      # go on with the configuration of a run that was cut short")]
+  machineadm bootstrap                      # go on with the configuration of a run that was interrupted
+  machineadm bootstrap -f node.yaml --mode post --prune
+
+Documents are processed in their order. Mode prepare stops before InitConfig; post runs no commands.")]
     Bootstrap(Bootstrap),
     /// Show what bootstrap would change, and change nothing
     #[command(after_help = "\
 Examples:
   machineadm plan -f node.yaml
   machineadm plan -f node.yaml --exit-code  # 3 when there is something to do
-  machineadm plan -f node.yaml --out plan   # keep it for review, then: machineadm apply plan")]
+  machineadm plan -f node.yaml --out plan   # save it for review, then: machineadm apply plan
+  machineadm plan -f node.yaml --mode post  # also lists what earlier documents wrote and this file no longer names
+
+Nothing is changed. The `unless` of a command is executed, once, to see whether the command has been done;
+--no-commands leaves that out. A server that does not answer is asked for a few seconds.")]
     Plan(Plan),
     /// Do exactly what a reviewed plan says, or refuse because the machine has changed since
     #[command(after_help = "\
@@ -94,7 +101,7 @@ Examples:
   machineadm status
   machineadm status -o json | jq .failure
 
-Exit code 0: the last run succeeded, or one is at work; 1: it failed or was cut short, or there was none.")]
+Exit code 0: the last run succeeded, or one is at work; 1: it failed or was interrupted, or there was none.")]
     Status(Status),
     /// Explain a document kind or one of its fields
     #[command(after_help = "\
@@ -151,11 +158,17 @@ Example:
     Completion(Completion),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Bootstrap {
-    /// The configuration; may be repeated; `-` is standard input. Without it: that of a run that was cut short
+    /// The configuration; may be repeated; `-` is standard input. Without it: that of an interrupted run
     #[arg(short = 'f', long = "filename", value_name = "FILE")]
     pub(crate) files: Vec<String>,
+    /// Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post
+    #[arg(long)]
+    pub(crate) prune: bool,
+    /// Forget a command that was interrupted and that this configuration no longer has; may be repeated
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) abandon: Vec<String>,
     /// How to print the outcome
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
@@ -172,7 +185,13 @@ pub(crate) struct Plan {
     /// End with exit code 3 when there is something to do
     #[arg(long)]
     pub(crate) exit_code: bool,
-    /// Keep the plan in a file, for review and `machineadm apply`; it holds the configuration, so it is secret
+    /// Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post
+    #[arg(long)]
+    pub(crate) prune: bool,
+    /// Do not execute any `unless`; such commands show as "not checked"
+    #[arg(long)]
+    pub(crate) no_commands: bool,
+    /// Save the plan in a file, for review and `machineadm apply`; it holds the configuration, so it is secret
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<String>,
 }

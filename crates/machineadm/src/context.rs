@@ -1,7 +1,10 @@
 //! What the commands stand on: the configuration that was read, and the machine that it is for.
-use crate::provider::{self, Fetched};
-use documents::{Decoded, Given, Read, Report, Source, limits, v1alpha1::Identity};
-use engine::{Redactor, Wanted, outcome::chain};
+use crate::{
+    command_error::{CommandError, all_succeeded},
+    provider::{self, Fetched, Waiting},
+};
+use documents::{Decoded, ForeignKinds, Given, Read, Report, Source, limits, v1alpha1::Identity};
+use engine::{Redactor, Wanted};
 use host::{
     Inspect, Linux,
     contract::{self, Exit},
@@ -18,7 +21,7 @@ pub(crate) struct Configuration {
     /// Its text, as it came.
     pub(crate) text: Zeroizing<Vec<u8>>,
     /// What it asks.
-    pub(crate) machine: Wanted,
+    pub(crate) wanted: Wanted,
     /// Knows its secrets.
     pub(crate) redactor: Redactor,
     /// What it fetched and may keep.
@@ -51,68 +54,76 @@ impl Unusable {
         Self { exit, why, read, fetched }
     }
 
-    /// Tells all its problems.
-    pub(crate) fn tell(&self) {
-        tell_on!("{}", self.read.report);
+    /// All its problems.
+    pub(crate) fn error(&self) -> CommandError {
+        CommandError::report(self.exit, self.read.report.to_string())
     }
 }
 
-/// Reads files; what can't be read at all is wrong input.
-pub(crate) fn sources(files: &[String], care: Care) -> Result<Vec<Source>, Exit> {
+/// Reads a file that the command line names; `-` is standard input. One that cannot be read is invalid input.
+pub(crate) fn input_file(name: &str, care: Care, limit: u64) -> Result<Zeroizing<Vec<u8>>, CommandError> {
+    input::read(name, care, limit).map_err(|error| CommandError::from(error).with_exit(Exit::Input))
+}
+
+/// Reads the files of a configuration; all that cannot be read are reported.
+pub(crate) fn sources(files: &[String], care: Care) -> Result<Vec<Source>, CommandError> {
     let mut sources = Vec::new();
-    let mut problems = 0;
-    for name in files {
-        match input::read(name, care, limits::TEXT_BYTES as u64) {
-            Ok(bytes) => sources.push(Source { name: name.clone(), bytes }),
-            Err(error) => {
-                complain(&error);
-                problems += 1;
-            }
-        }
-    }
-    if problems == 0 { Ok(sources) } else { Err(Exit::Input) }
+    let read = files.iter().map(|name| {
+        let bytes = input_file(name, care, limits::TEXT_BYTES as u64)?;
+        sources.push(Source { name: name.clone(), bytes });
+        Ok(())
+    });
+    all_succeeded(read)?;
+    Ok(sources)
 }
 
-/// Reads what lies here of a configuration; all its problems go to standard error.
-pub(crate) fn given(sources: Vec<Source>) -> Result<Given, Exit> {
-    Given::read(sources).map_err(|Read { report, .. }| {
-        tell_on!("{report}");
-        Exit::Input
-    })
+/// Reads the local part of a configuration.
+pub(crate) fn given(sources: Vec<Source>) -> Result<Given, CommandError> {
+    Given::read(sources, ForeignKinds::Refused)
+        .map_err(|Read { report, .. }| CommandError::report(Exit::Input, report.to_string()))
 }
 
 /// Fetches and opens the rest; warnings go to standard error. What is kept of a configuration is its text as it
 /// came: what was sealed stays so.
-pub(crate) fn expanded(given: Given, text: Zeroizing<Vec<u8>>, linux: &Linux) -> Result<Configuration, Box<Unusable>> {
+pub(crate) fn expanded(
+    given: Given,
+    text: Zeroizing<Vec<u8>>,
+    linux: &Linux,
+    waiting: Waiting,
+) -> Result<Configuration, Box<Unusable>> {
     // What can't be read is as good as nothing.
     let kept = linux.file(contract::FETCHED).ok().flatten();
     let fetched = Fetched::after(kept.as_ref().map(|file| file.contents.expose().as_slice()));
-    let read = provider::expand(given, identity(linux), &fetched);
+    let read = provider::expand(given, identity(linux), &fetched, waiting);
     if read.report.has_errors() {
         return Err(Box::new(Unusable::of(read, fetched)));
     }
-    if !read.report.is_empty() {
-        tell_on!("{}", read.report);
-    }
+    tell_on!("{}", read.report);
     let redactor = redactor(&read);
-    Ok(Configuration { text, machine: Wanted::of(read.documents), redactor, fetched, parts: read.fetched })
+    Ok(Configuration { text, wanted: Wanted::of(read.documents), redactor, fetched, parts: read.fetched })
 }
 
 /// A configuration with all that it points to or seals, for somebody who only looks.
-pub(crate) fn configuration(sources: Vec<Source>, linux: &Linux) -> Result<Configuration, Exit> {
+pub(crate) fn configuration(sources: Vec<Source>, linux: &Linux) -> Result<Configuration, CommandError> {
     let text = documents::joined(&sources);
-    expanded(given(sources)?, text, linux).map_err(|unusable| {
-        unusable.tell();
-        unusable.exit
-    })
+    expanded(given(sources)?, text, linux, Waiting::Briefly).map_err(|unusable| unusable.error())
 }
 
-/// Whether a report lets one go on.
-pub(crate) fn usable(report: &Report) -> Result<(), Exit> {
+/// Documents without errors; warnings go to standard error.
+pub(crate) fn without_errors(read: Read) -> Result<Read, CommandError> {
+    if read.report.has_errors() {
+        return Err(CommandError::report(exit_of(&read.report), read.report.to_string()));
+    }
+    tell_on!("{}", read.report);
+    Ok(read)
+}
+
+/// The exit code of a report: invalid input, unless something that it names was unavailable.
+pub(crate) fn exit_of(report: &Report) -> Exit {
     match report.has_errors() {
-        false => Ok(()),
-        true if report.is_unavailable() => Err(Exit::Failed),
-        true => Err(Exit::Input),
+        false => Exit::Done,
+        true if report.is_unavailable() => Exit::Failed,
+        true => Exit::Input,
     }
 }
 
@@ -126,36 +137,16 @@ pub(crate) fn identity(linux: &Linux) -> Identity {
 }
 
 /// The machine below a root, only to be looked at.
-pub(crate) fn silent_machine(root: &Path) -> Result<Linux, Exit> {
+pub(crate) fn silent_machine(root: &Path) -> Result<Linux, CommandError> {
     machine(root, Box::new(|_| ()))
 }
 
 /// The machine below a root; commands that it runs are echoed line by line.
-pub(crate) fn machine(root: &Path, echo: Echo) -> Result<Linux, Exit> {
+pub(crate) fn machine(root: &Path, echo: Echo) -> Result<Linux, CommandError> {
     if !root.is_dir() {
-        tell!("error: --root {}: there is no such directory", root.display());
-        return Err(Exit::Input);
+        return Err(CommandError::invalid(format!("--root {}: there is no such directory", root.display())));
     }
-    let itself = std::env::current_exe().map_err(|error| fail(&format!("cannot find its own program: {error}")))?;
-    Linux::new(root, itself, echo).map_err(failed)
-}
-
-/// Prints an error with its causes and its remedy.
-pub(crate) fn complain(error: &host::Error) {
-    tell!("error: {}", chain(error));
-    if let Some(advice) = error.advice() {
-        tell!("remedy: {advice}");
-    }
-}
-
-/// Prints a machine fault and gives its exit code.
-pub(crate) fn failed(error: host::Error) -> Exit {
-    complain(&error);
-    Exit::Failed
-}
-
-/// Prints an error of our own.
-pub(crate) fn fail(text: &str) -> Exit {
-    tell!("error: {text}");
-    Exit::Failed
+    let unknown = |error| CommandError::failed(format!("cannot find its own program: {error}"));
+    let itself = std::env::current_exe().map_err(unknown)?;
+    Ok(Linux::new(root, itself, echo)?)
 }

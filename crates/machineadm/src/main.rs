@@ -1,7 +1,5 @@
 //! The machineadm command.
-use clap::Parser;
 use host::linux::{self, child};
-use machineadm::{Cli, run};
 use std::{io::Write, process::ExitCode};
 
 /// musl's own allocator goes to the kernel for every few kilobytes, and back.
@@ -25,5 +23,5 @@ fn main() -> ExitCode {
         tell(&format!("machineadm: cannot switch core dumps off: {error}\n"));
         return ExitCode::FAILURE;
     }
-    ExitCode::from(run(Cli::parse()).code())
+    ExitCode::from(machineadm::run(std::env::args_os()).code())
 }

@@ -138,7 +138,7 @@ fn positive_cases_end_as_they_should_and_leave_nothing_to_do() {
 }
 
 #[test]
-fn negative_cases_list_every_problem_and_change_nothing() {
+fn negative_cases_list_every_problem_and_change_nothing_but_the_mark() {
     for case in cases("negative") {
         let file = config(&case);
         let validate = machineadm(&case, &["validate", "-f", &file]);
@@ -154,8 +154,14 @@ fn negative_cases_list_every_problem_and_change_nothing() {
             assert_eq!(text(&run.stderr), text(&validate.stdout), "{} {command:?}", case.display());
             assert_eq!(text(&run.stdout), "");
         }
+        // Only the mark for whoever polls is there, and it names a problem.
+        let mark = root.path().join("run/cluster-api/bootstrap-failure.json");
+        let failure: serde_json::Value = serde_json::from_slice(&fs::read(&mark).unwrap()).unwrap();
+        assert_eq!(failure["phase"], "configuration", "{}", case.display());
+        assert!(failure["cause"].as_str().unwrap().contains("problem"), "{}: {failure}", case.display());
+        fs::remove_dir_all(root.path().join("run")).unwrap();
         assert_eq!(tree(root.path()), before, "{}", case.display());
-        assert!(!root.path().join("var").exists() && !root.path().join("run").exists(), "{}", case.display());
+        assert!(!root.path().join("var").exists(), "{}", case.display());
     }
 }
 

@@ -128,7 +128,7 @@ fn a_killed_run_takes_its_command_along_with_all_it_started() {
         let is_gone = || !runs(&sandbox, "sleep 986545") && !runs(&sandbox, "sleep 986546");
         assert!(soon(is_gone), "something outlived its run");
         let status = sandbox.machineadm(&["status"]);
-        assert!(status.stdout.contains("CUT SHORT at commands/before"), "{}", status.stdout);
+        assert!(status.stdout.contains("INTERRUPTED at CommandsConfig"), "{}", status.stdout);
     }
 }
 

@@ -109,3 +109,19 @@ fn completions_exist_for_the_shells_that_people_use() {
         assert!(script.status.success() && String::from_utf8_lossy(&script.stdout).contains("machineadm"), "{shell}");
     }
 }
+
+/// systemd itself judges the unit; only the program's place is this test's own.
+#[test]
+fn systemd_accepts_the_example_unit_which_waits_for_the_clock() {
+    let unit = fs::read_to_string(repository().join("examples/machineadm.service")).expect("the unit");
+    for order in ["After=network-online.target time-sync.target\n", "Wants=network-online.target time-sync.target\n"] {
+        assert!(unit.contains(order), "{unit}");
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let program = env!("CARGO_BIN_EXE_machineadm");
+    let (unit, path) = (unit.replace("/usr/bin/machineadm", program), dir.path().join("machineadm.service"));
+    fs::write(&path, unit).expect("a file");
+    let judged = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&path).output();
+    let judged = judged.expect("systemd-analyze is there: the test bed needs systemd (scripts/setup)");
+    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stderr));
+}

@@ -92,10 +92,7 @@ fn when_our_own_directory_becomes_read_only_the_step_at_work_is_named() {
 fn however_little_room_is_left_the_result_is_told_and_the_next_run_finishes() {
     let documents = [
         document("SysctlConfig", "{parameters: {net.ipv4.ip_forward: 1}}"),
-        document(
-            "CommandsConfig",
-            "{commands: [{name: one, argv: ['true']}, {name: two, argv: ['true'], when: after}]}",
-        ),
+        document("CommandsConfig", "{commands: [{name: one, argv: ['true']}, {name: two, argv: ['true']}]}"),
         file("/srv/file", 3000),
     ];
     let documents = documents.concat();

@@ -296,3 +296,13 @@ fn what_was_fetched_gives_itself_no_rights() {
     });
     assert_eq!(victim.refuses("", "this machine itself, which this request may not reach"), 1);
 }
+
+#[test]
+fn a_plan_does_not_wait_for_a_storage_that_does_not_answer() {
+    // It reads until the machine has gone.
+    let victim = Victim::of(|_, tls| io::copy(tls, &mut io::sink()).map(drop));
+    victim.keeper.write("node.yaml", &victim.remote("/a", ", timeout: 10m"));
+    let plan = victim.keeper.run(&["plan", "-f", "@node.yaml"]);
+    assert_eq!(plan.code, Some(1), "{}{}", plan.stdout, plan.stderr);
+    assert!(plan.stderr.contains("took longer than 5 s"), "{}", plan.stderr);
+}

@@ -66,7 +66,7 @@ impl Machine {
 }
 
 #[test]
-fn a_killed_run_is_told_as_cut_short_and_goes_on_without_its_file() {
+fn a_killed_run_is_reported_as_interrupted_and_goes_on_without_its_file() {
     let machine = Machine::new();
     let mut first = machine.at_work(&["bootstrap", "-f", &machine.configuration()]);
     let status = machine.run(&["status"]);
@@ -75,7 +75,7 @@ fn a_killed_run_is_told_as_cut_short_and_goes_on_without_its_file() {
     first.wait().unwrap();
     let status = machine.run(&["status"]);
     assert_eq!(status.code, Some(1));
-    for word in ["CUT SHORT at commands/before", "Then:    machineadm bootstrap"] {
+    for word in ["INTERRUPTED at CommandsConfig", "Then:    machineadm bootstrap"] {
         assert!(status.stdout.contains(word), "{}", status.stdout);
     }
     fs::remove_file(machine.configuration()).unwrap();
@@ -86,7 +86,7 @@ fn a_killed_run_is_told_as_cut_short_and_goes_on_without_its_file() {
     assert!(status.code == Some(0) && status.stdout.contains("SUCCEEDED"), "{}", status.stdout);
     let third = machine.run(&["bootstrap"]);
     assert_eq!(third.code, Some(2), "{}", third.stderr);
-    assert!(third.stderr.contains("give -f FILE"), "{}", third.stderr);
+    assert!(third.stderr.contains("pass -f FILE"), "{}", third.stderr);
 }
 
 #[test]
@@ -128,4 +128,68 @@ fn whoever_asks_for_the_status_all_the_time_keeps_no_run_from_starting() {
         codes
     });
     assert_eq!(codes.iter().filter(|&&code| code != Some(0)).count(), 0, "{codes:?}");
+}
+
+#[test]
+fn an_interrupted_command_that_the_configuration_no_longer_has_stops_the_run_until_it_is_abandoned() {
+    let machine = Machine::new();
+    let mut first = machine.at_work(&["bootstrap", "-f", &machine.configuration()]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let saved = machine.root.join("var/lib/machineadm/configuration.yaml");
+    let before = fs::read(&saved).unwrap();
+    let other = machine.root.parent().unwrap().join("other.yaml");
+    let files = "{files: [{path: /etc/other, content: x}]}";
+    let head = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: FilesConfig";
+    fs::write(&other, format!("{head}\nspec: {files}\n")).unwrap();
+    let other = other.to_str().unwrap();
+    for words in [&["bootstrap", "-f", other][..], &["plan", "-f", other]] {
+        let refused = machine.run(words);
+        assert_eq!(refused.code, Some(6), "{}{}", refused.stdout, refused.stderr);
+        assert!(refused.stderr.contains("pass --abandon"), "{}", refused.stderr);
+        assert!(!machine.root.join("etc/other").exists());
+        assert_eq!(fs::read(&saved).unwrap(), before, "the saved configuration was overwritten");
+    }
+    let name = machine.run(&["plan", "-f", other]).stderr;
+    let name = name.split("--abandon ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap().to_owned();
+    let unknown = machine.run(&["bootstrap", "-f", other, "--abandon", "no-such-command"]);
+    assert_eq!(unknown.code, Some(2), "{}", unknown.stderr);
+    let both = machine.run(&["bootstrap", "-f", other, "--abandon", &name, "--abandon", "no-such-command"]);
+    assert_eq!((both.code, machine.run(&["plan", "-f", other]).code), (Some(2), Some(6)), "{}", both.stderr);
+    let forgotten = machine.run(&["bootstrap", "-f", other, "--abandon", &name]);
+    assert_eq!(forgotten.code, Some(0), "{}{}", forgotten.stdout, forgotten.stderr);
+    assert!(machine.root.join("etc/other").exists());
+}
+
+#[test]
+fn without_a_file_only_provision_continues_and_a_fresh_machine_is_not_marked_as_failed() {
+    let machine = Machine::new();
+    for words in [&["bootstrap"][..], &["bootstrap", "--mode", "post"], &["bootstrap", "--mode", "prepare"]] {
+        let ran = machine.run(words);
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains("-f FILE"), "{}", ran.stderr);
+    }
+    assert!(!machine.root.join("run/cluster-api").exists());
+}
+
+#[test]
+fn prune_says_what_it_leaves_alone() {
+    let machine = Machine::new();
+    let dir = machine.root.parent().unwrap();
+    let head = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: FilesConfig";
+    let [first, second] = ["gone", "stays"].map(|name| {
+        let path = dir.join(format!("{name}.yaml"));
+        let spec = format!("{{files: [{{path: /etc/{name}, content: x}}]}}");
+        fs::write(&path, format!("{head}\nmetadata: {{name: {name}}}\nspec: {spec}\n")).unwrap();
+        path.to_str().unwrap().to_owned()
+    });
+    let all = machine.run(&["bootstrap", "--mode", "post", "-f", &first, "-f", &second]);
+    assert_eq!(all.code, Some(0), "{}", all.stderr);
+    fs::write(machine.root.join("etc/gone"), "the operator's").unwrap();
+    let pruned = machine.run(&["bootstrap", "--mode", "post", "--prune", "-f", &second]);
+    assert_eq!(pruned.code, Some(0), "{}", pruned.stderr);
+    assert!(pruned.stderr.contains("/etc/gone was written by FilesConfig gone"), "{}", pruned.stderr);
+    assert!(pruned.stderr.contains("it was changed since, so it stays"), "{}", pruned.stderr);
+    let wrong = machine.run(&["bootstrap", "--prune", "-f", &second]);
+    assert!(wrong.code == Some(2) && wrong.stderr.contains("--mode post"), "{}", wrong.stderr);
 }

@@ -64,7 +64,7 @@ fn a_parameter_that_does_not_take_is_a_failure_until_it_is_corrected() {
         assert_eq!(ran.code, Some(1), "{}", ran.stderr);
         let outcome: Value = serde_json::from_str(&sandbox.text(OUTCOME).unwrap()).unwrap();
         assert_eq!(outcome["state"], "failed");
-        assert_eq!(outcome["failure"]["phase"], "kernel");
+        assert_eq!(outcome["failure"]["phase"], "SysctlConfig");
         assert_eq!(outcome["failure"]["step"], format!("change {key}"));
         assert!(outcome["failure"]["cause"].as_str().unwrap().contains(why), "{outcome}");
         assert!(outcome["failure"]["advice"].is_string(), "{outcome}");

@@ -10,7 +10,6 @@ mod support {
     pub(crate) mod search;
     pub(crate) mod shell;
     pub(crate) mod tree;
-    pub(crate) mod wiretap;
 }
 
 use rustix::process::Signal;
@@ -26,9 +25,8 @@ use support::{
     keeper::{Keeper, PASSPHRASE},
     ran::Ran,
     search::Search,
-    wiretap::Wiretap,
 };
-use testbed::fake::{Authority, FakeServer, answer};
+use testbed::fake::{Authority, FakeServer, Wiretap, answer};
 
 const FILE: &str = "canary-of-a-file-0f5c";
 const INNER: &str = "canary-of-an-inner-file-93d1";
@@ -64,7 +62,7 @@ impl Watched {
         // From here on it is to be found nowhere.
         fs::remove_file(watched.keeper.path("passphrase")).expect("a file can be removed");
         let more = ", require: encrypted, allow: [loopback]";
-        let more = format!("{more}, passphraseURIs: ['https://127.0.0.1:{}/passphrase']", watched.wire.port);
+        let more = format!("{more}, passphraseURIs: ['https://127.0.0.1:{}/passphrase']", watched.wire.port());
         let more = format!("{more}, passphraseCertificateAuthority: {}", watched.authority());
         watched.keeper.write("node.yaml", &watched.remote("", "/sealed", &more));
         watched
@@ -75,7 +73,7 @@ impl Watched {
     }
 
     fn remote(&self, user: &str, path: &str, more: &str) -> String {
-        let (port, authority) = (self.wire.port, self.authority());
+        let (port, authority) = (self.wire.port(), self.authority());
         let uri = format!("https://{user}127.0.0.1:{port}{path}");
         document("RemoteConfig", &format!("{{provider: https, uri: '{uri}', certificateAuthority: {authority}{more}}}"))
     }
@@ -88,7 +86,7 @@ impl Watched {
         let inner = self.remote(&format!("user:{PASSWORD}@"), &format!("/inner?token={QUERY}"), "");
         let plain = [file("/etc/file", FILE), commands, inner].concat();
         let local = format!("passphraseURI: \"{}\"", self.keeper.uri("passphrase"));
-        let there = format!("passphraseURI: 'https://127.0.0.1:{}/passphrase'", self.wire.port);
+        let there = format!("passphraseURI: 'https://127.0.0.1:{}/passphrase'", self.wire.port());
         let there = format!("{there}\n  certificateAuthority: {}", self.authority());
         let sealed = self.keeper.seal(&plain, &["--for-hostname", "node-7", "--valid-for", "1h"]);
         sealed.replace(&local, &there).replace("provider: \"file\"", "provider: https")

@@ -57,7 +57,7 @@ fn a_run_that_is_killed_while_it_fetches_goes_on_with_its_configuration() {
     fs::remove_dir_all(at(&keeper, "/run")).expect("the runtime directory goes");
     assert_eq!(fs::read_to_string(at(&keeper, CONFIGURATION)).expect("it is kept"), given);
     let status = keeper.run(&["status"]);
-    assert!(status.stdout.contains("CUT SHORT"), "{}{}", status.stdout, status.stderr);
+    assert!(status.stdout.contains("INTERRUPTED"), "{}{}", status.stdout, status.stderr);
     storage.put("/a", &[(200, &keeper.seal(&file("/etc/a"), &[]))]);
     let ran = keeper.run(&["bootstrap"]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);

@@ -141,7 +141,22 @@ fn deleting(plane: &ControlPlane) -> Result<()> {
     assert!(!names.iter().any(|name| name == "bootstrap-token-cccccc"), "{names:?}");
     said(&token(plane, &["delete", "bbbbbb"]));
     said(&token(plane, &["delete", "bbbbbb"]));
-    Ok(())
+    not_deleting(plane)
+}
+
+/// A Secret whose `token-id` is not the one in its name is no token: the specification says that it must be ignored.
+fn not_deleting(plane: &ControlPlane) -> Result<()> {
+    let name = "bootstrap-token-mmmmmm";
+    let data = ["--from-literal=token-id=nnnnnn", "--from-literal=token-secret=0123456789abcdef"];
+    let words = ["--namespace=kube-system", "create", "secret", "generic", name];
+    plane.kubectl(&[&words[..], &data, &["--type=bootstrap.kubernetes.io/token"]].concat())?;
+    for given in ["mmmmmm", "mmmmmm.0123456789abcdef"] {
+        let refused = token(plane, &["delete", given]);
+        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+        let complaint = text(&refused.stderr);
+        assert!(complaint.contains("not a bootstrap token, since its token-id is not the one"), "{complaint}");
+    }
+    plane.kubectl(&["--namespace=kube-system", "delete", "secret", name]).map(drop)
 }
 
 /// What is wrong is refused before anything is made.

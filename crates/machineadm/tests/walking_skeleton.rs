@@ -6,7 +6,11 @@ use testbed::{Bed, Machine, Profile, Result, until};
 
 const PROGRAM: &str = "/usr/bin/machineadm";
 const CONFIGURATION: &str = "/run/machineadm/config.yaml";
+const SAVED: &str = "/var/lib/machineadm/configuration.yaml";
+const KUBEADM_FILE: &str = "/run/machineadm/kubeadm.yaml";
 const SUCCESS: &str = "/run/cluster-api/bootstrap-success.complete";
+/// Stands where a kubelet's configuration may hold a credential.
+const CANARY: &str = "canary-of-an-init-4c1e";
 
 const DOCUMENTS: &str = "\
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
@@ -34,6 +38,7 @@ spec:
     failCgroupV1: false
     evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%, nodefs.inodesFree: 1%}
     imageGCHighThresholdPercent: 100
+    staticPodURLHeader: {X-Token: [canary-of-an-init-4c1e]}
   kubeProxy:
     conntrack: {maxPerCore: 0, min: 0, tcpCloseWaitTimeout: 0s, tcpEstablishedTimeout: 0s}
 ---
@@ -44,7 +49,6 @@ spec:
   - name: greeted
     argv: [kubectl, --kubeconfig=/etc/kubernetes/admin.conf, -n, default, create, configmap, greeted]
     unless: kubectl --kubeconfig=/etc/kubernetes/admin.conf -n default get configmap greeted
-    when: after
 ";
 
 /// The specification's own template, with its path and mode made root's alone.
@@ -79,13 +83,11 @@ fn is_a_node_and_says_so(machine: &Machine) -> Result<()> {
     assert_eq!(machine.read(SUCCESS)?, "success\n");
     let status = machine.check(&[PROGRAM, "status"])?;
     assert!(status.starts_with("node-7  SUCCEEDED"), "{status}");
-    assert!(status.contains("init") && status.contains("kubeadm init ran"), "{status}");
+    assert!(status.contains("InitConfig") && status.contains("kubeadm init ran"), "{status}");
     assert_eq!(machine.read("/etc/motd")?, "Managed by machineadm.");
     assert_eq!(machine.read("/etc/kubernetes/pki/users-own.pem")?, "kept");
     machine.kubectl(&["-n", "default", "get", "configmap", "greeted"])?;
-    for gone in
-        [CONFIGURATION.replace("config.yaml", "kubeadm.yaml").as_str(), "/var/lib/machineadm/configuration.yaml"]
-    {
+    for gone in [KUBEADM_FILE, SAVED] {
         assert_ne!(machine.run(&["test", "-e", gone])?.code, 0, "{gone} is still there");
     }
     let plan = machine.run(&[PROGRAM, "plan", "-f", CONFIGURATION, "--exit-code"])?;
@@ -135,13 +137,50 @@ fn a_bootstrap_killed_in_the_middle_of_kubeadm_is_finished_by_a_second_run() -> 
     assert!(done.contains("status: error"), "cloud-init took the kill for a success: {done}");
     let status = machine.run(&[PROGRAM, "status"])?;
     assert_eq!(status.code, 1, "{status:?}");
-    assert!(status.stdout.starts_with("node-7  CUT SHORT at init"), "{status:?}");
+    assert!(status.stdout.starts_with("node-7  INTERRUPTED at InitConfig"), "{status:?}");
     assert_ne!(machine.run(&["test", "-e", SUCCESS])?.code, 0);
 
+    assert!(holders(&machine)?.contains(&KUBEADM_FILE.to_owned()), "the kill came too early or too late");
+
     let plan = machine.run_within(&[PROGRAM, "plan", "-f", CONFIGURATION], Duration::from_secs(300))?;
-    assert!(plan.stdout.contains("again: its first run was cut short"), "{plan:?}");
+    assert!(plan.stdout.contains("again: its first run was interrupted"), "{plan:?}");
     let second = machine.run_within(&[PROGRAM, "bootstrap"], Duration::from_secs(900))?;
     assert_eq!(second.code, 0, "{second:?}");
     is_a_node_and_says_so(&machine)?;
+    let of_kubeadm = |file: &String| KUBEADMS_OWN.iter().any(|own| file.starts_with(own));
+    let others: Vec<String> = holders(&machine)?.into_iter().filter(|file| !of_kubeadm(file)).collect();
+    assert_eq!(others, [CONFIGURATION], "a file besides the given configuration and kubeadm's own holds a secret");
     bed.down()
+}
+
+#[test]
+fn a_kubeadm_init_that_fails_leaves_no_file_with_a_secret() -> Result<()> {
+    let bed = Bed::new()?;
+    let machine = bed.machine("node-7", &Profile::node())?;
+    machine.copy_in(&machineadm_benches::static_machineadm().expect("the static program"), PROGRAM)?;
+    machine.boot()?;
+    machine.write("/var/lib/etcd/left", "of another cluster", 0o600)?;
+    machine.write(CONFIGURATION, DOCUMENTS, 0o600)?;
+    let run = machine.run_within(&[PROGRAM, "bootstrap", "-f", CONFIGURATION], Duration::from_secs(900))?;
+    assert_eq!(run.code, 1, "{run:?}");
+    let status = machine.run(&[PROGRAM, "status"])?;
+    assert!(status.stdout.starts_with("node-7  FAILED at InitConfig"), "{status:?}");
+    assert!(status.stdout.contains("/var/lib/etcd is not empty"), "{status:?}");
+    assert_eq!(holders(&machine)?, [CONFIGURATION, SAVED]);
+    bed.down()
+}
+
+/// Where kubeadm itself puts the kubelet's configuration: on the node, and in the cluster, whose disk is etcd's.
+const KUBEADMS_OWN: [&str; 2] = ["/var/lib/kubelet/config.yaml", "/var/lib/etcd/member/"];
+
+/// Every file of the machine that holds the canary, wherever it is.
+fn holders(machine: &Machine) -> Result<Vec<String>> {
+    // The images are the test bed's and can't be written; a device may never end.
+    let left_out = ["/proc", "/sys", "/dev", "/opt/images"].map(|path| format!("-path {path}")).join(" -o ");
+    let files = format!(r"find / /dev/shm \( {left_out} \) -prune -o -type f -print0");
+    // Some files end while they are searched; a search that sees nothing at all misses the configuration.
+    let found = machine.shell(&format!("{files} | xargs -0 grep -lsF -e {CANARY} || true"))?;
+    let mut found: Vec<String> = found.lines().map(str::to_owned).collect();
+    found.sort();
+    Ok(found)
 }

@@ -1,9 +1,19 @@
-//! Kubernetes' own objects as far as we speak of them, its spans of time, and YAML as it reads it.
+//! What every row may use: Kubernetes' own objects as far as we speak of them, and the formats around them.
+//!
+//! - Objects ([`ConfigMap`], [`Secret`], roles and bindings) keep the members that they don't know, so that what is read
+//!   can be written back. Values of Secrets are [`Bytes`], which are never shown and are overwritten when they go.
+//! - [`yaml`] reads one document as Kubernetes' programs do (YAML 1.1, with limits) and writes one that every reader
+//!   takes for the same. [`kubeconfig`] is the format of kubeconfigs; who reads one decides what it may hold.
+//! - [`pem`] reads blocks one by one, so that each bad one is named; [`hex`] writes and reads digests, pins and keys.
+//! - [`Duration`] is Go's span of time, and [`printable`] makes the words of others fit to be shown.
 mod bytes;
 mod config_map;
 mod duration;
+pub mod hex;
+pub mod kubeconfig;
 mod meta;
 mod object;
+pub mod pem;
 mod printable;
 mod rbac;
 mod resource;
@@ -21,3 +31,8 @@ pub use rbac::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, R
 pub use resource::{List, ListMeta, Resource};
 pub use secret::Secret;
 pub use wipe::wipe;
+
+/// How large a small file may be, in bytes: a kubeconfig, a bundle of CA certificates, a kubeadm file, a token, and
+/// cluster-info on its way. All of them have a few KB, and etcd stores no object of much more than this; the limit keeps
+/// a wrong file, an endless pipe or a hostile server from filling the memory.
+pub const SMALL_FILE_LIMIT: usize = 1 << 20;

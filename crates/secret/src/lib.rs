@@ -1,8 +1,12 @@
 //! Secrets are a type: nothing prints them, and their memory is overwritten when they go.
+mod exposed;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use std::{borrow::Cow, fmt};
 use zeroize::Zeroize;
+
+pub use exposed::{Expose, exposed};
 
 /// The member of a JSON schema that marks a field as secret.
 pub const SECRET_MARK: &str = "x-machineadm-secret";
@@ -53,6 +57,10 @@ impl de::Visitor<'_> for Unquoted {
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
         Ok(Secret::new(text.to_owned()))
+    }
+
+    fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
+        Ok(Secret::new(text))
     }
 }
 

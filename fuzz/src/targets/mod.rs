@@ -1,4 +1,5 @@
 //! The readers, one per file.
+mod ca_bundle;
 mod decryption;
 mod expansion;
 mod expiration;
@@ -23,4 +24,5 @@ pub const TARGETS: &[Target] = &[
     jws::TARGET,
     token_secret::TARGET,
     kubeadm_configuration::TARGET,
+    ca_bundle::TARGET,
 ];

@@ -1,7 +1,7 @@
 //! A world in memory for expansion: the parts of an input are what its providers serve, and what it seals.
 use documents::{
-    Fresh, Given, Heading, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret, Source,
-    Surroundings, seal, sealed_document, v1alpha1::Identity,
+    ForeignKinds, Fresh, Given, Heading, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights,
+    Secret, Source, Surroundings, seal, sealed_document, v1alpha1::Identity,
 };
 use jiff::Timestamp;
 use std::{cell::RefCell, collections::BTreeSet, time::Duration};
@@ -58,7 +58,8 @@ impl World {
             ([("file", self), ("https", self)], [("file", self), ("https", self)]);
         let local = Source { name: "input".into(), bytes: Zeroizing::new(self.parts[0].clone()) };
         let surroundings = Surroundings { identity, now, elapsed, remote: &remote, passphrase: &passphrase };
-        Given::read(vec![local]).map_or_else(|read| read, |given| given.expand(&surroundings))
+        let given = Given::read(vec![local], ForeignKinds::Noted);
+        given.map_or_else(|read| read, |given| given.expand(&surroundings))
     }
 
     /// Whether a word can be read in what lies on the machine, was served, or names a place, not only in what was sealed.

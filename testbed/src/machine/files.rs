@@ -89,21 +89,13 @@ impl Machine {
 
     /// Gives a new machine what is its own on an otherwise shared disk.
     pub(super) fn format_disk(&self, profile: &Profile) -> Result<()> {
-        for name in ["upper", "work", "root"].into_iter().chain(OWN_DISK.iter().map(|(own, _)| *own)) {
-            let path = self.directory.join(name);
-            fs::create_dir_all(&path).map_err(file("create", path))?;
-        }
-        let etcd = self.directory.join("etcd");
-        fs::set_permissions(&etcd, fs::Permissions::from_mode(0o700)).map_err(file("change", etcd))?;
+        self.make_disk()?;
+        let mut files = self.identity();
         let (name, address) = (&self.name, self.address());
-        let mut files = vec![
-            ("etc/hostname", format!("{name}\n")),
-            ("etc/hosts", format!("127.0.0.1 localhost\n{address} {name}\n{} {}\n", Switch::ADDRESS, neighbours::NAME)),
-            ("etc/resolv.conf", format!("nameserver {}\n", Switch::ADDRESS)),
-            ("etc/cni/net.d/10-bridge.conflist", layer::pod_network(&Switch::pods(self.number))),
-            // Empty, not absent: systemd then makes one of its own at the first boot, and keeps it.
-            ("etc/machine-id", String::new()),
-        ];
+        files.push((
+            "etc/hosts",
+            format!("127.0.0.1 localhost\n{address} {name}\n{} {}\n", Switch::ADDRESS, neighbours::NAME),
+        ));
         match &profile.cloud_init {
             Some(seed) => {
                 files.push(("var/lib/cloud/seed/nocloud/user-data", seed.user_data.clone()));
@@ -114,10 +106,34 @@ impl Machine {
             }
             None => files.push(("etc/cloud/cloud-init.disabled", String::new())),
         }
-        for (path, content) in files {
-            layer::put(&self.directory.join("upper"), path, 0o644, content.as_bytes())?;
+        self.lay(&files)
+    }
+
+    /// The directories of a disk, empty.
+    pub(super) fn make_disk(&self) -> Result<()> {
+        for name in ["upper", "work", "root"].into_iter().chain(OWN_DISK.iter().map(|(own, _)| *own)) {
+            let path = self.directory.join(name);
+            fs::create_dir_all(&path).map_err(file("create", path))?;
         }
-        Ok(())
+        let etcd = self.directory.join("etcd");
+        fs::set_permissions(&etcd, fs::Permissions::from_mode(0o700)).map_err(file("change", etcd))
+    }
+
+    /// The files in which a machine differs from every other.
+    pub(super) fn identity(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("etc/hostname", format!("{}\n", self.name)),
+            ("etc/resolv.conf", format!("nameserver {}\n", Switch::ADDRESS)),
+            ("etc/cni/net.d/10-bridge.conflist", layer::pod_network(&Switch::pods(self.number))),
+            // Empty, not absent: systemd then makes one of its own at the first boot, and keeps it.
+            ("etc/machine-id", String::new()),
+        ]
+    }
+
+    /// Writes files that everybody may read onto the disk of a machine that has not been booted yet.
+    pub(super) fn lay(&self, files: &[(&str, String)]) -> Result<()> {
+        let upper = self.directory.join("upper");
+        files.iter().try_for_each(|(path, content)| layer::put(&upper, path, 0o644, content.as_bytes()))
     }
 }
 

@@ -13,6 +13,7 @@ mod machine_side;
 mod manifests;
 mod markdown;
 mod places;
+mod recipes;
 mod requirements;
 mod rules_do_no_io;
 mod rust_source;
@@ -86,6 +87,7 @@ const CHECKS: &[Check] = &[
     rule("links lead somewhere", links::check),
     rule("dependencies have their reason", dependencies_doc::check),
     rule("requirements name tests that exist", requirements::check),
+    rule("recipes name every file to touch", recipes::check),
 ];
 
 /// Runs every check over the repository, prints all findings, and fails if one of them is more than advice.

@@ -1,4 +1,5 @@
 //! Reading a kubeconfig and the files that it names: files and pipes, and no more of them than any has.
+use objects::SMALL_FILE_LIMIT;
 use std::{
     fs::{File, Metadata},
     io::{self, ErrorKind, Read},
@@ -6,9 +7,6 @@ use std::{
     path::Path,
 };
 use zeroize::Zeroizing;
-
-/// Kubeconfigs, certificates and tokens have a few KB.
-const LARGEST: usize = 1 << 20;
 
 /// All of a file or pipe.
 pub(super) fn read(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
@@ -18,10 +16,11 @@ pub(super) fn read(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
     let metadata = file.metadata()?;
     allowed(&metadata)?;
     // All at once, since a vector that grows leaves copies behind.
-    let length = if metadata.is_file() { usize::try_from(metadata.len()).unwrap_or(LARGEST) } else { LARGEST };
-    let mut bytes = Zeroizing::new(Vec::with_capacity(length.min(LARGEST) + 64));
-    file.take(LARGEST as u64 + 1).read_to_end(&mut bytes)?;
-    match bytes.len() > LARGEST {
+    let length =
+        if metadata.is_file() { usize::try_from(metadata.len()).unwrap_or(SMALL_FILE_LIMIT) } else { SMALL_FILE_LIMIT };
+    let mut bytes = Zeroizing::new(Vec::with_capacity(length.min(SMALL_FILE_LIMIT) + 64));
+    file.take(SMALL_FILE_LIMIT as u64 + 1).read_to_end(&mut bytes)?;
+    match bytes.len() > SMALL_FILE_LIMIT {
         true => Err(io::Error::new(ErrorKind::FileTooLarge, "it is larger than 1 MiB")),
         false => Ok(bytes),
     }

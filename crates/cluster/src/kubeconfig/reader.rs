@@ -1,9 +1,9 @@
-//! Reads a kubeconfig to its end and lists everything that is wrong with it.
+//! What a client needs of a kubeconfig: its current context with all files, and everything that is wrong with it.
 use super::{Kubeconfig, Problem, bounded};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fetch::{CertificateDer, Identity, Request, Url, certificates};
-use objects::yaml;
+use objects::kubeconfig::{self, Entry, List};
 use secret::Secret;
 use serde_json::Value;
 use std::path::Path;
@@ -34,64 +34,63 @@ struct Cluster {
     proxy: Option<Secret<String>>,
 }
 
-/// A member of the kubeconfig with its path.
-struct Entry<'v> {
-    path: String,
-    value: &'v Value,
+/// Who the client is, and what it says to prove it.
+#[derive(Default)]
+struct User {
+    identity: Option<Identity>,
+    authorization: Option<Secret<String>>,
 }
 
-impl Entry<'_> {
-    fn at(&self, name: &str) -> String {
-        format!("{}.{name}", self.path)
-    }
+/// The path of a member, such as `clusters[kubernetes].cluster.server`.
+fn at(entry: &Entry<'_>, member: &str) -> String {
+    format!("{}[{}].{}.{member}", entry.list.name(), entry.name, entry.list.member())
 }
 
 impl Reader<'_> {
     fn document(&mut self, bytes: &[u8]) -> Option<Kubeconfig> {
-        let Ok(text) = std::str::from_utf8(bytes) else { return self.problem("", "is not UTF-8 text") };
-        let tree = match yaml::parse(text) {
-            Ok(tree) => tree,
-            Err(error) => return self.problem("", &format!("cannot be parsed: {error}")),
+        let config = match kubeconfig::Kubeconfig::read(bytes) {
+            Ok(config) => config,
+            Err(problem) => return self.problem("", &problem.to_string()),
         };
-        let root = &tree.value;
-        let name = root["current-context"].as_str().unwrap_or_default();
+        let name = config.current_context();
         if name.is_empty() {
             return self.problem("current-context", "is not set: it names the context to use");
         }
-        let context = self.named(root, "contexts", "context", name)?;
+        let context = self.named(&config, List::Contexts, name)?;
         let cluster_name = self.text(&context, "cluster").unwrap_or_default();
-        let cluster = self.named(root, "clusters", "cluster", cluster_name);
+        let cluster = self.named(&config, List::Clusters, cluster_name);
         let user = match self.text(&context, "user") {
-            Some(name) => self.named(root, "users", "user", name),
-            None => Some(Entry { path: "users".to_owned(), value: &Value::Null }),
+            Some(name) => self.named(&config, List::Users, name).map(|user| self.user(&user)),
+            None => Some(User::default()),
         };
-        let (user, cluster) = (user.and_then(|user| self.user(&user)), cluster.and_then(|entry| self.cluster(&entry)));
-        let ((identity, authorization), Cluster { server, authorities, tls_server_name, proxy }) = (user?, cluster?);
+        let cluster = cluster.and_then(|cluster| self.cluster(&cluster));
+        let (User { identity, authorization }, Cluster { server, authorities, tls_server_name, proxy }) =
+            (user?, cluster?);
         Some(Kubeconfig { server, authorities, identity, authorization, tls_server_name, proxy })
     }
 
-    /// The entry of a list with this name: `clusters: [{name: .., cluster: {..}}]`.
-    fn named<'v>(&mut self, root: &'v Value, list: &str, member: &str, name: &str) -> Option<Entry<'v>> {
-        let mut found = root[list].as_array().into_iter().flatten().filter(|entry| entry["name"] == name);
-        let path = format!("{list}[{name}]");
+    /// The entry of a list with this name.
+    fn named<'v>(&mut self, config: &'v kubeconfig::Kubeconfig, list: List, name: &str) -> Option<Entry<'v>> {
+        let mut found = config.entries(list).filter(|entry| entry.name == name);
+        let path = format!("{}[{name}]", list.name());
         match (found.next(), found.next()) {
-            (Some(_), Some(_)) => self.problem(&path, "stands there twice"),
-            (Some(entry), None) => Some(Entry { path: format!("{path}.{member}"), value: &entry[member] }),
+            (Some(_), Some(_)) => self.problem(&path, "is there twice"),
+            (Some(entry), None) => Some(entry),
             (None, _) => self.problem(&path, "is missing, but the current context needs it"),
         }
     }
 
     fn cluster(&mut self, cluster: &Entry<'_>) -> Option<Cluster> {
-        if cluster.value["insecure-skip-tls-verify"] == true {
+        if cluster.members.get("insecure-skip-tls-verify") == Some(&Value::Bool(true)) {
             let message = "would let anybody answer in the server's place: remove it, and give the cluster's authority in `certificate-authority-data`";
-            self.note(&cluster.at("insecure-skip-tls-verify"), message);
+            self.note(&at(cluster, "insecure-skip-tls-verify"), message);
         }
         let server = self.server(cluster);
         let authorities = self.authorities(cluster);
         let tls_server_name = self.text(cluster, "tls-server-name").map(str::to_owned);
         let proxy = self.text(cluster, "proxy-url").map(|url| Secret::new(url.to_owned()));
         if proxy.as_ref().is_some_and(|url| !url.expose().starts_with("http://")) {
-            self.note(&cluster.at("proxy-url"), "only http:// proxies are supported");
+            self.note(&at(cluster, "proxy-url"), "only http:// proxies are supported");
         }
         Some(Cluster { server: server?, authorities, tls_server_name, proxy })
     }
@@ -103,36 +102,36 @@ impl Reader<'_> {
             url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none()
         };
         let message = "must be an https URL without user, query and fragment, such as https://10.0.0.10:6443";
-        url.filter(is_bare).or_else(|| self.problem(&cluster.at("server"), message))
+        url.filter(is_bare).or_else(|| self.problem(&at(cluster, "server"), message))
     }
 
     fn authorities(&mut self, cluster: &Entry<'_>) -> Option<Vec<CertificateDer<'static>>> {
         let pem = self.bytes(cluster, "certificate-authority")?;
         match certificates(&pem) {
             Ok(found) if !found.is_empty() => Some(found),
-            _ => self.problem(&cluster.at("certificate-authority"), "holds no PEM certificate"),
+            _ => self.problem(&at(cluster, "certificate-authority"), "holds no PEM certificate"),
         }
     }
 
-    fn user(&mut self, user: &Entry<'_>) -> Option<(Option<Identity>, Option<Secret<String>>)> {
-        for name in REFUSED.iter().filter(|name| !user.value[**name].is_null()) {
-            self.note(&user.at(name), &format!("is not supported: {OTHER}"));
+    fn user(&mut self, user: &Entry<'_>) -> User {
+        for name in REFUSED.iter().filter(|name| is_given(user, name)) {
+            self.note(&at(user, name), &format!("is not supported: {OTHER}"));
         }
-        Some((self.identity(user), self.authorization(user)))
+        User { identity: self.identity(user), authorization: self.authorization(user) }
     }
 
     fn identity(&mut self, user: &Entry<'_>) -> Option<Identity> {
-        let has = |name: &str| !(user.value[name].is_null() && user.value[format!("{name}-data")].is_null());
+        let has = |name: &str| is_given(user, name) || is_given(user, &format!("{name}-data"));
         match (has("client-certificate"), has("client-key")) {
-            (true, false) => self.note(&user.at("client-key"), "is missing, but there is a certificate"),
-            (false, true) => self.note(&user.at("client-certificate"), "is missing, but there is a key"),
+            (true, false) => self.note(&at(user, "client-key"), "is missing, but there is a certificate"),
+            (false, true) => self.note(&at(user, "client-certificate"), "is missing, but there is a key"),
             (true, true) | (false, false) => {}
         }
         let chain = self.bytes(user, "client-certificate");
         let key = self.bytes(user, "client-key").map(|key| Secret::new(key.to_vec()));
         match Identity::from_pem(&chain?, key?) {
             Ok(identity) => Some(identity),
-            Err(error) => self.problem(&user.at("client-certificate"), &error.to_string()),
+            Err(error) => self.problem(&at(user, "client-certificate"), &error.to_string()),
         }
     }
 
@@ -141,11 +140,11 @@ impl Reader<'_> {
         let name = self.text(user, "username");
         let password = self.text(user, "password");
         match (token, name) {
-            (Some(_), Some(_)) => self.problem(&user.at("username"), "stands beside a token: keep one of them"),
+            (Some(_), Some(_)) => self.problem(&at(user, "username"), "stands beside a token: keep one of them"),
             (Some(token), None) if token.bytes().all(|byte| byte.is_ascii_graphic()) => {
                 Some(Secret::new(format!("Bearer {}", *token)))
             }
-            (Some(_), None) => self.problem(&user.at("token"), "is not one word of printable letters"),
+            (Some(_), None) => self.problem(&at(user, "token"), "is not one word of printable letters"),
             (None, Some(name)) => {
                 let pair = Zeroizing::new(format!("{name}:{}", password.unwrap_or_default()));
                 Some(Secret::new(format!("Basic {}", *Zeroizing::new(STANDARD.encode(pair.as_bytes())))))
@@ -158,24 +157,26 @@ impl Reader<'_> {
         if let Some(token) = self.text(user, "token") {
             return Some(Zeroizing::new(token.to_owned()));
         }
-        let path = self.text(user, "tokenFile")?.to_owned();
-        let bytes = self.file(&user.at("tokenFile"), &path)?;
+        let path = self.text(user, "tokenFile")?;
+        let bytes = self.file(&at(user, "tokenFile"), path)?;
         match std::str::from_utf8(&bytes).map(str::trim) {
             Ok(token) if !token.is_empty() => Some(Zeroizing::new(token.to_owned())),
-            _ => self.problem(&user.at("tokenFile"), "holds no token"),
+            _ => self.problem(&at(user, "tokenFile"), "holds no token"),
         }
     }
 
     /// What `NAME-data` holds, or the file that `NAME` names.
     fn bytes(&mut self, entry: &Entry<'_>, name: &str) -> Option<Zeroizing<Vec<u8>>> {
         let data = format!("{name}-data");
-        if let Some(text) = self.text(entry, &data) {
-            let text = Zeroizing::new(text.replace(['\n', '\r'], ""));
-            let bytes = STANDARD.decode(text.as_bytes()).ok().map(Zeroizing::new);
-            return bytes.or_else(|| self.problem(&entry.at(&data), "is not base64"));
+        match entry.data(&data) {
+            Ok(Some(bytes)) => Some(bytes),
+            Ok(None) => {
+                let path = self.text(entry, name)?;
+                self.file(&at(entry, name), path)
+            }
+            Err(kubeconfig::Problem::NotBase64(_)) => self.problem(&at(entry, &data), "is not base64"),
+            Err(_) => self.problem(&at(entry, &data), "must be text"),
         }
-        let path = self.text(entry, name)?.to_owned();
-        self.file(&entry.at(name), &path)
     }
 
     fn file(&mut self, here: &str, path: &str) -> Option<Zeroizing<Vec<u8>>> {
@@ -188,11 +189,7 @@ impl Reader<'_> {
 
     /// A member's text; empty is absent.
     fn text<'v>(&mut self, entry: &Entry<'v>, name: &str) -> Option<&'v str> {
-        match &entry.value[name] {
-            Value::Null => None,
-            Value::String(text) => Some(text.as_str()).filter(|text| !text.is_empty()),
-            _ => self.problem(&entry.at(name), "must be text"),
-        }
+        entry.text(name).unwrap_or_else(|_| self.problem(&at(entry, name), "must be text"))
     }
 
     fn note(&mut self, path: &str, message: &str) {
@@ -203,4 +200,8 @@ impl Reader<'_> {
         self.note(path, message);
         None
     }
+}
+
+fn is_given(user: &Entry<'_>, member: &str) -> bool {
+    user.members.get(member).is_some_and(|value| !value.is_null())
 }

@@ -122,7 +122,8 @@ fn what_the_context_names_must_be_there_once() {
     );
     assert_eq!(problems(&good.replace("name: other", "name: c")), ["contexts[c]"]);
     assert_eq!(problems("{"), [""]);
-    assert_eq!(problems("[]"), ["current-context"]);
+    assert_eq!(problems("[]"), [""]);
+    assert_eq!(problems("{}"), ["current-context"]);
 }
 
 #[test]
@@ -145,7 +146,7 @@ fn only_files_and_pipes_are_read_and_no_endless_ones() {
     let folder = tempfile::tempdir().expect("a folder");
     assert_eq!(refused(folder.path()), "it is neither a file nor a pipe");
     let large = folder.path().join("large");
-    std::fs::write(&large, " ".repeat((1 << 20) + 1)).expect("a file");
+    std::fs::write(&large, " ".repeat(objects::SMALL_FILE_LIMIT + 1)).expect("a file");
     assert_eq!(refused(&large), "it is larger than 1 MiB");
 
     let named = text("{server: 'https://h', certificate-authority: /dev/zero}", "{tokenFile: large}");

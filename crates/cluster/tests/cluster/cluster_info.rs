@@ -1,11 +1,13 @@
 //! cluster-info without credentials.
 use crate::support::{FakeApiServer, Reply};
-use cluster::{CLUSTER_INFO, Effect, Error, RealNetwork, anonymous_cluster_info};
+use cluster::{Effect, Error, RealNetwork, anonymous_cluster_info};
 use discovery::{
     ClusterInfo,
+    certificate::CaBundle,
     method::{Network, Roots},
 };
 use fetch::{Identity, Limits, Reach, Settings, Trust};
+use objects::ConfigMap;
 use rcgen::{CertificateParams, KeyPair};
 use secret::Secret;
 use serde_json::json;
@@ -19,7 +21,7 @@ fn settings(trust: Trust) -> Settings {
     }
 }
 
-fn ask(status: &'static str, headers: &'static str, body: &str) -> Result<Option<cluster::Value>, Error> {
+fn ask(status: &'static str, headers: &'static str, body: &str) -> Result<Option<ConfigMap>, Error> {
     let body = body.to_owned();
     let server = FakeApiServer::start(move |_, _| Reply::Answer { status, headers, body: body.clone() });
     let found = anonymous_cluster_info(&server.url(), settings(Trust::Only(server.certificate())));
@@ -35,9 +37,9 @@ fn nothing_that_tells_who_we_are_is_sent() {
     let server = FakeApiServer::start(|_, _| Reply::of("200 OK", r#"{"kind":"ConfigMap","data":{"a":"b"}}"#));
     let settings = Settings { identity: Some(identity.expect("an identity")), ..settings(Trust::Unverified) };
     let found = anonymous_cluster_info(&format!("{}/base/", server.url()), settings).expect("an answer");
-    assert_eq!(found.expect("a map")["data"]["a"], "b");
+    assert_eq!(found.expect("a map").data["a"], "b");
     let (line, head) = &server.seen()[0];
-    assert_eq!(*line, format!("GET /base{CLUSTER_INFO}"));
+    assert_eq!(*line, format!("GET /base{}", discovery::cluster_info::path()));
     let names: Vec<_> =
         head.to_lowercase().lines().skip(1).filter_map(|line| Some(line.split_once(':')?.0.to_owned())).collect();
     assert_eq!(names, ["accept", "host", "user-agent", "accept-encoding"]);
@@ -53,8 +55,16 @@ fn every_other_answer_is_its_own() {
     assert!(matches!(ask("404 Not Found", "", "<html>"), Err(Error::Status { code: 404, .. })));
     assert!(matches!(ask("401 Unauthorized", "", "{}"), Err(Error::Unauthorized { .. })));
     assert!(matches!(ask("403 Forbidden", "", "{}"), Err(Error::Forbidden { .. })));
-    assert!(matches!(ask("200 OK", "", "<html>"), Err(Error::NotKubernetes { .. })));
-    assert!(matches!(ask("200 OK", "", r#"{"kind":"Secret"}"#), Err(Error::NotKubernetes { .. })));
+    for (body, wrong) in [
+        ("<html>", "it is not JSON"),
+        (r#"{"kind":"ConfigMap""#, "it is not JSON"),
+        ("{}", "it is not a ConfigMap"),
+        (r#"{"kind":"Secret"}"#, "it is not a ConfigMap"),
+        (r#"{"kind":"ConfigMap","data":{"kubeconfig":7}}"#, "it is not a ConfigMap"),
+    ] {
+        let error = ask("200 OK", "", body).expect_err("refused");
+        assert!(matches!(&error, Error::NotKubernetes { what, .. } if what == wrong), "{body}: {error}");
+    }
 }
 
 #[test]
@@ -79,7 +89,7 @@ fn signatures_go_in_the_same_write_that_changes_the_kubeconfig() {
         line if line.starts_with("GET ") => Reply::of("404 Not Found", r#"{"kind":"Status","reason":"NotFound"}"#),
         _ => Reply::of("201 Created", "{}"),
     });
-    let info = ClusterInfo { server: "https://a".to_owned(), roots: Vec::new(), tls_server_name: None };
+    let info = ClusterInfo::new("https://a".to_owned(), CaBundle::default(), None).expect("a cluster");
     server.connect().ensure_bootstrap_objects(&info, Effect::Real, &mut |_| ()).expect("they are made");
     let seen = server.seen();
     let (_, put) = seen.iter().find(|(line, _)| line.starts_with("PUT ")).expect("a PUT");

@@ -201,7 +201,7 @@ fn who_may_not_is_told_so_and_cluster_info_is_for_everybody() -> Result<()> {
         testbed::until("anonymous may read", Duration::from_secs(30), || ask().map_err(|error| error.to_string()))?;
     assert_eq!(allowed, None);
     plane.kubectl(&[namespace, "create", "configmap", "cluster-info", "--from-literal=kubeconfig=x"])?;
-    assert_eq!(ask().expect("an answer").expect("a map")["data"]["kubeconfig"], "x");
+    assert_eq!(ask().expect("an answer").expect("a map").data["kubeconfig"], "x");
     let unverified = Settings { reach: Reach::ANYWHERE, ..Settings::new(Trust::Unverified) };
     assert!(anonymous_cluster_info(&url, unverified).expect("an answer").is_some());
     plane.down()

@@ -1,32 +1,23 @@
 //! ClusterInfo kept on a machine, and when something newer may take its place.
-mod follow;
 mod refresh;
 mod search;
 mod succession;
 
-use crate::{
-    ClusterInfo, Moment, Pin,
-    cluster_info::{self, Origin},
-    proof::Proof,
-};
+use crate::{ClusterInfo, DiscoveryKubeconfig, Moment, Pin, proof::Proof};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use follow::{Answer, Consent, Decision, Kept, Newer, Refused, follow};
+pub use crate::method::{Answer, Consent, Decision, Kept, Newer, Refused, follow};
 pub use search::{NotFound, Search};
 
-/// ClusterInfo as it is kept.
+/// ClusterInfo as it is kept. Its kubeconfig can be used, and fits its pins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Cached {
-    /// The kubeconfig.
-    pub kubeconfig: String,
-    /// The pins by which its roots are known; none, if they never were.
-    pub pins: Vec<Pin>,
-    /// How it was proven at first, or who agreed to what it became.
-    pub proof: Proof,
-    /// When it was last confirmed or replaced.
-    pub updated: Moment,
+    kubeconfig: DiscoveryKubeconfig,
+    pins: Vec<Pin>,
+    proof: Proof,
+    updated: Moment,
 }
 
 /// What is kept can't be used. It isn't quoted.
@@ -41,18 +32,21 @@ pub enum NoCache {
 }
 
 impl Cached {
-    /// What it says.
-    pub fn info(&self) -> Result<ClusterInfo, NoCache> {
-        let read = cluster_info::read(self.kubeconfig.as_bytes(), Origin::Signed).map_err(|_| NoCache::Damaged)?;
-        let certificates = read.info.certificates().unwrap_or_default();
-        let fits = self.pins.is_empty() || !Pin::matching(&self.pins, &certificates).is_empty();
-        if fits { Ok(read.info) } else { Err(NoCache::NotPinned) }
+    /// A cluster that is known by these pins, if it is.
+    pub fn new(
+        kubeconfig: DiscoveryKubeconfig,
+        pins: Vec<Pin>,
+        proof: Proof,
+        updated: Moment,
+    ) -> Result<Self, NoCache> {
+        let fits = fits(&pins, kubeconfig.info());
+        if fits { Ok(Self { kubeconfig, pins, proof, updated }) } else { Err(NoCache::NotPinned) }
     }
 
-    /// Reads what [`Cached::bytes`] wrote, and makes sure that it can be used.
+    /// Reads what [`Cached::bytes`] wrote.
     pub fn read(bytes: &[u8]) -> Result<Self, NoCache> {
-        let cached: Self = serde_json::from_slice(bytes).map_err(|_| NoCache::Damaged)?;
-        cached.info().map(|_| cached)
+        let Self { kubeconfig, pins, proof, updated } = serde_json::from_slice(bytes).map_err(|_| NoCache::Damaged)?;
+        Self::new(kubeconfig, pins, proof, updated)
     }
 
     /// The bytes to keep.
@@ -62,6 +56,31 @@ impl Cached {
         bytes
     }
 
+    /// The kubeconfig.
+    pub fn kubeconfig(&self) -> &str {
+        self.kubeconfig.text()
+    }
+
+    /// What it says.
+    pub fn info(&self) -> &ClusterInfo {
+        self.kubeconfig.info()
+    }
+
+    /// The pins by which its roots are known; none, if they never were.
+    pub fn pins(&self) -> &[Pin] {
+        &self.pins
+    }
+
+    /// How it was proven at first, or who agreed to what it became.
+    pub fn proof(&self) -> &Proof {
+        &self.proof
+    }
+
+    /// When it was last confirmed or replaced.
+    pub fn updated(&self) -> Moment {
+        self.updated
+    }
+
     /// The same, which the cluster has confirmed.
     pub fn confirmed(self, now: Timestamp) -> Self {
         Self { updated: now.into(), ..self }
@@ -69,18 +88,25 @@ impl Cached {
 
     /// What is kept when something newer takes its place. Whoever agrees to roots that aren't pinned pins them, and is
     /// then what they are known by.
-    fn followed(&self, newer: Newer, from: &ClusterInfo, now: Timestamp) -> Self {
-        let pins = self.pins_for(&newer.info);
+    fn followed(&self, newer: Newer, now: Timestamp) -> Self {
+        let pins = self.pins_for(newer.kubeconfig.info());
         let proof = match newer.despite {
             None => self.proof.clone(),
-            Some(_) => Proof::Agreed { from: from.server.clone(), on: now.into(), pins: pins.clone() },
+            Some(_) => Proof::Agreed { from: self.info().server().to_owned(), on: now.into(), pins: pins.clone() },
         };
         Self { pins, kubeconfig: newer.kubeconfig, proof, updated: now.into() }
     }
 
+    /// The pins of what takes its place: the same where they fit, else those of the new roots.
     fn pins_for(&self, info: &ClusterInfo) -> Vec<Pin> {
-        let certificates = info.certificates().unwrap_or_default();
-        let still_fit = self.pins.is_empty() || !Pin::matching(&self.pins, &certificates).is_empty();
-        if still_fit { self.pins.clone() } else { certificates.iter().map(Pin::of).collect() }
+        match fits(&self.pins, info) {
+            true => self.pins.clone(),
+            false => info.roots().certificates().iter().map(Pin::of).collect(),
+        }
     }
+}
+
+/// Whether one of a cluster's roots is pinned, or none needs to be.
+fn fits(pins: &[Pin], info: &ClusterInfo) -> bool {
+    pins.is_empty() || !Pin::matching(pins, info.roots().certificates()).is_empty()
 }

@@ -1,6 +1,6 @@
 //! Asking the kept cluster what is new.
-use super::{Answer, Cached, Consent, Decision, Kept, NoCache, Refused, follow};
-use crate::method::{Demand, Network, Patience, Refusal, confirm, rounds, vouched_by};
+use super::{Answer, Cached, Consent, Decision, Kept, Refused, follow};
+use crate::method::{Demand, Network, Patience, Refusal, Roots, confirm, rounds};
 use jiff::Timestamp;
 
 impl Cached {
@@ -13,14 +13,14 @@ impl Cached {
         net: &mut dyn Network,
         patience: Patience,
         now: Timestamp,
-    ) -> Result<Decision<Cached>, NoCache> {
-        let present = self.info()?;
-        let endpoint = present.endpoint().map_err(|_| NoCache::Damaged)?;
-        let asked = rounds(&[endpoint], net, patience, |endpoint, net| {
-            let body = net.cluster_info(endpoint, vouched_by(&present)).map_err(Refusal::Unreached)?;
-            let decision = follow(&present, &self.pins, Answer::Verified(&body), consent);
+    ) -> Decision<Self> {
+        let present = self.info();
+        let asked = rounds(&[present.endpoint()], net, patience, |endpoint, net| {
+            let said = net.cluster_info(endpoint, Roots::of_cluster(present)).map_err(Refusal::Unreached)?;
+            let decision = follow(present, &self.pins, Answer::Verified(&said), consent);
             if let Decision::Replace(newer) = &decision {
-                confirm(&newer.info, vouched_by(&newer.info), Demand::SaysTheSame, net)?;
+                let info = newer.kubeconfig.info();
+                confirm(info, Roots::of_cluster(info), Demand::SaysTheSame, net)?;
             }
             Ok(decision)
         });
@@ -29,10 +29,10 @@ impl Cached {
             Some(refusal) => Decision::Refuse(Refused::Unusable(refusal)),
             None => Decision::Keep(Kept::Same),
         });
-        Ok(match decision {
+        match decision {
             Decision::Keep(kept) => Decision::Keep(kept),
             Decision::Refuse(refused) => Decision::Refuse(refused),
-            Decision::Replace(newer) => Decision::Replace(self.followed(newer, &present, now)),
-        })
+            Decision::Replace(newer) => Decision::Replace(self.followed(newer, now)),
+        }
     }
 }

@@ -41,13 +41,12 @@ impl Search<'_> {
 }
 
 impl Cached {
-    /// The pins that hold for later are those that were given, else none.
+    /// The pins that hold for later are those that were given, one of which was found among the roots; else none.
     fn of(method: &Method, found: Discovered, now: Timestamp) -> Self {
         let pins = match method {
             Method::Token { pinning: Pinning::Pins(pins), .. } => pins.clone(),
             Method::Token { .. } | Method::File(_) => Vec::new(),
         };
-        let kubeconfig = String::from_utf8_lossy(&found.bytes).into_owned();
-        Self { kubeconfig, pins, proof: found.proof, updated: now.into() }
+        Self { kubeconfig: found.kubeconfig, pins, proof: found.proof, updated: now.into() }
     }
 }

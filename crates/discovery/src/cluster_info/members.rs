@@ -1,6 +1,7 @@
 //! Which members a kubeconfig may have. Whatever else stands there could be a credential in a form that we don't know,
 //! or a word that another reader takes for one that we would have refused.
-use super::read::{Members, Problem};
+use super::read::Problem;
+use objects::kubeconfig::{Kubeconfig, List, Members};
 use serde_json::Value;
 
 const CONFIG: &[&str] =
@@ -19,26 +20,20 @@ const CLUSTER: &[&str] = &[
 const CONTEXT: &[&str] = &["cluster", "user", "namespace", "extensions"];
 
 /// Every member that no kubeconfig has, wherever it stands; what users hold is looked at elsewhere.
-pub(super) fn problems(config: &Members) -> Vec<Problem> {
-    let mut problems = strangers("", config, CONFIG);
-    if let Some(Value::Object(preferences)) = config.get("preferences") {
+pub(super) fn problems(config: &Kubeconfig) -> Vec<Problem> {
+    let mut problems = strangers("", config.members(), CONFIG);
+    if let Some(Value::Object(preferences)) = config.members().get("preferences") {
         problems.extend(strangers("preferences.", preferences, PREFERENCES));
     }
-    for (list, member, known) in [("clusters", "cluster", CLUSTER), ("contexts", "context", CONTEXT)] {
-        for (path, entry) in entries(config, list) {
-            problems.extend(strangers(&format!("{path}."), entry, &["name", member]));
-            if let Some(Value::Object(members)) = entry.get(member) {
-                problems.extend(strangers(&format!("{path}.{member}."), members, known));
+    for (list, known) in [(List::Clusters, CLUSTER), (List::Contexts, CONTEXT)] {
+        for (path, item) in config.items(list) {
+            problems.extend(strangers(&format!("{path}."), item, &["name", list.member()]));
+            if let Some(Value::Object(members)) = item.get(list.member()) {
+                problems.extend(strangers(&format!("{path}.{}.", list.member()), members, known));
             }
         }
     }
     problems
-}
-
-/// The entries of a list with their paths; what is none is refused by who reads the list.
-pub(super) fn entries<'a>(config: &'a Members, list: &str) -> impl Iterator<Item = (String, &'a Members)> {
-    let entries = config.get(list).and_then(Value::as_array).into_iter().flatten().enumerate();
-    entries.filter_map(move |(index, entry)| Some((format!("{list}[{index}]"), entry.as_object()?)))
 }
 
 /// Names are compared letter by letter: `Users` is no `users`, but somebody may take it for that.

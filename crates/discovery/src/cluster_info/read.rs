@@ -1,19 +1,14 @@
 //! From the bytes of a kubeconfig to ClusterInfo, or everything that forbids to trust it. No value is quoted.
 use super::{ClusterInfo, credentials, members};
 use crate::{
-    certificate::{NoCertificates, bundle},
-    endpoint::{Endpoint, NoEndpoint, is_dns_name},
+    certificate::{CaBundle, NoCertificates},
+    endpoint::NoEndpoint,
 };
-use base64::{Engine, engine::general_purpose::STANDARD};
-use objects::{printable, yaml};
-use serde_json::{Map, Value};
-use std::{collections::BTreeSet, net::IpAddr};
-
-/// The members of a mapping.
-pub(super) type Members = Map<String, Value>;
-
-/// A kubeconfig that is larger isn't one of a single cluster.
-const LIMIT: usize = 1024 * 1024;
+use objects::{
+    kubeconfig::{self, Entry, Kubeconfig, List},
+    printable,
+};
+use serde_json::Value;
 
 /// Where a kubeconfig comes from, which decides what it may say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,31 +26,16 @@ pub enum Origin {
 pub struct Read {
     /// Where the cluster is.
     pub info: ClusterInfo,
-    /// The file that holds its roots, which is the caller's to read and to put into `info`.
+    /// The file that holds its roots, which is the caller's to read.
     pub roots_file: Option<String>,
 }
 
 /// Why a kubeconfig isn't trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// It is too large to be one.
-    #[error("is larger than {} KiB", LIMIT / 1024)]
-    TooLarge,
-    /// It is no text.
-    #[error("is not UTF-8")]
-    NotText,
-    /// It is no YAML.
-    #[error("{0}")]
-    Syntax(yaml::SyntaxError),
-    /// It is no kubeconfig.
-    #[error("is no kubeconfig: apiVersion v1, kind Config")]
-    NoKubeconfig,
-    /// A member has a form that no kubeconfig has.
-    #[error("{} has the wrong form", shown(.0))]
-    WrongForm(String),
-    /// Readers differ on which of them counts.
-    #[error("{} stands there twice", shown(.0))]
-    Repeated(String),
+    /// It doesn't have the form of one, or one that readers could take for another.
+    #[error(transparent)]
+    Form(#[from] kubeconfig::Problem),
     /// A member that could mean anything to somebody else.
     #[error("holds {}, which no kubeconfig has: remove it{}", shown(.path), or_write(*.meant))]
     Unknown {
@@ -64,9 +44,6 @@ pub enum Problem {
         /// The member that has this name in other letters.
         meant: Option<&'static str>,
     },
-    /// Something follows it.
-    #[error("goes on after its end (`---` or `...`): keep the one document")]
-    GoesOn,
     /// It names no cluster to use.
     #[error("names no cluster: neither one without a name nor that of the current context")]
     NoCluster,
@@ -91,9 +68,6 @@ pub enum Problem {
     /// Its roots are none.
     #[error("its certificate-authority-data {0}")]
     Roots(NoCertificates),
-    /// Its roots aren't base64.
-    #[error("its certificate-authority-data is not base64")]
-    RootsNotBase64,
     /// It has no usable address.
     #[error("its server {0}")]
     Server(NoEndpoint),
@@ -113,137 +87,59 @@ fn or_write(meant: Option<&str>) -> String {
 
 /// Reads a kubeconfig.
 pub fn read(bytes: &[u8], origin: Origin) -> Result<Read, Vec<Problem>> {
-    if bytes.len() > LIMIT {
-        return Err(vec![Problem::TooLarge]);
-    }
-    let text = std::str::from_utf8(bytes).map_err(|_| vec![Problem::NotText])?;
-    let tree = yaml::parse(text).map_err(|error| vec![Problem::Syntax(error)])?;
-    let Some(config) = tree.value.as_object() else { return Err(vec![Problem::NoKubeconfig]) };
-    let mut problems: Vec<_> = tree.repeated.iter().cloned().map(Problem::Repeated).collect();
-    let is = |member: &str, value: &str| config.get(member).is_none_or(|found| found.is_null() || found == value);
-    if !is("apiVersion", "v1") || !is("kind", "Config") {
-        problems.push(Problem::NoKubeconfig);
-    }
-    if tree.goes_on {
-        problems.push(Problem::GoesOn);
-    }
-    problems.extend(members::problems(config));
-    problems.extend(credentials::problems(config, origin));
-    let found = chosen(config, &mut problems).map(|cluster| read_cluster(cluster, origin, &mut problems));
-    match found {
-        Some(found) if problems.is_empty() => Ok(found),
-        _ => Err(problems),
-    }
+    let config = Kubeconfig::read(bytes).map_err(|problem| vec![Problem::Form(problem)])?;
+    let mut problems: Vec<_> = config.problems().into_iter().map(Problem::Form).collect();
+    problems.extend(members::problems(&config));
+    problems.extend(credentials::problems(&config, origin));
+    let found = match chosen(&config) {
+        Some(cluster) => read_cluster(&cluster, origin, &mut problems),
+        None => {
+            problems.push(Problem::NoCluster);
+            None
+        }
+    };
+    found.filter(|_| problems.is_empty()).ok_or(problems)
 }
 
 /// The cluster to use: the unnamed one, else that of the current context.
-fn chosen<'a>(config: &'a Members, problems: &mut Vec<Problem>) -> Option<&'a Members> {
-    let clusters = named(config, "clusters", "cluster", problems);
-    let contexts = named(config, "contexts", "context", problems);
-    let find = |list: &[Named<'a>], name: &str| list.iter().find(|it| it.name == name).map(|it| it.members);
-    let current = config.get("current-context").and_then(Value::as_str).unwrap_or_default();
-    let of_context = || find(&clusters, find(&contexts, current)?.get("cluster")?.as_str()?);
-    let cluster = find(&clusters, "").or_else(of_context);
-    if cluster.is_none() {
-        problems.push(Problem::NoCluster);
-    }
-    cluster
-}
-
-/// An entry of a list of named things.
-pub(super) struct Named<'a> {
-    pub(super) index: usize,
-    name: &'a str,
-    pub(super) members: &'a Members,
-}
-
-/// The entries of a list of named things; those that say nothing but their name are left out.
-pub(super) fn named<'a>(config: &'a Members, list: &str, member: &str, problems: &mut Vec<Problem>) -> Vec<Named<'a>> {
-    let entries = match config.get(list) {
-        None | Some(Value::Null) => &[][..],
-        Some(Value::Array(entries)) => entries,
-        Some(_) => {
-            problems.push(Problem::WrongForm(list.to_owned()));
-            &[]
-        }
+fn chosen(config: &Kubeconfig) -> Option<Entry<'_>> {
+    let of_context = || {
+        let context = config.entry(List::Contexts, config.current_context())?;
+        config.entry(List::Clusters, context.members.get("cluster")?.as_str()?)
     };
-    let mut names = BTreeSet::new();
-    let mut found = Vec::new();
-    for (index, entry) in entries.iter().enumerate() {
-        let Some((name, members)) = named_entry(entry, member) else {
-            problems.push(Problem::WrongForm(format!("{list}[{index}]")));
-            continue;
-        };
-        if !names.insert(name) {
-            problems.push(Problem::Repeated(format!("{list}[{index}].name")));
-        }
-        found.extend(members.map(|members| Named { index, name, members }));
-    }
-    found
+    config.entry(List::Clusters, "").or_else(of_context)
 }
 
-fn named_entry<'a>(entry: &'a Value, member: &str) -> Option<(&'a str, Option<&'a Members>)> {
-    let entry = entry.as_object()?;
-    let name = match entry.get("name") {
-        None | Some(Value::Null) => "",
-        Some(name) => name.as_str()?,
+fn read_cluster(cluster: &Entry<'_>, origin: Origin, problems: &mut Vec<Problem>) -> Option<Read> {
+    let mut text = |member: &str| {
+        let text = cluster.text(member).map_err(|problem| problems.push(problem.into()));
+        text.ok().flatten().map(str::to_owned)
     };
-    match entry.get(member) {
-        None | Some(Value::Null) => Some((name, None)),
-        Some(members) => Some((name, Some(members.as_object()?))),
-    }
-}
-
-fn read_cluster(cluster: &Members, origin: Origin, problems: &mut Vec<Problem>) -> Read {
-    let mut text = |member: &str| match cluster.get(member) {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(_) => {
-            problems.push(Problem::WrongForm(format!("cluster.{member}")));
-            String::new()
-        }
-    };
-    let (server, name) = (text("server"), text("tls-server-name"));
-    let (data, file, proxy) = (text("certificate-authority-data"), text("certificate-authority"), text("proxy-url"));
-    if !matches!(cluster.get("insecure-skip-tls-verify"), None | Some(Value::Null | Value::Bool(false))) {
+    let (server, name) = (text("server").unwrap_or_default(), text("tls-server-name"));
+    let (file, proxy) = (text("certificate-authority"), text("proxy-url"));
+    if !matches!(cluster.members.get("insecure-skip-tls-verify"), None | Some(Value::Null | Value::Bool(false))) {
         problems.push(Problem::Insecure);
     }
-    if !proxy.is_empty() {
+    if proxy.is_some() {
         problems.push(Problem::Proxy);
     }
-    if !file.is_empty() && origin != Origin::File {
+    if file.is_some() && origin != Origin::File {
         problems.push(Problem::RootsFile);
     }
-    if let Err(reason) = Endpoint::from_url(&server) {
-        problems.push(Problem::Server(reason));
-    }
-    if !name.is_empty() && !is_dns_name(&name) && name.parse::<IpAddr>().is_err() {
-        problems.push(Problem::ServerName);
-    }
-    let roots = roots(&data).unwrap_or_else(|problem| {
-        problems.push(problem);
-        Vec::new()
-    });
-    let roots_file = Some(file).filter(|file| !file.is_empty() && data.is_empty());
-    Read {
-        info: ClusterInfo { server, roots, tls_server_name: Some(name).filter(|name| !name.is_empty()) },
-        roots_file,
-    }
+    let roots = roots(cluster).map_err(|problem| problems.push(problem)).ok().flatten();
+    let roots_file = file.filter(|_| roots.is_none());
+    let info = ClusterInfo::new(server, roots.unwrap_or_default(), name).map_err(|more| problems.extend(more)).ok()?;
+    Some(Read { info, roots_file })
 }
 
-fn roots(data: &str) -> Result<Vec<u8>, Problem> {
-    if data.is_empty() {
-        return Ok(Vec::new());
-    }
-    let without_breaks: String = data.chars().filter(|letter| !matches!(letter, '\n' | '\r')).collect();
-    let pem = STANDARD.decode(without_breaks).map_err(|_| Problem::RootsNotBase64)?;
-    bundle(&pem).map_err(Problem::Roots)?;
-    Ok(pem)
+fn roots(cluster: &Entry<'_>) -> Result<Option<CaBundle>, Problem> {
+    let Some(pem) = cluster.data("certificate-authority-data")? else { return Ok(None) };
+    CaBundle::read(pem.to_vec()).map(Some).map_err(Problem::Roots)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{kubeconfig::Problem as Form, *};
 
     fn problems(cluster: &str, origin: Origin) -> Vec<Problem> {
         let text = format!("apiVersion: v1\nkind: Config\nclusters:\n- name: ''\n  cluster: {{{cluster}}}\n");
@@ -276,13 +172,13 @@ mod tests {
 
     #[test]
     fn the_unnamed_cluster_comes_first_then_the_current_contexts() {
-        let server = |text: &str| read(text.as_bytes(), Origin::Signed).map(|found| found.info.server);
+        let server = |text: &str| read(text.as_bytes(), Origin::Signed).map(|found| found.info.server().to_owned());
         let (a, b) = ("{name: a, cluster: {server: 'https://a'}}", "{name: '', cluster: {server: 'https://b'}}");
         let context = "contexts: [{name: c, context: {cluster: a, user: u}}]\ncurrent-context: c";
         assert_eq!(server(&format!("clusters: [{a}, {b}]\n{context}")), Ok("https://b".to_owned()));
         assert_eq!(server(&format!("clusters: [{a}]\n{context}")), Ok("https://a".to_owned()));
         assert_eq!(server(&format!("clusters: [{a}]")), Err(vec![Problem::NoCluster]));
-        assert_eq!(server(""), Err(vec![Problem::NoKubeconfig]));
+        assert_eq!(server(""), Err(vec![Form::OtherKind.into()]));
     }
 
     /// Most readers stop there, and whoever else looks on finds what nobody has judged.
@@ -290,7 +186,7 @@ mod tests {
     fn nothing_may_follow_the_document() {
         let one = "clusters: [{cluster: {server: 'https://a'}}]\n";
         for more in ["---\nusers: [{name: a, user: {token: hunter2}}]\n", "...\n- x\n", "---\n---\nx\n"] {
-            assert_eq!(read(format!("{one}{more}").as_bytes(), Origin::File), Err(vec![Problem::GoesOn]), "{more}");
+            assert_eq!(read(format!("{one}{more}").as_bytes(), Origin::File), Err(vec![Form::GoesOn.into()]), "{more}");
         }
         for more in ["---\n", "...\n", "---\n# the end\n"] {
             assert!(read(format!("---\n{one}{more}").as_bytes(), Origin::File).is_ok(), "{more}");
@@ -301,28 +197,28 @@ mod tests {
     fn what_is_ambiguous_or_misshapen_is_refused() {
         let of = |text: &str| read(text.as_bytes(), Origin::Signed).unwrap_err();
         let (one, two) = ("{cluster: {server: 'https://a'}}", "{cluster: {server: 'https://b'}}");
-        assert_eq!(of(&format!("clusters: [{one}, {two}]")), [Problem::Repeated("clusters[1].name".to_owned())]);
+        assert_eq!(of(&format!("clusters: [{one}, {two}]")), [Form::Repeated("clusters[1].name".to_owned()).into()]);
         assert_eq!(
             of("clusters: [{cluster: {server: 'https://a', server: 'https://b'}}]"),
-            [Problem::Repeated("clusters[0].cluster.server".to_owned())]
+            [Form::Repeated("clusters[0].cluster.server".to_owned()).into()]
         );
-        assert_eq!(of("clusters: x"), [Problem::WrongForm("clusters".to_owned()), Problem::NoCluster]);
+        assert_eq!(of("clusters: x"), [Form::WrongForm("clusters".to_owned()).into(), Problem::NoCluster]);
         assert_eq!(
             problems("server: 'https://x', insecure-skip-tls-verify: 'false'", Origin::File),
             [Problem::Insecure]
         );
-        assert_eq!(problems("server: 7", Origin::File)[0], Problem::WrongForm("cluster.server".to_owned()));
-        assert_eq!(of("kind: Pod\nclusters: [{cluster: {server: 'https://a'}}]"), [Problem::NoKubeconfig]);
-        assert_eq!(read(&vec![b' '; LIMIT + 1], Origin::File), Err(vec![Problem::TooLarge]));
-        assert_eq!(read(b"\xff", Origin::File), Err(vec![Problem::NotText]));
+        let wrong = Form::WrongForm("clusters[0].cluster.server".to_owned());
+        assert_eq!(problems("server: 7", Origin::File)[0], wrong.into());
+        assert_eq!(of("kind: Pod\nclusters: [{cluster: {server: 'https://a'}}]"), [Form::OtherKind.into()]);
+        assert_eq!(read(b"\xff", Origin::File), Err(vec![Form::NotText.into()]));
     }
 
     /// With a tab it is no YAML, and another reader takes it.
     #[test]
     fn a_repeated_key_is_refused_in_json_too() {
         let text = "{\t\"clusters\": [{\"cluster\": {\"server\": \"https://a\", \"server\": \"https://b\"}}]}";
-        let repeated = Problem::Repeated("clusters[0].cluster.server".to_owned());
-        assert_eq!(read(text.as_bytes(), Origin::Signed), Err(vec![repeated]));
+        let repeated = Form::Repeated("clusters[0].cluster.server".to_owned());
+        assert_eq!(read(text.as_bytes(), Origin::Signed), Err(vec![repeated.into()]));
     }
 
     #[test]
@@ -337,7 +233,8 @@ mod tests {
     fn roots_that_are_none_are_refused() {
         let of =
             |data: &str| problems(&format!("server: 'https://x', certificate-authority-data: '{data}'"), Origin::File);
-        assert_eq!(of("!"), [Problem::RootsNotBase64]);
+        let path = "clusters[0].cluster.certificate-authority-data".to_owned();
+        assert_eq!(of("!"), [Form::NotBase64(path).into()]);
         assert_eq!(of("eA=="), [Problem::Roots(NoCertificates::Empty)]);
     }
 }

@@ -1,15 +1,15 @@
 //! Discovery by a kubeconfig that was brought here: from a file, a URL or standard input.
 use super::{
     Source, Until,
-    confirm::{Demand, confirm, vouched_by},
+    confirm::{Demand, confirm},
+    follow::{Answer, Consent, Decision, Kept, Newer, follow},
     https,
-    network::{Files, Network, Patience},
+    network::{Files, Network, Patience, Roots},
     outcome::{Attempt, Discovered, NotTrusted, Refusal},
 };
 use crate::{
-    ClusterInfo,
-    cache::{Answer, Consent, Decision, Kept, Newer, follow},
-    certificate::bundle,
+    ClusterInfo, DiscoveryKubeconfig,
+    certificate::CaBundle,
     cluster_info::{self, Origin},
     proof::{Proof, Refreshed},
 };
@@ -27,66 +27,65 @@ pub(super) fn discover(
         let attempt = Attempt { place: source.shown().to_owned(), refusal };
         NotTrusted { attempts: vec![attempt], spent: Duration::ZERO }
     };
-    let info = match source {
+    let brought = match source {
         Source::Url(url) => https::fetch(url, net, patience)?,
         Source::Path(path) => from_path(path, files).map_err(at_once)?,
         Source::StandardInput => from_standard_input(files).map_err(at_once)?,
     };
     let left = end.saturating_sub(net.elapsed());
-    let (cluster_info, bytes, refreshed) = refresh(info, &mut Until::within(net, left));
+    let (kubeconfig, refreshed) = refresh(brought, &mut Until::within(net, left));
     let place = source.shown().to_owned();
     let proof = match source {
         Source::Url(_) => Proof::Url { url: place, refreshed },
         Source::Path(_) => Proof::File { path: place, refreshed },
         Source::StandardInput => Proof::StandardInput { refreshed },
     };
-    Ok(Discovered { cluster_info, bytes, proof })
+    Ok(Discovered { kubeconfig, proof })
 }
 
 /// What the kubeconfig in a file says, with roots that lie in another file.
-fn from_path(path: &str, files: &mut dyn Files) -> Result<ClusterInfo, Refusal> {
+fn from_path(path: &str, files: &mut dyn Files) -> Result<DiscoveryKubeconfig, Refusal> {
     let bytes = files.file(path).map_err(Refusal::Unreadable)?;
     let cluster_info::Read { mut info, roots_file } =
         cluster_info::read(&bytes, Origin::File).map_err(Refusal::Content)?;
     if let Some(file) = roots_file {
         // As kubectl: beside the kubeconfig, unless it is absolute.
         let beside = Path::new(path).parent().unwrap_or(Path::new("")).join(file);
-        info.roots = files.file(&beside.to_string_lossy()).map_err(Refusal::Unreadable)?;
-        bundle(&info.roots).map_err(Refusal::Roots)?;
-        // With its roots inside, it may be more than anybody reads.
-        cluster_info::read(info.kubeconfig().as_bytes(), Origin::Signed).map_err(Refusal::Content)?;
+        let roots = files.file(&beside.to_string_lossy()).map_err(Refusal::Unreadable)?;
+        info = info.with_roots(CaBundle::read(roots).map_err(Refusal::Roots)?);
     }
-    Ok(info)
+    alone(info)
 }
 
-fn from_standard_input(files: &mut dyn Files) -> Result<ClusterInfo, Refusal> {
-    let bytes = files.standard_input().map_err(Refusal::Unreadable)?;
-    Ok(cluster_info::read(&bytes, Origin::Elsewhere).map_err(Refusal::Content)?.info)
+fn from_standard_input(files: &mut dyn Files) -> Result<DiscoveryKubeconfig, Refusal> {
+    elsewhere(&files.standard_input().map_err(Refusal::Unreadable)?)
+}
+
+/// What a kubeconfig says that doesn't lie on this machine.
+pub(super) fn elsewhere(bytes: &[u8]) -> Result<DiscoveryKubeconfig, Refusal> {
+    alone(cluster_info::read(bytes, Origin::Elsewhere).map_err(Refusal::Content)?.info)
+}
+
+/// A kubeconfig with this cluster alone.
+fn alone(info: ClusterInfo) -> Result<DiscoveryKubeconfig, Refusal> {
+    DiscoveryKubeconfig::of(info).map_err(|problem| Refusal::Content(vec![problem]))
 }
 
 /// Looks once whether the cluster itself knows better, over a connection that the file's roots verify. What it says
 /// counts only if the cluster is reached under it.
-fn refresh(info: ClusterInfo, net: &mut Until<'_>) -> (ClusterInfo, Vec<u8>, Refreshed) {
-    let Ok(endpoint) = info.endpoint() else { return kept(info, "its server has no address".to_owned()) };
-    let body = net.cluster_info(&endpoint, vouched_by(&info));
-    let answer = body.as_ref().map_or_else(Answer::None, |body| Answer::Verified(body));
-    match follow(&info, &[], answer, Consent::Withheld) {
-        Decision::Replace(Newer { info: newer, kubeconfig, .. }) => {
-            match confirm(&newer, vouched_by(&newer), Demand::SaysTheSame, net) {
-                Ok(()) => (newer, kubeconfig.into_bytes(), Refreshed::Updated),
-                Err(refusal) => kept(info, refusal.to_string()),
+fn refresh(brought: DiscoveryKubeconfig, net: &mut Until<'_>) -> (DiscoveryKubeconfig, Refreshed) {
+    let info = brought.info();
+    let said = net.cluster_info(info.endpoint(), Roots::of_cluster(info));
+    let answer = said.as_ref().map_or_else(Answer::None, Answer::Verified);
+    match follow(info, &[], answer, Consent::Withheld) {
+        Decision::Replace(Newer { kubeconfig: newer, .. }) => {
+            match confirm(newer.info(), Roots::of_cluster(newer.info()), Demand::SaysTheSame, net) {
+                Ok(()) => (newer, Refreshed::Updated),
+                Err(refusal) => (brought, Refreshed::Not(refusal.to_string())),
             }
         }
-        Decision::Keep(Kept::Same) => {
-            let bytes = info.kubeconfig().into_bytes();
-            (info, bytes, Refreshed::Same)
-        }
-        Decision::Keep(reason) => kept(info, reason.to_string()),
-        Decision::Refuse(reason) => kept(info, reason.to_string()),
+        Decision::Keep(Kept::Same) => (brought, Refreshed::Same),
+        Decision::Keep(reason) => (brought, Refreshed::Not(reason.to_string())),
+        Decision::Refuse(reason) => (brought, Refreshed::Not(reason.to_string())),
     }
-}
-
-fn kept(info: ClusterInfo, reason: String) -> (ClusterInfo, Vec<u8>, Refreshed) {
-    let bytes = info.kubeconfig().into_bytes();
-    (info, bytes, Refreshed::Not(reason))
 }

@@ -16,6 +16,8 @@ pub struct Flags {
     pub endpoints: Vec<String>,
     /// `--token`, which counts as `--discovery-token`.
     pub token: Option<Secret<String>>,
+    /// What the file of `--token-file` holds, which counts as `--token`.
+    pub token_file: Option<Secret<String>>,
     /// `--discovery-token`.
     pub discovery_token: Option<Secret<String>>,
     /// `--discovery-token-ca-cert-hash`.
@@ -58,6 +60,7 @@ impl fmt::Display for Problem {
 }
 
 const TOKEN: &str = "--token";
+const TOKEN_FILE: &str = "--token-file";
 const DISCOVERY_TOKEN: &str = "--discovery-token";
 const PIN: &str = "--discovery-token-ca-cert-hash";
 const SKIP: &str = "--discovery-token-unsafe-skip-ca-verification";
@@ -67,7 +70,7 @@ const ENDPOINT: &str = "endpoint";
 /// The one method that the flags mean, or everything that is wrong with them.
 pub fn choose(flags: &Flags) -> Result<Method, Vec<Problem>> {
     let mut problems = Vec::new();
-    let has_token = flags.token.is_some() || flags.discovery_token.is_some();
+    let has_token = flags.token.is_some() || flags.token_file.is_some() || flags.discovery_token.is_some();
     let method = match &flags.file {
         None if !has_token => {
             let text = "or --discovery-file must be given: a machine needs something to know its cluster by";
@@ -101,10 +104,11 @@ fn by_token(flags: &Flags, problems: &mut Vec<Problem>) -> Option<Method> {
     Some(Method::Token { endpoints, token: token?, pinning })
 }
 
-/// The token for discovery: `--discovery-token`, else `--token`.
+/// The token for discovery: `--discovery-token`, else `--token` or `--token-file`.
 fn token(flags: &Flags, problems: &mut Vec<Problem>) -> Option<BootstrapToken> {
     let mut read = |flag, text: &Option<Secret<String>>| given_token(flag, text.as_ref()?.expose(), problems);
-    let (token, discovery) = (read(TOKEN, &flags.token), read(DISCOVERY_TOKEN, &flags.discovery_token));
+    let (token, file) = (read(TOKEN, &flags.token), read(TOKEN_FILE, &flags.token_file));
+    let (token, discovery) = (token.or(file), read(DISCOVERY_TOKEN, &flags.discovery_token));
     let differ = token.is_some() && discovery.is_some() && token != discovery;
     if differ && flags.purpose == Purpose::Discover {
         problems.push(Problem::new(TOKEN, "and --discovery-token are different tokens: give one"));
@@ -138,6 +142,7 @@ fn each<T, E: fmt::Display>(
 fn by_file(file: &str, flags: &Flags, problems: &mut Vec<Problem>) -> Option<Method> {
     let with = [
         (flags.token.is_some(), TOKEN, "counts as --discovery-token, which "),
+        (flags.token_file.is_some(), TOKEN_FILE, "counts as --discovery-token, which "),
         (flags.discovery_token.is_some(), DISCOVERY_TOKEN, ""),
         (!flags.pins.is_empty(), PIN, "belongs to discovery by token, which "),
         (flags.skip_ca_verification, SKIP, "belongs to discovery by token, which "),

@@ -1,21 +1,19 @@
 //! A kubeconfig from an https URL, which the system's roots vouch for.
 use super::{
     Source,
+    file::elsewhere,
     network::{Network, Patience},
     outcome::{NotTrusted, Refusal},
     rounds::rounds,
 };
-use crate::{
-    ClusterInfo,
-    cluster_info::{self, Origin},
-};
+use crate::DiscoveryKubeconfig;
 use std::fmt;
 
 /// What the kubeconfig at a URL says; asked again for a while, as a machine may boot before its servers.
-pub(super) fn fetch(url: &str, net: &mut dyn Network, patience: Patience) -> Result<ClusterInfo, NotTrusted> {
+pub(super) fn fetch(url: &str, net: &mut dyn Network, patience: Patience) -> Result<DiscoveryKubeconfig, NotTrusted> {
     rounds(&[Url(url)], net, patience, |url, net| {
         let bytes = net.document(url.0).map_err(Refusal::Unreached)?;
-        Ok(cluster_info::read(&bytes, Origin::Elsewhere).map_err(Refusal::Content)?.info)
+        elsewhere(&bytes)
     })
 }
 

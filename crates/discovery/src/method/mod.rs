@@ -2,22 +2,25 @@
 mod confirm;
 mod file;
 mod flags;
+mod follow;
 mod https;
 mod network;
 mod outcome;
+mod published;
 mod rounds;
 mod token;
 
 use crate::{BootstrapToken, Endpoint, Pin};
 use std::fmt;
 
-pub(crate) use confirm::{Demand, confirm, roots, vouched_by};
+pub(crate) use confirm::{Demand, confirm};
 pub(crate) use flags::given_token;
 pub use flags::{Flags, Problem, Purpose, choose};
+pub(crate) use follow::objection;
+pub use follow::{Answer, Consent, Decision, Kept, Newer, Refused, follow};
 pub use network::{Event, Files, Network, Patience, Roots, Unreached};
 pub use outcome::{Attempt, Discovered, NotTrusted, Refusal};
 pub(crate) use rounds::{Until, rounds};
-pub(crate) use token::{config_map, kubeconfig};
 
 /// How a cluster is discovered.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! What discovery needs from the world: two fetches, files, a clock that only goes forward, and somebody to tell.
-use crate::endpoint::Endpoint;
+use crate::{ClusterInfo, certificate::Certificate, endpoint::Endpoint};
+use objects::ConfigMap;
 use std::time::Duration;
 
 /// What a server's certificate is judged by.
@@ -9,15 +10,28 @@ pub enum Roots<'a> {
     Unverified,
     /// By the roots of this machine.
     System,
-    /// By these and no others, as PEM.
-    Only(&'a [u8]),
+    /// By these and no others.
+    Only(&'a [Certificate]),
+}
+
+impl<'a> Roots<'a> {
+    /// These; those of the system where there are none.
+    pub(crate) fn of(certificates: &'a [Certificate]) -> Self {
+        if certificates.is_empty() { Self::System } else { Self::Only(certificates) }
+    }
+
+    /// What a cluster's own server is verified by.
+    pub(crate) fn of_cluster(info: &'a ClusterInfo) -> Self {
+        Self::of(info.roots().certificates())
+    }
 }
 
 /// The network and the clock.
 pub trait Network {
-    /// GET of cluster-info ([`crate::cluster_info::path`]) without any credentials. Ok is the JSON body of a 200.
+    /// GET of cluster-info ([`crate::cluster_info::path`]) without any credentials. Ok is the ConfigMap of a 200.
     /// The certificate must be for [`Endpoint::server_name`]. It takes no longer than `within`.
-    fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>, within: Duration) -> Result<Vec<u8>, Unreached>;
+    fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>, within: Duration)
+    -> Result<ConfigMap, Unreached>;
 
     /// The body of an https URL (status 200 only), verified by the system's roots. It takes no longer than `within`.
     fn document(&mut self, url: &str, within: Duration) -> Result<Vec<u8>, Unreached>;

@@ -1,7 +1,7 @@
 //! What discovery ends with: a cluster and its proof, or every place that was asked and why it isn't trusted.
 use super::network::Unreached;
 use crate::{
-    ClusterInfo, Pin, TokenId,
+    DiscoveryKubeconfig, Pin, TokenId,
     certificate::NoCertificates,
     cluster_info::{self, KUBECONFIG_KEY},
     jws::JwsError,
@@ -12,10 +12,8 @@ use std::{fmt, time::Duration};
 /// A cluster that can be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discovered {
-    /// Where it is.
-    pub cluster_info: ClusterInfo,
     /// The kubeconfig: as it was signed, or, for a file, with the cluster alone.
-    pub bytes: Vec<u8>,
+    pub kubeconfig: DiscoveryKubeconfig,
     /// How it was proven.
     pub proof: Proof,
 }
@@ -47,9 +45,6 @@ pub enum Refusal {
     /// A file can't be read.
     #[error("{0}")]
     Unreadable(String),
-    /// The answer is something else.
-    #[error("the answer is no ConfigMap: is this an API server?")]
-    NotAConfigMap,
     /// There is nothing to trust yet.
     #[error("cluster-info holds no {KUBECONFIG_KEY}: the cluster is not set up for discovery yet")]
     NoKubeconfig,
@@ -93,25 +88,12 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The step that failed.
-    pub fn step(&self) -> &'static str {
-        match self {
-            Self::Unreached(_) | Self::Unreadable(_) => "fetch",
-            Self::NotAConfigMap | Self::NoKubeconfig => "cluster-info",
-            Self::NotSigned(_) | Self::Signature { .. } => "signature",
-            Self::Content(_) | Self::Roots(_) => "content",
-            Self::NothingPinned | Self::NotPinned(_) => "pins",
-            Self::Unverified(_) | Self::Changed | Self::Unconfirmed { .. } => "verified fetch",
-        }
-    }
-
     /// What somebody can do about it.
     pub fn next_step(&self) -> &'static str {
         match self {
             Self::Unreached(_) => "see that the address is right and that the API server runs there",
             Self::Unreadable(_) => "name a file that is there and that nobody else can write, or - for standard input",
             Self::Content(_) | Self::Roots(_) => "put the kubeconfig right",
-            Self::NotAConfigMap => "see that the address is the API server's",
             Self::NoKubeconfig => "on the cluster: kubeadm init phase bootstrap-token",
             Self::NotSigned(_) => "on the cluster: machineadm token create --print-join-command",
             Self::Signature { .. } | Self::NothingPinned | Self::NotPinned(_) | Self::Unverified(_) => {

@@ -4,6 +4,7 @@ use super::{
     outcome::{Attempt, NotTrusted, Refusal},
 };
 use crate::endpoint::Endpoint;
+use objects::ConfigMap;
 use std::time::Duration;
 
 /// The network, until a moment of its clock.
@@ -19,7 +20,7 @@ impl<'a> Until<'a> {
         Self { net, end }
     }
 
-    pub(crate) fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>) -> Result<Vec<u8>, Unreached> {
+    pub(crate) fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>) -> Result<ConfigMap, Unreached> {
         let left = self.left();
         self.net.cluster_info(endpoint, roots, left)
     }

@@ -30,7 +30,12 @@ fn token_endpoint_and_pin_mean_discovery_by_token() {
     assert_eq!((endpoints[0].to_string().as_str(), found), ("10.0.0.10:6443", token()));
     assert_eq!(pinning, Pinning::Pins(vec![pin(CA)]));
     let other = Flags { token: secret(TOKEN), discovery_token: None, ..by_token() };
-    assert!(matches!(choose(&other), Ok(Method::Token { .. })));
+    assert_eq!(choose(&other), choose(&by_token()));
+    let from_file = Flags { token_file: secret(TOKEN), discovery_token: None, ..by_token() };
+    assert_eq!(choose(&from_file), choose(&by_token()));
+    let bad = Flags { token_file: secret("hunter2"), ..from_file };
+    let problems = choose(&bad).unwrap_err();
+    assert!(problems[0].to_string().starts_with("--token-file is no bootstrap token"), "{}", problems[0]);
 }
 
 #[test]
@@ -45,11 +50,24 @@ fn a_pin_or_the_flag_that_says_what_it_risks() {
 }
 
 #[test]
+fn a_bad_value_is_told_by_its_number_only_where_there_are_several() {
+    let told = |endpoints: &[&str]| {
+        let endpoints = endpoints.iter().map(|text| (*text).to_owned()).collect();
+        choose(&Flags { endpoints, ..by_token() }).unwrap_err()[0].to_string()
+    };
+    assert!(told(&["http://a"]).starts_with("endpoint must be https"), "{}", told(&["http://a"]));
+    let several = told(&["10.0.0.10", "http://a"]);
+    assert!(several.starts_with("endpoint (number 2) must be https"), "{several}");
+}
+
+#[test]
 fn methods_exclude_each_other() {
     assert_eq!(flags_at_fault(&Flags::default()), ["--token"]);
     for purpose in [Purpose::Discover, Purpose::Join] {
         let token = Flags { token: secret(TOKEN), purpose, ..by_file("f") };
         assert_eq!(flags_at_fault(&token), ["--token"], "--token counts as --discovery-token");
+        let token_file = Flags { token_file: secret(TOKEN), purpose, ..by_file("f") };
+        assert_eq!(flags_at_fault(&token_file), ["--token-file"]);
     }
     assert_eq!(
         flags_at_fault(&Flags { file: Some("f".to_owned()), ..by_token() }),
@@ -122,6 +140,7 @@ fn upstreams_verdicts_hold_but_for_standard_input() {
             discovery_token: text(&by_token["token"]).map(Secret::new),
             pins: by_token["caCertHashes"].as_array().into_iter().flatten().filter_map(text).collect(),
             skip_ca_verification: by_token["unsafeSkipCAVerification"] == true,
+            token_file: None,
             file: text(file),
             token: None,
         };

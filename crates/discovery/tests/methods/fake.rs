@@ -1,10 +1,12 @@
 //! A fake network and fake files: they answer as a test says, and remember what they were asked.
 use machineadm_discovery::{
-    BootstrapToken, ClusterInfo, Endpoint, Pin, certificate,
+    BootstrapToken, ClusterInfo, DiscoveryKubeconfig, Endpoint, Pin,
+    certificate::{CaBundle, Certificate},
     cluster_info::{KUBECONFIG_KEY, SIGNATURE_PREFIX},
     jws,
     method::{Event, Files, Network, Roots, Unreached},
 };
+use objects::ConfigMap;
 use std::{collections::BTreeMap, time::Duration};
 
 pub(crate) const CA: &[u8] = include_bytes!("../vectors/real/pki/ca.crt");
@@ -16,11 +18,24 @@ pub(crate) fn token() -> BootstrapToken {
 }
 
 pub(crate) fn pin(pem: &[u8]) -> Pin {
-    Pin::of(&certificate::bundle(pem).unwrap()[0])
+    Pin::of(&roots(pem).certificates()[0])
 }
 
-pub(crate) fn info(server: &str, roots: &[u8]) -> ClusterInfo {
-    ClusterInfo { server: server.to_owned(), roots: roots.to_vec(), tls_server_name: None }
+pub(crate) fn roots(pem: &[u8]) -> CaBundle {
+    if pem.is_empty() { CaBundle::default() } else { CaBundle::read(pem.to_vec()).unwrap() }
+}
+
+pub(crate) fn info(server: &str, pem: &[u8]) -> ClusterInfo {
+    ClusterInfo::new(server.to_owned(), roots(pem), None).unwrap()
+}
+
+pub(crate) fn kubeconfig(info: &ClusterInfo) -> DiscoveryKubeconfig {
+    DiscoveryKubeconfig::of(info.clone()).unwrap()
+}
+
+/// Certificates as one text.
+pub(crate) fn text(certificates: &[Certificate]) -> String {
+    certificates.iter().map(Certificate::pem).collect()
 }
 
 pub(crate) fn real_info() -> ClusterInfo {
@@ -96,7 +111,7 @@ impl<'a> FakeNetwork<'a> {
         let shown = match roots {
             Roots::Unverified => "unverified".to_owned(),
             Roots::System => "system".to_owned(),
-            Roots::Only(pem) => String::from_utf8(pem.to_vec()).unwrap(),
+            Roots::Only(certificates) => text(certificates),
         };
         let answer = (self.answers)(place, roots, self.pauses);
         self.asked.push(Asked { place: place.to_owned(), server_name, roots: shown, within });
@@ -106,8 +121,14 @@ impl<'a> FakeNetwork<'a> {
 }
 
 impl Network for FakeNetwork<'_> {
-    fn cluster_info(&mut self, endpoint: &Endpoint, roots: Roots<'_>, within: Duration) -> Result<Vec<u8>, Unreached> {
-        self.ask(&endpoint.to_string(), endpoint.server_name(), roots, within)
+    fn cluster_info(
+        &mut self,
+        endpoint: &Endpoint,
+        roots: Roots<'_>,
+        within: Duration,
+    ) -> Result<ConfigMap, Unreached> {
+        let body = self.ask(&endpoint.to_string(), endpoint.server_name(), roots, within)?;
+        serde_json::from_slice(&body).map_err(|_| unreached("not a ConfigMap", None))
     }
 
     fn document(&mut self, url: &str, within: Duration) -> Result<Vec<u8>, Unreached> {

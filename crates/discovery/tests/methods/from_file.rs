@@ -5,6 +5,7 @@ use machineadm_discovery::{
     method::{Patience, Source, Unreached},
     proof::Refreshed,
 };
+use std::time::Duration;
 
 const FILE: &str = "/etc/cluster/info.yaml";
 
@@ -28,15 +29,51 @@ fn refreshed(found: &Discovered) -> &Refreshed {
 #[test]
 fn a_file_is_confirmed_by_the_cluster_that_its_roots_verify() {
     let found = from_path(&real_info().kubeconfig(), Ok(good())).unwrap();
-    assert_eq!((&found.cluster_info, refreshed(&found)), (&real_info(), &Refreshed::Same));
+    assert_eq!((found.kubeconfig.info(), refreshed(&found)), (&real_info(), &Refreshed::Same));
     assert_eq!(found.proof.to_string(), "by the file /etc/cluster/info.yaml; the cluster says the same");
+}
+
+/// The specification: "when retrieving this ConfigMap the client MUST validate the certificate chain".
+#[test]
+fn the_update_is_asked_for_with_the_certificate_verified_wherever_the_kubeconfig_comes_from() {
+    const URL: &str = "https://files.example.com/info.yaml";
+    let newer = info("https://new.example.com:6443", OTHER_CA);
+    for (roots, verified_by) in [(CA, std::str::from_utf8(CA).unwrap()), (b"", "system")] {
+        let brought = info("https://api.example.com:6443", roots).kubeconfig().into_bytes();
+        for source in [Source::Path(FILE.to_owned()), Source::StandardInput, Source::Url(URL.to_owned())] {
+            let files = FakeFiles([(FILE, brought.clone()), ("-", brought.clone())].into());
+            let mut net = FakeNetwork::new(|place, _, _| match place {
+                URL => Ok(brought.clone()),
+                _ => Ok(signed(&newer.kubeconfig(), &token())),
+            });
+            let found = run(source, files, &mut net).unwrap();
+            assert_eq!(refreshed(&found), &Refreshed::Updated);
+            let asked = net.asked.iter().filter(|asked| asked.place != URL);
+            let asked: Vec<_> = asked.map(|asked| (asked.place.as_str(), asked.roots.as_str())).collect();
+            let confirmed = ("new.example.com:6443", std::str::from_utf8(OTHER_CA).unwrap());
+            assert_eq!(asked, [("api.example.com:6443", verified_by), confirmed]);
+        }
+    }
+}
+
+#[test]
+fn the_update_has_the_time_that_is_left_and_no_more() {
+    let mut net = FakeNetwork::new(|place, _, _| match place {
+        "https://files.example.com/info.yaml" => Ok(real_info().kubeconfig().into_bytes()),
+        _ => Ok(good()),
+    });
+    net.slow = Duration::from_secs(40);
+    let source = Source::Url("https://files.example.com/info.yaml".to_owned());
+    run(source, FakeFiles::default(), &mut net).unwrap();
+    let given: Vec<_> = net.asked.iter().map(|asked| asked.within.as_secs()).collect();
+    assert_eq!(given, [300, 260]);
 }
 
 #[test]
 fn a_file_is_enough_when_the_cluster_is_silent_or_forbids_to_ask() {
     for unreached in [unreached("status 403: forbidden", Some(403)), refused()] {
         let found = from_path(&real_info().kubeconfig(), Err(unreached.clone())).unwrap();
-        assert_eq!((&found.cluster_info, refreshed(&found)), (&real_info(), &Refreshed::Not(unreached.text)));
+        assert_eq!((found.kubeconfig.info(), refreshed(&found)), (&real_info(), &Refreshed::Not(unreached.text)));
     }
 }
 
@@ -44,8 +81,8 @@ fn a_file_is_enough_when_the_cluster_is_silent_or_forbids_to_ask() {
 fn a_changed_address_and_a_rotated_bundle_are_followed() {
     let newer = info("https://new.example.com:6443", &[CA, OTHER_CA].concat());
     let found = from_path(&real_info().kubeconfig(), Ok(signed(&newer.kubeconfig(), &token()))).unwrap();
-    assert_eq!((&found.cluster_info, refreshed(&found)), (&newer, &Refreshed::Updated));
-    assert_eq!(found.bytes, newer.kubeconfig().as_bytes());
+    assert_eq!((found.kubeconfig.info(), refreshed(&found)), (&newer, &Refreshed::Updated));
+    assert_eq!(found.kubeconfig, kubeconfig(&newer));
 }
 
 /// What the cluster says of itself is followed where it is reached under it, and nowhere else.
@@ -60,7 +97,7 @@ fn an_address_or_roots_under_which_nobody_is_reached_are_not_followed() {
             _ => at_new.clone(),
         });
         let found = run(Source::Path(FILE.to_owned()), files, &mut net).unwrap();
-        assert_eq!(found.cluster_info, real_info());
+        assert_eq!(found.kubeconfig.info(), &real_info());
         let Refreshed::Not(reason) = refreshed(&found) else { panic!("{:?}", found.proof) };
         assert!(reason.starts_with("at https://new.example.com:6443 the cluster does not confirm it: "), "{reason}");
         assert_eq!((net.asked[1].place.as_str(), net.asked[1].roots.as_bytes()), ("new.example.com:6443", OTHER_CA));
@@ -73,7 +110,7 @@ fn an_answer_that_may_not_be_trusted_changes_nothing() {
     let no_roots = info("https://new.example.com:6443", b"").kubeconfig();
     for kubeconfig in [insecure, no_roots, "{".to_owned()] {
         let found = from_path(&real_info().kubeconfig(), Ok(signed(&kubeconfig, &token()))).unwrap();
-        assert_eq!(found.cluster_info, real_info());
+        assert_eq!(found.kubeconfig.info(), &real_info());
         assert!(matches!(refreshed(&found), Refreshed::Not(_)));
     }
 }
@@ -82,7 +119,7 @@ fn an_answer_that_may_not_be_trusted_changes_nothing() {
 fn roots_in_a_file_beside_it_are_embedded() {
     let kubeconfig = "clusters: [{cluster: {server: 'https://api.example.com:6443', certificate-authority: ca.crt}}]";
     let found = from_path(kubeconfig, Err(refused())).unwrap();
-    assert_eq!((found.cluster_info, found.bytes), (real_info(), real_info().kubeconfig().into_bytes()));
+    assert_eq!(found.kubeconfig, self::kubeconfig(&real_info()));
     let error = from_path(&kubeconfig.replace("ca.crt", "/no/such"), Err(refused())).unwrap_err();
     assert!(error.to_string().ends_with("no such file"), "{error}");
     let error = from_path(&kubeconfig.replace("ca.crt", FILE), Err(refused())).unwrap_err();
@@ -133,8 +170,9 @@ fn a_url_is_asked_until_it_answers_and_its_query_stays_hidden() {
     });
     let source = Source::Url("https://files.example.com/info.yaml?sig=hunter2".to_owned());
     let found = run(source.clone(), FakeFiles::default(), &mut net).unwrap();
-    assert_eq!(found.cluster_info, real_info());
-    assert!(!format!("{source:?} {:?} {:?}", found.proof, net.told).contains("hunter2"));
+    assert_eq!(found.kubeconfig.info(), &real_info());
+    assert_eq!(format!("{source:?}"), "https://files.example.com/info.yaml");
+    assert!(!format!("{:?} {:?}", found.proof, net.told).contains("hunter2"));
     let mut net = FakeNetwork::new(|_, _, _| Err(unreached("status 404", Some(404))));
     let error = run(source, FakeFiles::default(), &mut net).unwrap_err();
     assert_eq!((error.attempts[0].place.as_str(), net.pauses), ("https://files.example.com/info.yaml", 60));

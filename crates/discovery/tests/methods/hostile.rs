@@ -2,7 +2,7 @@
 use crate::fake::*;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use machineadm_discovery::{
-    BootstrapToken, Discovered, Method, NotTrusted, Pin, Proof, discover, jws,
+    BootstrapToken, ClusterInfo, Discovered, Method, NotTrusted, Pin, Proof, discover, jws,
     method::{Patience, Pinning, Roots},
 };
 
@@ -32,8 +32,8 @@ fn message(first: &[u8]) -> String {
 fn the_right_server_is_trusted_by_token_pin_and_second_answer() {
     let mut net = FakeNetwork::new(|_, _, _| Ok(good()));
     let found = run(&method(pins(&[pin(OTHER_CA), pin(CA)])), &mut net).unwrap();
-    assert_eq!(found.cluster_info, real_info());
-    assert_eq!(found.bytes, real_info().kubeconfig().as_bytes());
+    assert_eq!(found.kubeconfig.info(), &real_info());
+    assert_eq!(found.kubeconfig.text(), real_info().kubeconfig());
     assert_eq!(
         found.proof.to_string(),
         format!("by token ae23dc and by the pinned key {}; the second, verified answer was the same", pin(CA))
@@ -64,8 +64,8 @@ fn without_roots_the_systems_verify_the_second_answer() {
 
 #[test]
 fn the_certificate_is_judged_for_the_name_that_was_signed() {
-    let mut info = real_info();
-    info.tls_server_name = Some("kubernetes".to_owned());
+    let name = Some("kubernetes".to_owned());
+    let info = ClusterInfo::new("https://api.example.com:6443".to_owned(), roots(CA), name).unwrap();
     let mut net = FakeNetwork::new(|_, _, _| Ok(signed(&info.kubeconfig(), &token())));
     run(&method(pins(&[pin(CA)])), &mut net).unwrap();
     let names: Vec<_> = net.asked.iter().map(|asked| asked.server_name.as_str()).collect();
@@ -86,7 +86,7 @@ fn a_root_beside_the_pinned_one_verifies_nothing() {
     let mut net = FakeNetwork::new(|_, _, _| Ok(signed(&kubeconfig, &token())));
     let found = run(&method(pins(&[pin(CA)])), &mut net).unwrap();
     assert_eq!(net.asked[1].roots.as_bytes(), CA);
-    assert_eq!(found.cluster_info.certificates().unwrap().len(), 2);
+    assert_eq!(found.kubeconfig.info().roots().certificates().len(), 2);
 }
 
 #[test]
@@ -155,9 +155,7 @@ fn what_no_cluster_info_may_hold_is_refused_even_when_signed() {
 #[test]
 fn what_is_no_cluster_info_is_told_apart() {
     for (body, text) in [
-        (&b"<html>"[..], "the answer is no ConfigMap"),
-        (br#"{"kind":"Status","status":"Failure"}"#, "the answer is no ConfigMap"),
-        (br#"{"kind":"ConfigMap","data":{}}"#, "cluster-info holds no kubeconfig"),
+        (&br#"{"kind":"ConfigMap","data":{}}"#[..], "cluster-info holds no kubeconfig"),
         (br#"{"kind":"ConfigMap","data":{"kubeconfig":""}}"#, "cluster-info carries no signature for token ae23dc"),
     ] {
         let message = message(body);

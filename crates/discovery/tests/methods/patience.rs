@@ -24,7 +24,10 @@ fn a_hostile_endpoint_does_not_keep_the_right_one_from_being_found() {
         _ => Ok(good()),
     });
     let method = method(&["10.0.0.10:6443", "10.0.0.11:6443", "10.0.0.12:6443"]);
-    assert_eq!(discover(&method, &mut files(), &mut net, Patience::default()).unwrap().cluster_info, real_info());
+    assert_eq!(
+        discover(&method, &mut files(), &mut net, Patience::default()).unwrap().kubeconfig,
+        kubeconfig(&real_info())
+    );
     assert_eq!(net.pauses, 0);
 }
 
@@ -83,7 +86,11 @@ fn no_answer_ends_the_waiting() {
     for first in strange.into_iter().chain([Err(unreached("not valid yet", None))]) {
         let mut net = FakeNetwork::new(|_, _, pauses| if pauses == 0 { first.clone() } else { Ok(good()) });
         let found = discover(&method(&["a"]), &mut files(), &mut net, Patience::default());
-        assert_eq!((found.map(|found| found.cluster_info), net.pauses), (Ok(real_info()), 1), "{first:?}");
+        assert_eq!(
+            (found.map(|found| found.kubeconfig), net.pauses),
+            (Ok(self::kubeconfig(&real_info())), 1),
+            "{first:?}"
+        );
     }
     let mut net = FakeNetwork::new(|_, roots, pauses| match roots {
         Roots::Unverified if pauses == 0 => Ok(signed(&other, &token())),

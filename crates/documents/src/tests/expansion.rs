@@ -42,7 +42,7 @@ fn what_a_document_stands_for_takes_its_place_in_order() {
 #[test]
 fn reading_alone_fetches_nothing_and_keeps_the_documents() {
     let text = [remote("https://a/b", ""), sealed(module("a"))].concat();
-    let kinds: Vec<_> = read(vec![source("-", text.as_bytes())]).documents.iter().map(|one| one.kind).collect();
+    let kinds: Vec<_> = read(vec![source("-", text.as_bytes())]).documents.into_iter().map(|one| one.kind).collect();
     assert_eq!(kinds, ["RemoteConfig", "EncryptedConfig"]);
 }
 
@@ -66,6 +66,26 @@ fn conflicts_are_found_over_the_whole() {
     let problems = world.problems(&[file("x"), sealed(file("y"))].concat());
     let message = "this file is also set by document 1 of node.yaml";
     assert_eq!(problems, [format!("node.yaml#2 > sealed spec.files[0].path: {message}")]);
+}
+
+#[test]
+fn the_order_is_judged_over_the_whole() {
+    let init = with_spec("InitConfig", "kubernetesVersion: v1.36.4");
+    let late = with_spec("FilesConfig", "files: [{path: /etc/kubernetes/pki/ca.crt, content: x}]");
+    let world = FakeWorld::with(&[("file:///a", &init)]);
+    assert!(!world.open(&[late.clone(), remote("file:///a", "")].concat()).report.has_errors());
+    let problems = world.problems(&[remote("file:///a", ""), late].concat());
+    let message = "it writes to /etc/kubernetes/pki, which the control plane uses";
+    let path = "node.yaml spec.files[0].path";
+    assert_eq!(problems, [format!("{path}: must come before document 1 of node.yaml#1 > file:///a: {message}")]);
+}
+
+#[test]
+fn a_warning_about_the_order_is_given_once() {
+    let parameter = with_spec("SysctlConfig", "parameters: {net.bridge.bridge-nf-call-iptables: 1}");
+    let text = [parameter, module("br_netfilter").replace("name: br_netfilter", "name: bridge")].concat();
+    let report = FakeWorld::default().open(&text).report;
+    assert!(report.notes.len() == 1 && !report.has_errors(), "{report}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A fake world for expansion: storage and passphrases in maps, and a note of who asked for what.
 use crate::{
-    Fresh, Given, Heading, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret, Source,
-    Surroundings, seal, sealed_document,
+    ForeignKinds, Fresh, Given, Heading, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights,
+    Secret, Source, Surroundings, seal, sealed_document,
     v1alpha1::{API_VERSION, Identity},
 };
 use std::{cell::RefCell, collections::HashMap, time::Duration};
@@ -40,6 +40,10 @@ impl FakeWorld {
 
     /// Opens a configuration of one file in this world.
     pub(super) fn open(&self, text: &str) -> Read {
+        self.open_with(text, ForeignKinds::Refused)
+    }
+
+    pub(super) fn open_with(&self, text: &str, foreign: ForeignKinds) -> Read {
         let identity = Identity { hostname: "node-7".into(), ..Identity::default() };
         let surroundings = Surroundings {
             identity,
@@ -49,7 +53,7 @@ impl FakeWorld {
             passphrase: &[("file", self), ("descriptor", self), ("https", self)],
         };
         let source = Source { name: "node.yaml".into(), bytes: Zeroizing::new(text.into()) };
-        Given::read(vec![source]).map_or_else(|read| read, |given| given.expand(&surroundings))
+        Given::read(vec![source], foreign).map_or_else(|read| read, |given| given.expand(&surroundings))
     }
 
     /// `source path: message` of everything that is wrong.
@@ -124,5 +128,7 @@ pub(super) fn authority() -> String {
 
 /// A document that loads a module of this name.
 pub(super) fn module(name: &str) -> String {
-    format!("---\napiVersion: {API_VERSION}\nkind: KernelModulesConfig\nspec: {{modules: [{name}]}}\n")
+    format!(
+        "---\napiVersion: {API_VERSION}\nkind: KernelModulesConfig\nmetadata: {{name: {name}}}\nspec: {{modules: [{name}]}}\n"
+    )
 }

@@ -3,7 +3,7 @@ use super::fake_world::{FakeWorld, PASSPHRASE, authority, module, remote, sealed
 use crate::{
     Rights,
     gzip::compress,
-    limits::{FETCHES, NESTING},
+    limits::{FETCHES, NESTING, TEXT_BYTES},
     testing::with_spec,
 };
 use std::time::Duration;
@@ -125,16 +125,49 @@ fn what_was_fetched_gets_no_more_time_than_what_fetched_it() {
         ("https://a/a", &remote("https://b/b", ", timeout: 1h")),
         ("https://b/b", &[passphrase, remote("https://c/c", ", timeout: 10s")].concat()),
         ("https://c/c", &module("c")),
+        ("https://d/d", &module("d")),
     ]);
     world.pace = Duration::from_secs(20);
-    let both =
-        |timeout: &str| [remote("https://a/a", timeout), remote("https://c/c", "").replace("'c'", "'d'")].concat();
+    let both = |timeout: &str| [remote("https://a/a", timeout), remote("https://d/d", "")].concat();
     assert!(!world.open(&both(", timeout: 90s")).report.has_errors());
     let times: Vec<u64> = world.asked.borrow().iter().map(|asked| asked.timeout.as_secs()).collect();
     assert_eq!(times, [90, 70, 50, 10, 300], "the next document of the machine's own has its own time");
     world.asked.borrow_mut().clear();
     one_problem(&world, &both(", timeout: 40s"), "the time of the RemoteConfig that fetched this document is over");
     assert_eq!(world.asked.borrow().len(), 2);
+}
+
+#[test]
+fn a_passphrase_has_five_minutes() {
+    let world = FakeWorld::default();
+    assert!(!world.open(&sealed(module("a"))).report.has_errors());
+    assert_eq!(world.asked.borrow()[0].timeout, Duration::from_secs(300));
+}
+
+#[test]
+fn a_configuration_may_be_filled_to_its_last_byte() {
+    let local = remote("file:///a", "");
+    let content = |size: usize| format!("{}#{}", module("a"), "x".repeat(size - module("a").len() - 1));
+    let left = TEXT_BYTES - local.len();
+    let world = FakeWorld::with(&[("file:///a", &content(left))]);
+    assert!(!world.open(&local).report.has_errors(), "{}", world.open(&local).report);
+    let world = FakeWorld::with(&[("file:///a", &content(left + 1))]);
+    one_problem(&world, &local, "holds more than a configuration may");
+}
+
+/// A proxy is asked before anybody else: naming one must not lead where the document that names it may not go.
+#[test]
+fn a_proxy_that_was_fetched_serves_only_those_who_may_go_everywhere() {
+    let proxy = with_spec("ProxyConfig", "{httpProxy: 'http://p', services: [kubelet]}");
+    let world = FakeWorld::with(&[("https://a/p", &proxy), ("https://a/m", &module("m"))]);
+    for (allowed, serves) in
+        [("loopback, linkLocal", true), ("loopback", false), ("linkLocal", false), ("localFiles, descriptors", false)]
+    {
+        let text = [remote("https://a/p", &format!(", allow: [{allowed}]")), remote("https://a/m", "")].concat();
+        assert!(!world.open(&text).report.has_errors());
+        let last = world.asked.borrow().last().cloned().unwrap();
+        assert_eq!((last.uri.as_str(), last.has_proxy), ("https://a/m", serves), "{allowed}");
+    }
 }
 
 #[test]
@@ -158,7 +191,8 @@ fn a_circle_is_seen_by_place_and_by_content() {
     one_problem(&world, &itself, "holds what it lies in itself");
     let twice = [remote("file:///c", ""), remote("file:///c", "").replace("name: 'c'", "name: 'd'")].concat();
     let world = FakeWorld::with(&[("file:///c", &module("a"))]);
-    assert!(!world.open(&twice).report.has_errors(), "the same twice beside each other is no circle");
+    one_problem(&world, &twice, "metadata.name: is also the name of document 1");
+    assert_eq!(world.asked.borrow().len(), 2, "the same twice beside each other is no circle");
 }
 
 #[test]
@@ -204,8 +238,8 @@ fn bombs_are_refused_inside_too() {
     world.storage.insert("file:///b".into(), vec![b'#'; 2 << 20]);
     one_problem(&world, &remote("file:///b", ""), "holds more than a configuration may");
     world.storage.insert("file:///c".into(), Vec::new());
-    one_problem(&world, &remote("file:///c", ""), "holds no document");
-    one_problem(&world, &sealed("# nothing"), "holds no document");
+    one_problem(&world, &remote("file:///c", ""), "spec.uri: what is there holds no document");
+    one_problem(&world, &sealed("# nothing"), "spec.ciphertext: what is there holds no document");
 }
 
 #[test]

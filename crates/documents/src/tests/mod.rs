@@ -4,6 +4,7 @@ mod cases;
 mod examples;
 mod expansion;
 mod fake_world;
+mod foreign;
 mod hostile_input;
 mod hostile_storage;
 mod places;

@@ -1,8 +1,13 @@
 //! CommandsConfig: what else has to be run, and how to see that it has been.
 use super::{API_VERSION, absolute_path::path_problem, duration};
-use crate::{Secret, findings::Findings, path, registry::Document};
+use crate::{
+    Claim, Claimed, Secret,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
 
 /// A command of the user's.
@@ -12,8 +17,6 @@ pub struct Command {
     pub name: String,
     /// What to run.
     pub program: Program,
-    /// Before or after the machine becomes a node.
-    pub when: When,
     /// Once, or at every run.
     pub repeat: Repeat,
     /// The command is done when this path exists.
@@ -24,6 +27,8 @@ pub struct Command {
     pub environment: BTreeMap<String, Secret<String>>,
     /// When to give up.
     pub timeout: Duration,
+    /// Whether the machine needs a reboot once the command has run.
+    pub needs_reboot: bool,
 }
 
 /// What a command runs.
@@ -35,19 +40,8 @@ pub enum Program {
     Shell(Secret<String>),
 }
 
-/// When a command runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum When {
-    /// Before the machine becomes a node.
-    #[default]
-    Before,
-    /// After it has become one.
-    After,
-}
-
 /// How often a command runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Repeat {
     /// Until it has succeeded once.
@@ -57,57 +51,66 @@ pub enum Repeat {
     Always,
 }
 
+/// What to do about a member of earlier versions.
+const WHEN: &str = "the document's position decides: put it before or after the InitConfig or JoinConfig";
+
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Commands that are run on the machine.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct CommandsConfig {
+pub struct CommandsConfig {
     /// The commands, run in this order.
     #[schemars(length(min = 1))]
-    commands: Vec<Entry>,
+    pub commands: Vec<CommandEntry>,
 }
 
 /// One command. Exactly one of `argv` and `shell`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(extend("oneOf" = [{"required": ["argv"]}, {"required": ["shell"]}]))]
-struct Entry {
+#[schemars(extend("oneOf" = [{"required": ["argv"]}, {"required": ["shell"]}]), extend("x-machineadm-removed" = {"when": WHEN}))]
+pub struct CommandEntry {
     /// The command's name, by which plans and reports call it: lower-case letters, digits, `-` and `.`.
     #[schemars(length(max = 63), regex(pattern = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"))]
-    name: String,
+    pub name: String,
     /// A program and its arguments, run without a shell. The program is an absolute path, or a name found in PATH.
     /// Arguments can be seen by every user of the machine: secrets belong into `environment` or `shell`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
-    argv: Option<Vec<String>>,
+    pub argv: Option<Vec<String>>,
     /// A script for `/bin/sh -e`. It is handed over on standard input and never shown.
-    shell: Option<Secret<String>>,
-    /// Before or after the machine becomes a node.
-    #[serde(default)]
-    #[schemars(extend("default" = "before"))]
-    when: When,
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub shell: Option<Secret<String>>,
     /// Once, or at every run.
     #[serde(default)]
     #[schemars(extend("default" = "once"))]
-    run: Repeat,
+    pub run: Repeat,
     /// The command has been done when this path exists; then it is not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^/.*[^/]$"))]
-    creates: Option<String>,
+    pub creates: Option<String>,
     /// The command has been done when this shell command succeeds; then it is not run. Never shown.
-    unless: Option<Secret<String>>,
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub unless: Option<Secret<String>>,
     /// Variables for this command only. Their values are never shown.
-    environment: Option<BTreeMap<String, Secret<String>>>,
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub environment: Option<BTreeMap<String, Secret<String>>>,
     /// When to give up, such as `90s`, `10m` or `1h30m`: from 1s to 24h.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = duration::PATTERN), extend("default" = "30m"))]
-    timeout: Option<String>,
+    pub timeout: Option<String>,
+    /// The machine needs a reboot after this command has run; machineadm then ends with exit code 5.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = false))]
+    pub needs_reboot: bool,
 }
 
 impl Document for CommandsConfig {
     const API_VERSION: &str = API_VERSION;
     const KIND: &str = "CommandsConfig";
-    const SUMMARY: &str = "Commands that are run on the machine, once or always, before or after it becomes a node.";
+    const SUMMARY: &str = "Commands that are run on the machine, once or always, in the order of the documents.";
     const EXAMPLE: &str = "\
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: CommandsConfig
@@ -126,8 +129,10 @@ spec:
     environment:
       TOKEN: replace-me
     creates: /var/lib/registered
-    when: after
 ";
+}
+
+impl Check for CommandsConfig {
     type Checked = Vec<Command>;
 
     fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<Command>> {
@@ -145,8 +150,45 @@ spec:
     }
 }
 
-fn command(entry: Entry, document: Option<&str>, here: &str, findings: &mut Findings<'_>) -> Option<Command> {
-    let Entry { name, argv, shell, when, run, creates, unless, environment, timeout } = entry;
+impl Body for Vec<Command> {
+    fn secrets(&self) -> Vec<&[u8]> {
+        self.iter().flat_map(Command::secrets).map(str::as_bytes).collect()
+    }
+
+    /// Arguments can be seen by everybody while a command runs, but what came encrypted was not meant for logs.
+    fn confidential(&self) -> Vec<&[u8]> {
+        self.iter().flat_map(Command::arguments).map(String::as_bytes).collect()
+    }
+
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        let claim = |(index, command): (usize, &'a Command)| {
+            let here = path::member(&path::item("spec.commands", index), "name");
+            Claim::new(here, Claimed::Command(&command.name))
+        };
+        self.iter().enumerate().map(claim).collect()
+    }
+}
+
+impl Command {
+    fn secrets(&self) -> impl Iterator<Item = &str> {
+        let script = match &self.program {
+            Program::Shell(script) => Some(script),
+            Program::Argv(_) => None,
+        };
+        let secrets = script.into_iter().chain(&self.unless).chain(self.environment.values());
+        secrets.map(|secret| secret.expose().as_str())
+    }
+
+    fn arguments(&self) -> &[String] {
+        match &self.program {
+            Program::Argv(argv) => argv.get(1..).unwrap_or_default(),
+            Program::Shell(_) => &[],
+        }
+    }
+}
+
+fn command(entry: CommandEntry, document: Option<&str>, here: &str, findings: &mut Findings<'_>) -> Option<Command> {
+    let CommandEntry { name, argv, shell, run, creates, unless, environment, timeout, needs_reboot } = entry;
     let field = |name: &str| path::member(here, name);
     if !is_command_name(&name) {
         findings.error(&field("name"), "must be lower-case letters, digits, `-` and `.`, at most 63");
@@ -176,7 +218,16 @@ fn command(entry: Entry, document: Option<&str>, here: &str, findings: &mut Find
         findings.error(&field("timeout"), "must be a duration from 1s to 24h, such as `90s`, `10m` or `1h30m`");
     }
     let name = document.map_or(name.clone(), |document| format!("{document}/{name}"));
-    Some(Command { name, program: program?, when, repeat: run, creates, unless, environment, timeout: timeout? })
+    Some(Command {
+        name,
+        program: program?,
+        repeat: run,
+        creates,
+        unless,
+        environment,
+        timeout: timeout?,
+        needs_reboot,
+    })
 }
 
 fn program(
@@ -220,10 +271,10 @@ fn is_variable(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, DEFAULT_TIMEOUT, Program, Repeat, When};
+    use super::{Command, DEFAULT_TIMEOUT, Program, Repeat, WHEN};
     use crate::{
         AnyDocument,
-        testing::{problems, read_one, spec},
+        testing::{problems, read_one, read_text, spec, with_spec},
     };
     use std::time::Duration;
 
@@ -235,23 +286,21 @@ mod tests {
     }
 
     #[test]
-    fn a_command_runs_once_before_provisioning_unless_told_otherwise() {
+    fn a_command_runs_once_and_needs_no_reboot_unless_told_otherwise() {
         let command = commands("commands: [{name: a, argv: [/bin/true]}]").remove(0);
         assert_eq!(command.program, Program::Argv(vec!["/bin/true".into()]));
-        assert_eq!((command.when, command.repeat, command.timeout), (When::Before, Repeat::Once, DEFAULT_TIMEOUT));
+        assert_eq!((command.repeat, command.timeout, command.needs_reboot), (Repeat::Once, DEFAULT_TIMEOUT, false));
     }
 
     #[test]
     fn every_member_is_decoded() {
         let yaml = "
     commands:
-    - {name: a, shell: s, when: after, run: always, creates: /x, unless: u, environment: {A_1: e}, timeout: 1h30m}";
+    - {name: a, shell: s, run: always, creates: /x, unless: u, environment: {A_1: e}, timeout: 1h30m, needsReboot: true}";
         let command = commands(yaml).remove(0);
         assert!(matches!(&command.program, Program::Shell(script) if script.expose() == "s"));
-        assert_eq!(
-            (command.when, command.repeat, command.timeout),
-            (When::After, Repeat::Always, Duration::from_secs(5400))
-        );
+        let expected = (Repeat::Always, Duration::from_secs(5400), true);
+        assert_eq!((command.repeat, command.timeout, command.needs_reboot), expected);
         assert_eq!((command.creates.as_deref(), command.unless.unwrap().expose().as_str()), (Some("/x"), "u"));
         assert_eq!(command.environment["A_1"].expose(), "e");
     }
@@ -284,7 +333,15 @@ mod tests {
 
     #[test]
     fn a_word_that_is_not_a_choice_is_refused() {
-        let found = problems("CommandsConfig", "commands: [{name: a, argv: [ls], when: before-all, run: Once}]");
-        assert_eq!(found, ["spec.commands[0].when", "spec.commands[0].run"]);
+        let found = problems("CommandsConfig", "commands: [{name: a, argv: [ls], run: Once, needsReboot: maybe}]");
+        assert_eq!(found, ["spec.commands[0].run", "spec.commands[0].needsReboot"]);
+    }
+
+    #[test]
+    fn the_former_member_when_is_answered_with_what_decides_now() {
+        let text = with_spec("CommandsConfig", "commands: [{name: a, argv: [ls], when: after}]");
+        let note = read_text(&text).report.notes.remove(0);
+        assert_eq!((note.path.as_str(), note.message.as_str()), ("spec.commands[0].when", "unknown field"));
+        assert_eq!(note.hint.as_deref(), Some(WHEN));
     }
 }

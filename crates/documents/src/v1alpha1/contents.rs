@@ -7,12 +7,12 @@ use crate::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 /// How contents are written.
-#[derive(Deserialize, JsonSchema, Clone, Copy, Default)]
-pub(crate) enum Encoding {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Encoding {
     /// As they are.
     #[default]
     #[serde(rename = "plain")]
@@ -23,6 +23,12 @@ pub(crate) enum Encoding {
     /// Compressed with gzip, then in base64.
     #[serde(rename = "gzip+base64")]
     GzipBase64,
+}
+
+impl Encoding {
+    pub(crate) fn is_plain(&self) -> bool {
+        *self == Self::Plain
+    }
 }
 
 /// Undoes the encoding, within what the whole configuration may hold.

@@ -1,22 +1,23 @@
 //! EncryptedConfig: further documents, sealed with a passphrase that a provider fetches.
 use super::{API_VERSION, Certificate, contents::from_base64, trust_bundle::authorities, uri};
 use crate::{
-    Secret,
+    Claim, Secret,
+    document::{Body, Check, Document},
     findings::Findings,
     limits::{ROUNDS_DEFAULT, ROUNDS_FEWEST, ROUNDS_MOST},
     path::member,
-    registry::Document,
 };
+use base64::{Engine, engine::general_purpose::STANDARD};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
 
 /// AES-256-GCM, the one cipher.
-pub(crate) const CIPHER: &str = "aes-256-gcm";
+const CIPHER: &str = "aes-256-gcm";
 /// SHA-512, the one digest under PBKDF2's HMAC.
-pub(crate) const DIGEST: &str = "sha-512";
+const DIGEST: &str = "sha-512";
 /// PBKDF2, the one derivation.
-pub(crate) const DERIVATION: &str = "pbkdf2";
+const DERIVATION: &str = "pbkdf2";
 /// Bytes of GCM's tag, at the ciphertext's end.
 pub(crate) const TAG: usize = 16;
 
@@ -55,41 +56,46 @@ impl fmt::Debug for Sealed {
 }
 
 /// Documents sealed with a passphrase. Opened, they stand in this document's place.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct EncryptedConfig {
-    /// Who fetches the passphrase: `file` (a file that only its owner reads), `descriptor` (one that machineadm
-    /// inherits) or `https`.
-    provider: String,
-    /// Where the passphrase is: `file:///etc/machineadm/passphrase`, `fd:3`, `https://vault.example.com/node-7`. Shown
-    /// without credentials and query.
-    #[serde(rename = "passphraseURI")]
-    passphrase_uri: Secret<String>,
-    /// The sealed documents in base64: the ciphertext with its tag of 16 bytes behind it.
-    ciphertext: String,
-    /// The salt of the key's derivation in base64, 16 bytes to 1 KiB.
-    salt: String,
-    /// The cipher's initialization vector in base64, 12 bytes.
-    iv: String,
-    /// The cipher.
-    #[schemars(regex(pattern = "^aes-256-gcm$"), extend("default" = CIPHER))]
-    cipher_algorithm: Option<String>,
-    /// The digest that the key's derivation uses in HMAC.
-    #[schemars(regex(pattern = "^sha-512$"), extend("default" = DIGEST))]
-    digest_algorithm: Option<String>,
-    /// Rounds of the key's derivation, from 1000 to 1000000, as number or text.
-    iterations: Option<Rounds>,
-    /// How the key is made from the passphrase.
-    #[schemars(regex(pattern = "^pbkdf2$"), extend("default" = DERIVATION))]
-    key_derivation_algorithm: Option<String>,
+pub struct EncryptedConfig {
     /// Who may vouch for an `https` place of the passphrase, as certificates in PEM; they then count alone. Without it:
     /// the certificates that the system trusts, and those of every TrustBundleConfig that stands before this document.
-    certificate_authority: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate_authority: Option<String>,
+    /// Who fetches the passphrase: `file` (a file that only its owner reads), `descriptor` (one that machineadm
+    /// inherits) or `https`.
+    pub provider: String,
+    /// Where the passphrase is: `file:///etc/machineadm/passphrase`, `fd:3`, `https://vault.example.com/node-7`. Shown
+    /// without credentials and query.
+    #[serde(rename = "passphraseURI", serialize_with = "secret::exposed")]
+    pub passphrase_uri: Secret<String>,
+    /// The cipher.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^aes-256-gcm$"), extend("default" = CIPHER))]
+    pub cipher_algorithm: Option<String>,
+    /// The digest that the key's derivation uses in HMAC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^sha-512$"), extend("default" = DIGEST))]
+    pub digest_algorithm: Option<String>,
+    /// How the key is made from the passphrase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^pbkdf2$"), extend("default" = DERIVATION))]
+    pub key_derivation_algorithm: Option<String>,
+    /// Rounds of the key's derivation, from 1000 to 1000000, as number or text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<Rounds>,
+    /// The salt of the key's derivation in base64, 16 bytes to 1 KiB.
+    pub salt: String,
+    /// The cipher's initialization vector in base64, 12 bytes.
+    pub iv: String,
+    /// The sealed documents in base64: the ciphertext with its tag of 16 bytes behind it.
+    pub ciphertext: String,
 }
 
 /// A number, as number or as text.
-#[derive(Deserialize)]
-struct Rounds(String);
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rounds(pub String);
 
 impl JsonSchema for Rounds {
     fn inline_schema() -> bool {
@@ -113,9 +119,12 @@ impl Document for EncryptedConfig {
     const KIND: &str = "EncryptedConfig";
     const SUMMARY: &str = "Documents sealed with a passphrase, which stand in this one's place once they are opened.";
     const EXAMPLE: &str = include_str!("encrypted.yaml");
-    type Checked = Encrypted;
+}
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Encrypted> {
+impl Check for EncryptedConfig {
+    type Checked = Box<Encrypted>;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Encrypted>> {
         let Self { provider, passphrase_uri, certificate_authority, .. } = &self;
         uri::check(provider, passphrase_uri.expose(), "spec.passphraseURI", findings);
         for (field, named, known) in [
@@ -128,11 +137,38 @@ impl Document for EncryptedConfig {
         let authorities = authorities("spec.certificateAuthority", certificate_authority.as_deref(), findings);
         let sealed = self.sealed(findings);
         let Self { provider, passphrase_uri, .. } = self;
-        Some(Encrypted { provider, passphrase_uri, authorities, sealed: sealed? })
+        Some(Box::new(Encrypted { provider, passphrase_uri, authorities, sealed: sealed? }))
+    }
+}
+
+impl Body for Encrypted {
+    fn secrets(&self) -> Vec<&[u8]> {
+        uri::uri_secrets(self.passphrase_uri.expose()).into_iter().map(str::as_bytes).collect()
+    }
+
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        Vec::new()
     }
 }
 
 impl EncryptedConfig {
+    /// What is sealed here, with everything that others need beside the passphrase to open it.
+    pub fn new(sealed: &Sealed, provider: &str, passphrase_uri: &Secret<String>) -> Self {
+        Self {
+            certificate_authority: None,
+            provider: provider.to_owned(),
+            passphrase_uri: passphrase_uri.clone(),
+            cipher_algorithm: Some(CIPHER.to_owned()),
+            digest_algorithm: Some(DIGEST.to_owned()),
+            key_derivation_algorithm: Some(DERIVATION.to_owned()),
+            // As text, which is how the specification's type has it.
+            iterations: Some(Rounds(sealed.rounds.to_string())),
+            salt: STANDARD.encode(&sealed.salt),
+            iv: STANDARD.encode(sealed.iv),
+            ciphertext: STANDARD.encode(&sealed.ciphertext),
+        }
+    }
+
     fn sealed(&self, findings: &mut Findings<'_>) -> Option<Sealed> {
         let ciphertext = bytes("ciphertext", &self.ciphertext, findings);
         let salt = bytes("salt", &self.salt, findings);

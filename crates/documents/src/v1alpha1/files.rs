@@ -4,9 +4,14 @@ use super::{
     absolute_path::{is_virtual, path_problem},
     contents::{Encoding, contents},
 };
-use crate::{Secret, findings::Findings, path, registry::Document};
+use crate::{
+    Claim, Claimed, Secret,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A file that shall be on the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,37 +47,41 @@ pub struct Owner {
 }
 
 /// Files with their contents, owner and mode.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct FilesConfig {
+pub struct FilesConfig {
     /// The files, written in this order. Directories that are missing are made.
     #[schemars(length(min = 1))]
-    files: Vec<Entry>,
+    pub files: Vec<FileEntry>,
 }
 
 /// One file.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Entry {
+pub struct FileEntry {
     /// Where the file is: an absolute path without `..`, not below /proc, /sys or /dev.
     #[schemars(regex(pattern = "^/.*[^/]$"))]
-    path: String,
+    pub path: String,
     /// What it holds. A plan shows what changes in it only where everybody may read the file.
-    content: Secret<String>,
+    #[serde(serialize_with = "secret::exposed")]
+    pub content: Secret<String>,
     /// How `content` is written.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Encoding::is_plain")]
     #[schemars(extend("default" = "plain"))]
-    encoding: Encoding,
+    pub encoding: Encoding,
     /// Who owns it, as `user` or `user:group`, names or numbers; without a group, the group of the user's name.
     /// A new file belongs to root:root unless told otherwise.
-    owner: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// Permission bits in octal, in quotes: `"0644"`. A new file gets 0644 unless told otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[0-7]{3,4}$"))]
-    mode: Option<String>,
+    pub mode: Option<String>,
     /// The name of a block. With it only the lines between `# BEGIN machineadm NAME` and `# END machineadm NAME` are
     /// ours, and the rest of the file stays as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))]
-    block: Option<String>,
+    pub block: Option<String>,
 }
 
 impl Document for FilesConfig {
@@ -95,6 +104,9 @@ spec:
     block: registry
     content: 10.0.0.5 registry.example.com
 ";
+}
+
+impl Check for FilesConfig {
     type Checked = Vec<File>;
 
     fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<File>> {
@@ -112,8 +124,26 @@ spec:
     }
 }
 
-fn file(entry: Entry, here: &str, findings: &mut Findings<'_>) -> Option<File> {
-    let Entry { path, content, encoding, owner, mode, block } = entry;
+impl Body for Vec<File> {
+    fn secrets(&self) -> Vec<&[u8]> {
+        self.iter().filter(|file| !file.is_public()).map(|file| file.contents.expose().as_slice()).collect()
+    }
+
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        let claim = |(index, file): (usize, &'a File)| {
+            let (path, block) = (file.path.as_str(), file.block.as_deref());
+            Claim::new(path::item("spec.files", index), Claimed::File { path, block })
+        };
+        self.iter().enumerate().map(claim).collect()
+    }
+
+    fn conceal(&mut self) {
+        self.iter_mut().for_each(|file| file.confidential = true);
+    }
+}
+
+fn file(entry: FileEntry, here: &str, findings: &mut Findings<'_>) -> Option<File> {
+    let FileEntry { path, content, encoding, owner, mode, block } = entry;
     let field = |name: &str| path::member(here, name);
     if let Some(problem) = path_problem(&path) {
         findings.error(&field("path"), problem);

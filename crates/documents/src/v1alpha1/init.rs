@@ -1,9 +1,14 @@
 //! InitConfig: this machine begins a new cluster.
 use super::API_VERSION;
-use crate::{findings::Findings, path, registry::Document};
+use crate::{
+    Claim, Claimed,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use core::net::IpAddr;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Members of a configuration that machineadm passes on as they are.
@@ -35,35 +40,55 @@ pub struct Init {
 }
 
 /// A new cluster, begun by this machine. Which API of kubeadm's this becomes is not your concern.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct InitConfig {
+pub struct InitConfig {
     /// The version of Kubernetes, such as `v1.36.4`; the machine's kubeadm must be of the same minor version.
-    kubernetes_version: String,
+    pub kubernetes_version: String,
     /// Where the cluster is reached, as `host:port`: a load balancer, or this machine.
-    control_plane_endpoint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_plane_endpoint: Option<String>,
     /// The address on which this machine's API server is reached; that of the default route if absent.
-    advertise_address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advertise_address: Option<String>,
     /// The node's name; the host's name if absent.
-    node_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_name: Option<String>,
     /// The container runtime's socket.
     #[serde(default = "containerd_socket")]
-    runtime_socket: String,
+    pub runtime_socket: String,
     /// Networks of pods, such as `10.244.0.0/16`; a second one for dual stack.
-    #[serde(default)]
-    pod_subnets: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pod_subnets: Vec<String>,
     /// Networks of services; `10.96.0.0/12` if absent.
-    #[serde(default)]
-    service_subnets: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub service_subnets: Vec<String>,
     /// Checks of kubeadm's that may fail, such as `SystemVerification`.
-    #[serde(default)]
-    ignored_checks: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored_checks: Vec<String>,
     /// Members of KubeletConfiguration, passed on as they are.
-    #[serde(default)]
-    kubelet: Members,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub kubelet: Members,
     /// Members of KubeProxyConfiguration, passed on as they are.
-    #[serde(default)]
-    kube_proxy: Members,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub kube_proxy: Members,
+}
+
+impl Default for InitConfig {
+    fn default() -> Self {
+        Self {
+            kubernetes_version: String::new(),
+            control_plane_endpoint: None,
+            advertise_address: None,
+            node_name: None,
+            runtime_socket: containerd_socket(),
+            pod_subnets: Vec::new(),
+            service_subnets: Vec::new(),
+            ignored_checks: Vec::new(),
+            kubelet: Members::new(),
+            kube_proxy: Members::new(),
+        }
+    }
 }
 
 fn containerd_socket() -> String {
@@ -86,9 +111,12 @@ spec:
   kubelet:
     maxPods: 110
 ";
-    type Checked = Init;
+}
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Init> {
+impl Check for InitConfig {
+    type Checked = Box<Init>;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Init>> {
         let Self { kubernetes_version, advertise_address, runtime_socket, pod_subnets, service_subnets, .. } = &self;
         if !is_version(kubernetes_version) {
             findings.error("spec.kubernetesVersion", "must be a whole version, such as `v1.36.4`");
@@ -114,7 +142,7 @@ spec:
                 findings.error(&path::member(here, name), "is machineadm's to write; leave it out");
             }
         }
-        Some(Init {
+        Some(Box::new(Init {
             kubernetes_version: format!("v{}", kubernetes_version.trim_start_matches('v')),
             control_plane_endpoint: self.control_plane_endpoint,
             advertise_address: address.and_then(Result::ok),
@@ -125,7 +153,13 @@ spec:
             ignored_checks: self.ignored_checks,
             kubelet: self.kubelet,
             kube_proxy: self.kube_proxy,
-        })
+        }))
+    }
+}
+
+impl Body for Init {
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        vec![Claim::new("spec", Claimed::Node)]
     }
 }
 

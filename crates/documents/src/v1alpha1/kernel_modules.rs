@@ -1,17 +1,25 @@
 //! KernelModulesConfig: modules that are loaded now and at every boot.
-use super::API_VERSION;
-use crate::{findings::Findings, path, registry::Document};
+use super::{
+    API_VERSION,
+    drop_in::{check_name, drop_in},
+};
+use crate::{
+    Claim, Claimed,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// Modules that the kernel loads now and at every boot.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct KernelModulesConfig {
+pub struct KernelModulesConfig {
     /// Names of modules, in the order in which they are loaded. `-` and `_` are the same to the kernel.
     #[schemars(length(min = 1), inner(regex(pattern = "^[A-Za-z0-9_-]+$")))]
-    modules: Vec<String>,
+    pub modules: Vec<String>,
 }
 
 impl Document for KernelModulesConfig {
@@ -28,10 +36,14 @@ spec:
   - overlay
   - br_netfilter
 ";
+}
+
+impl Check for KernelModulesConfig {
     type Checked = Vec<String>;
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<String>> {
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<String>> {
         let Self { modules } = self;
+        check_name(name, findings);
         if modules.is_empty() {
             findings.error("spec.modules", "must name at least one module");
         }
@@ -48,6 +60,21 @@ spec:
         }
         Some(modules)
     }
+}
+
+impl Body for Vec<String> {
+    fn claims<'a>(&'a self, name: Option<&'a str>) -> Vec<Claim<'a>> {
+        let claim = |(index, module): (usize, &'a String)| {
+            Claim::new(path::item("spec.modules", index), Claimed::KernelModule(module))
+        };
+        let output = Claimed::Output { what: "modules file", name, path: Some(modules_file(name)) };
+        std::iter::once(Claim::new("metadata.name", output)).chain(self.iter().enumerate().map(claim)).collect()
+    }
+}
+
+/// The file that loads the modules of a document at every boot.
+pub fn modules_file(name: Option<&str>) -> String {
+    drop_in("/etc/modules-load.d", name)
 }
 
 fn is_module(name: &str) -> bool {

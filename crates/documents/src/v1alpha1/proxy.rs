@@ -1,9 +1,14 @@
 //! ProxyConfig: how services reach the outside.
 use super::{API_VERSION, DEFAULT_NAME, proxy_url::url_problem};
-use crate::{Secret, findings::Findings, path, registry::Document};
+use crate::{
+    Claim, Claimed, Secret,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use core::net::IpAddr;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Proxy variables for services.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,19 +22,22 @@ pub struct Proxy {
 }
 
 /// The proxy that services use, given to them in their environment. At least one of `httpProxy` and `httpsProxy`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{"required": ["httpProxy"]}, {"required": ["httpsProxy"]}]))]
-pub(crate) struct ProxyConfig {
+pub struct ProxyConfig {
     /// The proxy for http, as a URL: `http://`, `https://` or `socks5://`, user and password, host, port.
-    http_proxy: Option<Secret<String>>,
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub http_proxy: Option<Secret<String>>,
     /// The proxy for https, as a URL.
-    https_proxy: Option<Secret<String>>,
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub https_proxy: Option<Secret<String>>,
     /// What is reached without the proxy: hosts, domains (`.example.com`), addresses, networks (`10.0.0.0/8`).
-    no_proxy: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_proxy: Option<Vec<String>>,
     /// The services that use it, such as `containerd` and `kubelet`; they are restarted when it changes.
     #[schemars(length(min = 1))]
-    services: Vec<String>,
+    pub services: Vec<String>,
 }
 
 impl Document for ProxyConfig {
@@ -52,6 +60,9 @@ spec:
   - containerd
   - kubelet
 ";
+}
+
+impl Check for ProxyConfig {
     type Checked = Proxy;
 
     fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Proxy> {
@@ -89,6 +100,41 @@ spec:
             services: services.into_iter().collect::<Option<_>>()?,
         })
     }
+}
+
+impl Body for Proxy {
+    fn secrets(&self) -> Vec<&[u8]> {
+        let values = self.variables.iter().map(|(_, value)| value.expose().as_str());
+        let urls = values.filter(|value| value.contains("://"));
+        urls.flat_map(|url| std::iter::once(url).chain(password(url))).map(str::as_bytes).collect()
+    }
+
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        let path = Some(environment_file(&self.name));
+        let file = Claimed::Output { what: "environment file", name: Some(&self.name), path };
+        let whole =
+            [Claim::new("metadata.name", file), Claim::new("kind", Claimed::Preparation("a proxy for services"))];
+        let service = |(index, service): (usize, &'a String)| {
+            let what = Claimed::ServiceProxy { service, path: proxy_drop_in(service) };
+            Claim::new(path::item("spec.services", index), what)
+        };
+        whole.into_iter().chain(self.services.iter().enumerate().map(service)).collect()
+    }
+}
+
+/// The file with the variables of a proxy.
+pub fn environment_file(name: &str) -> String {
+    format!("/etc/machineadm/proxy/{name}.env")
+}
+
+/// The drop-in that points a service to its proxy's variables.
+pub fn proxy_drop_in(service: &str) -> String {
+    format!("/etc/systemd/system/{service}.service.d/90-machineadm-proxy.conf")
+}
+
+fn password(url: &str) -> Option<&str> {
+    let (userinfo, _) = url.split_once("://")?.1.rsplit_once('@')?;
+    Some(userinfo.split_once(':')?.1)
 }
 
 /// Programs disagree about the case of these variables, so that they get both.

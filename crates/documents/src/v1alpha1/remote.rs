@@ -1,8 +1,13 @@
 //! RemoteConfig: further documents that lie elsewhere.
 use super::{API_VERSION, Certificate, duration, trust_bundle::authorities, uri};
-use crate::{Rights, Secret, findings::Findings, path::item, registry::Document};
+use crate::{
+    Claim, Rights, Secret,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path::item,
+};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5 * 60);
@@ -33,54 +38,60 @@ pub struct Remote {
 }
 
 /// Documents that lie elsewhere. Fetched, they stand in this document's place.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct RemoteConfig {
+pub struct RemoteConfig {
     /// Who fetches them: `https` or `file` (a file of the machine that runs machineadm).
-    provider: String,
+    pub provider: String,
     /// Where they are: `https://storage.example.com/node-7.yaml`, `file:///mnt/seed/node-7.yaml`. Shown without
     /// credentials and query.
-    uri: Secret<String>,
+    #[serde(serialize_with = "secret::exposed")]
+    pub uri: Secret<String>,
     /// The SHA-256 of the fetched bytes, 64 hexadecimal digits; anything else is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[0-9a-fA-F]{64}$"))]
-    sha256: Option<String>,
+    pub sha256: Option<String>,
     /// `encrypted`: every fetched document must be an EncryptedConfig, or a RemoteConfig that requires the same. With it,
     /// whoever owns the storage can't put plain commands in their place.
-    require: Option<Require>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub require: Option<Require>,
     /// The only places from which the passphrases of fetched documents may come, each written as those documents write
     /// it. With `require: encrypted` a place that is no local file or descriptor must be named here: whoever owns the
     /// storage could otherwise name one of their own.
-    #[serde(rename = "passphraseURIs")]
+    #[serde(rename = "passphraseURIs", serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
-    passphrase_uris: Option<Vec<Secret<String>>>,
+    pub passphrase_uris: Option<Vec<Secret<String>>>,
     /// Who may vouch for an `https` place of those passphrases, as certificates in PEM; they then count alone. With
     /// `passphraseURIs` or `require: encrypted` the fetched documents name nobody else.
-    passphrase_certificate_authority: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passphrase_certificate_authority: Option<String>,
     /// What the fetched documents may name: local files, inherited descriptors, loopback addresses, link-local addresses.
     /// Without it none of them, and never more than this document itself may.
-    #[serde(default)]
-    allow: Vec<Right>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<Right>,
     /// Who may vouch for an `https` server, as certificates in PEM; they then count alone. Without it: the certificates
     /// that the system trusts, and those of every TrustBundleConfig that stands before this document.
-    certificate_authority: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate_authority: Option<String>,
     /// When to give up, retries and everything that the fetched documents lead to included, such as `90s` or `10m`: from
     /// 1s to 1h.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = duration::PATTERN), extend("default" = "5m"))]
-    timeout: Option<String>,
+    pub timeout: Option<String>,
 }
 
 /// What can be required.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-enum Require {
+pub enum Require {
     /// Only sealed documents.
     Encrypted,
 }
 
 /// What can be allowed.
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-enum Right {
+pub enum Right {
     /// Files of this machine.
     LocalFiles,
     /// Descriptors that machineadm inherited.
@@ -108,9 +119,12 @@ spec:
   allow: [localFiles]
   timeout: 2m
 ";
-    type Checked = Remote;
+}
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Remote> {
+impl Check for RemoteConfig {
+    type Checked = Box<Remote>;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Remote>> {
         let Self {
             provider,
             uri,
@@ -138,7 +152,7 @@ spec:
         if timeout.is_none() {
             findings.error("spec.timeout", "must be a duration from 1s to 1h, such as `90s` or `10m`");
         }
-        Some(Remote {
+        Some(Box::new(Remote {
             authorities: authorities("spec.certificateAuthority", certificate_authority.as_deref(), findings),
             passphrase_authorities: authorities(
                 "spec.passphraseCertificateAuthority",
@@ -152,7 +166,18 @@ spec:
             passphrase_uris,
             rights: rights(&allow),
             timeout: timeout?,
-        })
+        }))
+    }
+}
+
+impl Body for Remote {
+    fn secrets(&self) -> Vec<&[u8]> {
+        let uris = self.passphrase_uris.iter().flatten().chain([&self.uri]);
+        uris.flat_map(|uri| uri::uri_secrets(uri.expose())).map(str::as_bytes).collect()
+    }
+
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        Vec::new()
     }
 }
 

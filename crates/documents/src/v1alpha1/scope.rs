@@ -1,9 +1,15 @@
 //! ScopeConfig: for which machines sealed documents are, and until when.
 use super::{API_VERSION, duration, duration::NoDuration, time};
-use crate::{findings::Findings, path, registry::Document};
+use crate::{
+    Claim,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+    reader::ScopeHere,
+};
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// How far this machine's clock may be behind the one that sealed.
@@ -25,17 +31,17 @@ pub struct Scope {
 }
 
 /// Machines by what they are known by; one match is enough.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Machines {
     /// Host names, whole and in any case.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hostnames: Vec<String>,
     /// Contents of `/etc/machine-id`.
-    #[serde(default, rename = "machineIDs")]
+    #[serde(default, rename = "machineIDs", skip_serializing_if = "Vec::is_empty")]
     pub machine_ids: Vec<String>,
     /// Contents of `/sys/class/dmi/id/product_uuid`, in any case.
-    #[serde(default, rename = "productUUIDs")]
+    #[serde(default, rename = "productUUIDs", skip_serializing_if = "Vec::is_empty")]
     pub product_uuids: Vec<String>,
 }
 
@@ -51,19 +57,23 @@ pub struct Identity {
 }
 
 /// For which machines sealed documents are, and until when. It stands first in what is sealed, and nowhere else.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1))]
-pub(crate) struct ScopeConfig {
+pub struct ScopeConfig {
     /// The machines that the documents are for, by any of their names; all machines if absent.
-    machines: Option<Machines>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machines: Option<Machines>,
     /// When the documents were sealed, as in RFC 3339. A machine whose clock is more than 5 minutes behind it refuses.
-    issued_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issued_at: Option<String>,
     /// Until when the documents hold, as in RFC 3339.
-    not_after: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_after: Option<String>,
     /// How old the documents may be when they are opened, such as `24h`; needs `issuedAt`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = duration::PATTERN))]
-    max_age: Option<String>,
+    pub max_age: Option<String>,
 }
 
 impl Document for ScopeConfig {
@@ -81,9 +91,12 @@ spec:
   notAfter: 2026-11-17T08:00:00Z
   maxAge: 12h
 ";
-    type Checked = Scope;
+}
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Scope> {
+impl Check for ScopeConfig {
+    type Checked = Box<Scope>;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Scope>> {
         let Self { machines, issued_at, not_after, max_age } = self;
         if machines.is_none() && issued_at.is_none() && not_after.is_none() && max_age.is_none() {
             findings.error("spec", "needs `machines`, `issuedAt`, `notAfter` or `maxAge`");
@@ -94,12 +107,43 @@ spec:
         if max_age.is_some() && issued_at.is_none() {
             findings.error("spec.maxAge", "needs `issuedAt`: an age is counted from there");
         }
-        Some(Scope {
+        Some(Box::new(Scope {
             machines,
             issued_at: moment("spec.issuedAt", issued_at, findings),
             not_after: moment("spec.notAfter", not_after, findings),
             max_age: max_age.and_then(|text| age(&text, findings)),
-        })
+        }))
+    }
+}
+
+impl Body for Scope {
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        Vec::new()
+    }
+}
+
+/// Reports a ScopeConfig that stands where it says nothing.
+pub(crate) fn check_place(scope: ScopeHere, findings: &mut Findings<'_>) {
+    match scope {
+        ScopeHere::First => {}
+        ScopeHere::FirstToBeSealed => findings
+            .warning("kind", "ScopeConfig counts only inside of an EncryptedConfig")
+            .hint("seal this file: machineadm encrypt"),
+        ScopeHere::Nowhere => findings
+            .error("kind", "ScopeConfig may stand only first in what an EncryptedConfig seals")
+            .hint("put it before the documents that are to be sealed, then seal them: machineadm encrypt"),
+    }
+}
+
+impl From<&Scope> for ScopeConfig {
+    fn from(scope: &Scope) -> Self {
+        let Scope { machines, issued_at, not_after, max_age } = scope;
+        Self {
+            machines: machines.clone(),
+            issued_at: issued_at.map(|time| time.to_string()),
+            not_after: not_after.map(|time| time.to_string()),
+            max_age: max_age.map(|age| format!("{}ms", age.as_millis())),
+        }
     }
 }
 

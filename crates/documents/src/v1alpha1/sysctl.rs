@@ -1,8 +1,16 @@
 //! SysctlConfig: kernel parameters (R2).
-use super::API_VERSION;
-use crate::{findings::Findings, path, registry::Document};
+use super::{
+    API_VERSION,
+    drop_in::{check_name, drop_in},
+};
+use crate::{
+    Claim, Claimed,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::{borrow::Cow, fmt};
 
 /// A kernel parameter and the value it shall have.
@@ -17,17 +25,18 @@ pub struct Parameter {
 }
 
 /// Kernel parameters that are set now and at every boot.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct SysctlConfig {
+pub struct SysctlConfig {
     /// Names and values, text or whole numbers, set in this order. A name is written with dots or slashes, as in
     /// sysctl.d: the first of them is the separator, the other then stands for a dot inside a part, as in
     /// `net.ipv4.conf.eth0/100.forwarding`. After setting, each value is read back.
-    parameters: Parameters,
+    pub parameters: Parameters,
 }
 
 /// Names and values in the order of the document.
-struct Parameters(Vec<(String, String)>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parameters(pub Vec<(String, String)>);
 
 impl Document for SysctlConfig {
     const API_VERSION: &str = API_VERSION;
@@ -44,10 +53,14 @@ spec:
     net.ipv4.ip_local_port_range: 32768 60999
     vm.max_map_count: 262144
 ";
+}
+
+impl Check for SysctlConfig {
     type Checked = Vec<Parameter>;
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<Parameter>> {
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<Parameter>> {
         let Self { parameters: Parameters(parameters) } = self;
+        check_name(name, findings);
         if parameters.is_empty() {
             findings.error("spec.parameters", "must name at least one parameter");
         }
@@ -55,6 +68,26 @@ spec:
         let checked: Vec<_> = parameters.into_iter().map(|(key, value)| parameter(key, &value, findings)).collect();
         checked.into_iter().collect()
     }
+}
+
+impl Body for Vec<Parameter> {
+    fn confidential(&self) -> Vec<&[u8]> {
+        self.iter().map(|parameter| parameter.value.as_bytes()).collect()
+    }
+
+    fn claims<'a>(&'a self, name: Option<&'a str>) -> Vec<Claim<'a>> {
+        let claim = |parameter: &'a Parameter| {
+            let Parameter { key, path, value } = parameter;
+            Claim::new(path::member("spec.parameters", key), Claimed::Parameter { path, value })
+        };
+        let output = Claimed::Output { what: "sysctl file", name, path: Some(sysctl_file(name)) };
+        std::iter::once(Claim::new("metadata.name", output)).chain(self.iter().map(claim)).collect()
+    }
+}
+
+/// The file that sets the parameters of a document at every boot.
+pub fn sysctl_file(name: Option<&str>) -> String {
+    drop_in("/etc/sysctl.d", name)
 }
 
 fn parameter(key: String, value: &str, findings: &mut Findings<'_>) -> Option<Parameter> {
@@ -89,6 +122,12 @@ fn proc_path(name: &str) -> Option<String> {
     let good =
         path.split('/').count() > 1 && path.len() <= 255 && path.split('/').all(good_part) && !name.starts_with('-');
     good.then_some(path)
+}
+
+impl Serialize for Parameters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
 }
 
 impl<'de> Deserialize<'de> for Parameters {

@@ -1,8 +1,12 @@
 //! TrustBundleConfig: certificate authorities that the whole machine trusts.
 use super::{API_VERSION, DEFAULT_NAME, pem};
-use crate::{findings::Findings, registry::Document};
+use crate::{
+    Claim, Claimed,
+    document::{Body, Check, Document},
+    findings::Findings,
+};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Certificates under one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,12 +25,12 @@ pub struct Certificate {
 }
 
 /// Certificate authorities that every program on the machine trusts.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct TrustBundleConfig {
+pub struct TrustBundleConfig {
     /// One or more certificates in PEM, one after the other. Private keys are refused.
     #[schemars(regex(pattern = "-----BEGIN CERTIFICATE-----"))]
-    certificates: String,
+    pub certificates: String,
 }
 
 impl Document for TrustBundleConfig {
@@ -50,6 +54,9 @@ spec:
     m28sZ5mTj9gyuF0RjbZwouIE++9022EDeygTKKvafShNx7kwY3xNQPuOKw4=
     -----END CERTIFICATE-----
 ";
+}
+
+impl Check for TrustBundleConfig {
     type Checked = TrustBundle;
 
     fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<TrustBundle> {
@@ -71,6 +78,15 @@ spec:
             }
         }
         Some(TrustBundle { name: name.unwrap_or(DEFAULT_NAME).to_owned(), certificates })
+    }
+}
+
+impl Body for TrustBundle {
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        let bundle = Claimed::Output { what: "trust bundle", name: Some(&self.name), path: None };
+        // Wherever a distribution keeps its anchors, the bundle that programs read is there.
+        let read = Claimed::FilesBelow("/etc/ssl/certs");
+        vec![Claim::new("metadata.name", bundle), Claim::new("spec.certificates", read)]
     }
 }
 

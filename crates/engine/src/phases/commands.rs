@@ -1,32 +1,34 @@
-//! Commands of the user's, before and after the machine becomes a node.
-use crate::{Known, Phase, PlanError, Planned, Wanted, steps_for};
-use documents::v1alpha1::When;
-use host::{Act, Inspect};
+//! CommandsConfig: commands of the user's, at the place where their document stands.
+use super::{Phase, Role};
+use crate::{
+    Look, PlanError, Planned,
+    acts::{CommandAct, command_id_prefix},
+    steps_for,
+};
+use documents::{AnyDocument, Decoded, v1alpha1::Command};
+use std::rc::Rc;
 
-pub(crate) struct Commands(pub(super) When);
+pub(super) const PHASE: Phase = Phase {
+    kind: "CommandsConfig",
+    summary: "runs commands whose effect is not there yet",
+    role: Role::Runs,
+    plan,
+    acts: |document| commands(document).iter().map(command_id_prefix).collect(),
+};
 
-impl Phase for Commands {
-    fn name(&self) -> &'static str {
-        match self.0 {
-            When::Before => "commands/before",
-            When::After => "commands/after",
-        }
+fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
+    let mut planned = Planned::default();
+    for command in commands(document) {
+        let Planned { steps, remarks, .. } = steps_for(Rc::new(CommandAct(command.clone())), look)?;
+        planned.steps.extend(steps);
+        planned.remarks.extend(remarks);
     }
+    Ok(planned)
+}
 
-    fn summary(&self) -> &'static str {
-        match self.0 {
-            When::Before => "runs the commands that shall run before the machine becomes a node",
-            When::After => "runs the commands that shall run after the machine has become a node",
-        }
-    }
-
-    fn plan(&self, machine: &Wanted, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
-        let mut planned = Planned::default();
-        for command in machine.commands.iter().filter(|command| command.when == self.0) {
-            let Planned { steps, remarks, .. } = steps_for(Act::Command(command.clone()), command.repeat, seen)?;
-            planned.steps.extend(steps);
-            planned.remarks.extend(remarks);
-        }
-        Ok(planned)
+fn commands(document: &Decoded) -> &[Command] {
+    match &document.body {
+        AnyDocument::Commands(commands) => commands,
+        _ => &[],
     }
 }

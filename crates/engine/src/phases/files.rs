@@ -1,48 +1,50 @@
-//! Files of the user's, whole or in part.
-use crate::{Known, Phase, PlanError, Planned, Step, Wanted, block::with_block};
-use documents::{Secret, v1alpha1::File};
-use host::{Change, FileState, Inspect};
+//! FilesConfig: files of the user's, whole or in part.
+use super::{Phase, Role, file_after, no_acts, write_if_other};
+use crate::{Look, Named, PlanError, Planned, block::with_block, ownership::Ownership};
+use documents::{AnyDocument, Decoded, Secret, v1alpha1::File};
+use host::{Change, FileState};
 
 const NEW_FILE: u32 = 0o644;
 
-pub(crate) struct Files;
+pub(super) const PHASE: Phase = Phase {
+    kind: "FilesConfig",
+    summary: "writes files, and managed blocks into files of others",
+    role: Role::Keeps,
+    plan,
+    acts: no_acts,
+};
 
-impl Phase for Files {
-    fn name(&self) -> &'static str {
-        "files"
+fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
+    let mut planned = Planned::default();
+    let AnyDocument::Files(files) = &document.body else { return Ok(planned) };
+    let records = Ownership::read(look.host)?;
+    for wanted in files {
+        let was = file_after(&planned, &wanted.path, look)?;
+        let file = desired(wanted, was.as_ref(), look)?;
+        let came_encrypted = records.values().any(|record| record.is_confidential_in(&wanted.path));
+        let confidential = came_encrypted || is_confidential(&wanted.path, look);
+        let (path, block) = (wanted.path.clone(), wanted.block.clone());
+        planned.names.push(Named::File { path: path.clone(), block: block.clone() });
+        planned.steps.extend(write_if_other(Change::WriteFile { path, block, was, file, confidential }));
     }
+    Ok(planned)
+}
 
-    fn summary(&self) -> &'static str {
-        "writes the files of every FilesConfig, and managed blocks into files of others"
-    }
-
-    fn plan(&self, machine: &Wanted, _: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
-        let mut planned = Planned::default();
-        for wanted in &machine.files {
-            // Blocks of one file build on each other, so each is proposed on top of those before it.
-            let is_same =
-                |step: &&Step| matches!(step, Step::Ensure(Change::WriteFile { path, .. }) if *path == wanted.path);
-            let earlier = planned.steps.iter().rev().find(is_same);
-            let was = match earlier {
-                Some(Step::Ensure(Change::WriteFile { file, .. })) => Some(file.clone()),
-                _ => seen.file(&wanted.path)?,
-            };
-            let file = desired(wanted, was.as_ref(), seen)?;
-            // Around a block of the open kind may stand lines of one that came sealed.
-            let confidential = machine.files.iter().any(|other| other.path == wanted.path && other.confidential);
-            let path = wanted.path.clone();
-            planned.steps.extend(write_if_other(Change::WriteFile { path, was, file, confidential }));
-        }
-        Ok(planned)
-    }
+/// Whether any document writes something confidential into this file: around a block of the open kind may stand lines of
+/// one that came encrypted.
+fn is_confidential(path: &str, look: &Look<'_>) -> bool {
+    look.wanted.documents.iter().any(|document| match &document.body {
+        AnyDocument::Files(files) => files.iter().any(|file| file.path == path && file.confidential),
+        _ => false,
+    })
 }
 
 /// What is not said stays as it is; a new file gets the usual.
-fn desired(wanted: &File, was: Option<&FileState>, seen: &dyn Inspect) -> Result<FileState, PlanError> {
+fn desired(wanted: &File, was: Option<&FileState>, look: &Look<'_>) -> Result<FileState, PlanError> {
     let (uid, gid) = match (&wanted.owner, was) {
-        (Some(owner), _) => seen.owner(owner)?,
+        (Some(owner), _) => look.host.owner(&owner.user, &owner.group)?,
         (None, Some(was)) => (was.uid, was.gid),
-        (None, None) => seen.default_owner(),
+        (None, None) => look.host.default_owner(),
     };
     let contents = match &wanted.block {
         None => wanted.contents.clone(),
@@ -53,23 +55,4 @@ fn desired(wanted: &File, was: Option<&FileState>, seen: &dyn Inspect) -> Result
     };
     let mode = wanted.mode.or(was.map(|was| was.mode)).unwrap_or(NEW_FILE);
     Ok(FileState { contents, mode, uid, gid })
-}
-
-/// The step that writes a file, unless it is so already.
-fn write_if_other(change: Change) -> Option<Step> {
-    let is_so = matches!(&change, Change::WriteFile { was: Some(was), file, .. } if was == file);
-    (!is_so).then_some(Step::Ensure(change))
-}
-
-/// A file that is machineadm's own, with the owner that new files get.
-pub(super) fn own_file(
-    seen: &dyn Inspect,
-    path: &str,
-    contents: Vec<u8>,
-    mode: u32,
-) -> Result<Option<Step>, PlanError> {
-    let (uid, gid) = seen.default_owner();
-    let file = FileState { contents: Secret::new(contents), mode, uid, gid };
-    let (path, was) = (path.to_owned(), seen.file(path)?);
-    Ok(write_if_other(Change::WriteFile { path, was, file, confidential: false }))
 }

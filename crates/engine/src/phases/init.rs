@@ -1,40 +1,42 @@
-//! Beginning a cluster with kubeadm (R1), in the API version that this kubeadm prefers.
-use super::preflight;
-use crate::{Known, Phase, PlanError, Planned, Wanted, steps_for};
-use documents::{
-    Secret,
-    v1alpha1::{self, Members, Repeat},
+//! InitConfig: a new cluster with kubeadm (R1), in the API version that this kubeadm prefers.
+use super::{Phase, Role};
+use crate::{
+    Facts, Look, PlanError, Planned,
+    acts::{KubeadmInit, kubeadm_init},
+    steps_for,
 };
-use host::{Act, Inspect};
+use documents::{
+    AnyDocument, Decoded, Secret,
+    v1alpha1::{self, Members},
+};
 use kubeadm::{
     Converted, Target,
     hub::{ApiEndpoint, ClusterConfiguration, Documents, InitConfiguration, Networking, NodeRegistration},
     render,
 };
 use serde_json::Value;
+use std::rc::Rc;
 
-pub(crate) struct Init;
+pub(super) const PHASE: Phase = Phase {
+    kind: "InitConfig",
+    summary: "creates a cluster with kubeadm, or undoes its own interrupted start and creates it again",
+    role: Role::MakesNode,
+    plan,
+    acts: |_| vec![kubeadm_init::ID.to_owned()],
+};
 
-impl Phase for Init {
-    fn name(&self) -> &'static str {
-        "init"
+fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
+    let AnyDocument::Init(wanted) = &document.body else { return Ok(Planned::default()) };
+    // What is not known before the commands have run is not known here either.
+    if let Some(commands) = look.waits_for_acts() {
+        return Ok(Planned { known_after: Some(commands), ..Planned::default() });
     }
-
-    fn summary(&self) -> &'static str {
-        "begins a cluster with kubeadm, or takes back its own half-done beginning and begins again"
-    }
-
-    fn plan(&self, machine: &Wanted, known: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
-        let Some(wanted) = &machine.init else { return Ok(Planned::default()) };
-        if preflight::waits_for_commands(machine, known, seen)? {
-            return Ok(Planned { known_after: Some(preflight::NAME), ..Planned::default() });
-        }
-        steps_for(act(wanted)?, Repeat::Once, seen)
-    }
+    steps_for(Rc::new(act(wanted, look.facts)?), look)
 }
 
-/// `kubeadm init` with all that it needs to know.
-pub(super) fn act(wanted: &v1alpha1::Init) -> Result<Act, PlanError> {
+/// `kubeadm init` with all that it needs to know, for the kubeadm that preflight found.
+pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit, PlanError> {
+    // Preflight sees to it that kubeadm is of the same minor version, which decides the API version.
     let target = Target::new(&wanted.kubernetes_version).map_err(|why| PlanError::Unfit(vec![why.to_string()]))?;
     let converted = kubeadm::convert(&documents(wanted), &target);
     if !converted.losses.is_empty() {
@@ -43,13 +45,13 @@ pub(super) fn act(wanted: &v1alpha1::Init) -> Result<Act, PlanError> {
         let problem = |path| format!("the kubeadm of {} can't be told {path}", target.release());
         return Err(PlanError::Unfit(paths.map(problem).collect()));
     }
-    Ok(Act::Init(host::Init {
+    Ok(KubeadmInit {
         file: Secret::new(file(wanted, &converted)),
         flags: converted.flags.iter().map(kubeadm::Flag::argument).collect(),
         api_version: target.api().to_string(),
-        version: wanted.kubernetes_version.clone(),
+        version: facts.kubeadm.clone().unwrap_or_else(|| wanted.kubernetes_version.clone()),
         runtime_socket: wanted.runtime_socket.clone(),
-    }))
+    })
 }
 
 /// What the user asked, in our own types; what was not asked for is kubeadm's to choose, so it stays unset.
@@ -119,11 +121,8 @@ mod tests {
         }
     }
 
-    fn made(version: &str) -> host::Init {
-        match act(&wanted(version)).unwrap() {
-            Act::Init(init) => init,
-            other => panic!("{other:?}"),
-        }
+    fn made(version: &str) -> KubeadmInit {
+        act(&wanted(version), &Facts::default()).unwrap()
     }
 
     #[test]
@@ -131,7 +130,15 @@ mod tests {
         let apis = ["v1.14.0", "v1.21.14", "v1.30.14", "v1.36.4", "v1.99.0"].map(|version| made(version).api_version);
         let wanted = ["v1beta1", "v1beta2", "v1beta3", "v1beta4", "v1beta4"];
         assert_eq!(apis, wanted.map(|api| format!("kubeadm.k8s.io/{api}")));
-        assert!(matches!(act(&self::wanted("v1.12.9")), Err(PlanError::Unfit(_))));
+        assert!(matches!(act(&self::wanted("v1.12.9"), &Facts::default()), Err(PlanError::Unfit(_))));
+    }
+
+    #[test]
+    fn the_plan_names_the_kubeadm_that_preflight_found_and_the_file_the_version_that_was_asked_for() {
+        let facts = Facts { kubeadm: Some("v1.36.7".into()) };
+        let made = act(&wanted("v1.36.4"), &facts).unwrap();
+        assert_eq!(made.version, "v1.36.7");
+        assert!(made.file.expose().contains("kubernetesVersion: \"v1.36.4\""), "{:?}", made.file.expose());
     }
 
     #[test]

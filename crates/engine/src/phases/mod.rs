@@ -1,34 +1,147 @@
-//! The workflow, in order.
+//! Phases: what a document of each kind asks of the machine. One file for each kind, one row in [`PHASES`].
 mod commands;
 mod files;
 mod init;
-mod kernel;
-mod modules;
-mod preflight;
+mod kernel_modules;
+pub(crate) mod preflight;
 mod proxy;
-mod trust;
+pub(crate) mod prune;
+mod sysctl;
+mod trust_bundle;
 
-use crate::{Mode, Phase};
-use documents::v1alpha1::When;
+use crate::{Look, Named, PlanError, Planned, Step, Wanted};
+use documents::{Decoded, Secret};
+use host::{Change, FileState};
 
-const BEFORE: commands::Commands = commands::Commands(When::Before);
-const AFTER: commands::Commands = commands::Commands(When::After);
+/// How documents of a kind become steps.
+pub struct Phase {
+    /// The kind.
+    pub kind: &'static str,
+    /// What it does, in one line for the docs.
+    pub summary: &'static str,
+    /// In which modes it runs.
+    pub role: Role,
+    /// What is still missing; it looks and proposes, and changes nothing.
+    pub(crate) plan: fn(&Decoded, &Look<'_>) -> Result<Planned, PlanError>,
+    /// The journal ids of its acts, or their first words.
+    pub(crate) acts: fn(&Decoded) -> Vec<String>,
+}
 
-/// The phases of each mode; this list is the workflow.
-pub fn phases(mode: Mode) -> &'static [&'static dyn Phase] {
-    match mode {
-        Mode::Prepare => &[&trust::Trust, &proxy::Proxies, &modules::Modules, &kernel::Kernel, &files::Files, &BEFORE],
-        Mode::Provision => &[
-            &trust::Trust,
-            &proxy::Proxies,
-            &modules::Modules,
-            &kernel::Kernel,
-            &files::Files,
-            &BEFORE,
-            &preflight::Preflight,
-            &init::Init,
-            &AFTER,
-        ],
-        Mode::Post => &[&trust::Trust, &proxy::Proxies, &modules::Modules, &kernel::Kernel, &files::Files],
+/// What documents of a kind are for, which decides the modes that they run in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Keeps a part of the machine as it is: in every mode.
+    Keeps,
+    /// Runs something for its effect: never in post.
+    Runs,
+    /// Makes the machine a node: only in provision, and prepare stops before it.
+    MakesNode,
+}
+
+/// Every kind that asks something of the machine. Their order here means nothing: documents run in theirs.
+pub const PHASES: &[Phase] = &[
+    trust_bundle::PHASE,
+    proxy::PHASE,
+    kernel_modules::PHASE,
+    sysctl::PHASE,
+    files::PHASE,
+    commands::PHASE,
+    init::PHASE,
+];
+
+/// What a document still needs.
+pub(crate) fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
+    match phase(document) {
+        Some(phase) => (phase.plan)(document, look),
+        None => Err(PlanError::NoPlugin(document.kind.to_string())),
+    }
+}
+
+/// What a document is for.
+pub(crate) fn role(document: &Decoded) -> Role {
+    phase(document).map_or(Role::Keeps, |phase| phase.role)
+}
+
+fn phase(document: &Decoded) -> Option<&'static Phase> {
+    PHASES.iter().find(|phase| *phase.kind == *document.kind)
+}
+
+/// The journal ids of all acts of a stream, or their first words.
+pub(crate) fn act_ids(wanted: &Wanted) -> Vec<String> {
+    let ids = |document: &Decoded| phase(document).map_or(Vec::new(), |phase| (phase.acts)(document));
+    wanted.documents.iter().flat_map(ids).collect()
+}
+
+/// A phase that has no acts.
+fn no_acts(_: &Decoded) -> Vec<String> {
+    Vec::new()
+}
+
+/// A file as it will be after the steps that are planned so far: blocks of one file build on each other.
+fn file_after(planned: &Planned, path: &str, look: &Look<'_>) -> Result<Option<FileState>, PlanError> {
+    let planned = planned.steps.iter().rev().find_map(|step| match step {
+        Step::Ensure(Change::WriteFile { path: other, file, .. }) if other == path => Some(Some(file.clone())),
+        Step::Ensure(Change::RemoveFile { path: other, .. }) if other == path => Some(None),
+        _ => None,
+    });
+    match planned {
+        Some(file) => Ok(file),
+        None => Ok(look.file(path)?),
+    }
+}
+
+/// The step that writes a file, unless it is so already.
+fn write_if_other(change: Change) -> Option<Step> {
+    let is_so = matches!(&change, Change::WriteFile { was: Some(was), file, .. } if was == file);
+    (!is_so).then_some(Step::Ensure(change))
+}
+
+/// A file of machineadm's own.
+struct OwnFile<'a> {
+    path: &'a str,
+    contents: Vec<u8>,
+    mode: u32,
+}
+
+impl OwnFile<'_> {
+    /// Plans it, with the owner that new files get, and gives whether it changes.
+    fn plan(self, look: &Look<'_>, planned: &mut Planned) -> Result<bool, PlanError> {
+        let Self { path, contents, mode } = self;
+        let (uid, gid) = look.host.default_owner();
+        let file = FileState { contents: Secret::new(contents), mode, uid, gid };
+        let was = look.file(path)?;
+        let path = path.to_owned();
+        planned.names.push(Named::File { path: path.clone(), block: None });
+        let step = write_if_other(Change::WriteFile { path, block: None, was, file, confidential: false });
+        let changes = step.is_some();
+        planned.steps.extend(step);
+        Ok(changes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PHASES;
+    use documents::KINDS;
+    use std::collections::BTreeSet;
+
+    /// What expansion replaces never reaches the engine.
+    const REPLACED: [&str; 3] = ["RemoteConfig", "EncryptedConfig", "ScopeConfig"];
+
+    #[test]
+    fn documents_write_where_the_contract_says() {
+        use documents::v1alpha1::{environment_file, modules_file, proxy_drop_in, sysctl_file};
+        use host::contract::{MODULES_DIR, PROXY_DIR, PROXY_DROP_IN, SYSCTL_DIR, UNIT_DIR};
+        assert_eq!(sysctl_file(Some("a")), format!("{SYSCTL_DIR}/90-machineadm-a.conf"));
+        assert_eq!(modules_file(None), format!("{MODULES_DIR}/90-machineadm.conf"));
+        assert_eq!(environment_file("a"), format!("{PROXY_DIR}/a.env"));
+        assert_eq!(proxy_drop_in("a"), format!("{UNIT_DIR}/a.service.d/{PROXY_DROP_IN}"));
+    }
+
+    #[test]
+    fn every_kind_has_one_phase_or_is_replaced_by_expansion() {
+        let kinds: BTreeSet<&str> = KINDS.iter().map(|kind| kind.kind).collect();
+        let phases: BTreeSet<&str> = PHASES.iter().map(|phase| phase.kind).chain(REPLACED).collect();
+        assert_eq!((kinds, PHASES.len() + REPLACED.len()), (phases, KINDS.len()));
     }
 }

@@ -1,59 +1,59 @@
-//! Whether the machine is fit to become a node: everything that is not, at once, before kubeadm is let loose.
-use super::{BEFORE, init};
-use crate::{Known, Phase, PlanError, Planned, Wanted};
-use documents::v1alpha1;
-use host::{Effect, Inspect, Progress};
-
-pub(crate) const NAME: &str = "preflight";
+//! Whether the machine is fit to become a node: every problem at once, before kubeadm is started.
+use super::init;
+use crate::{
+    Act, Effect, Facts, Look, PlanError, Planned,
+    turns::{Addition, Place, Subject},
+};
+use documents::{AnyDocument, v1alpha1};
+use host::Progress;
+use std::time::Duration;
 
 /// The ports of a control plane: API server, etcd, kubelet, controller-manager, scheduler.
 const PORTS: [u16; 6] = [6443, 2379, 2380, 10250, 10257, 10259];
 const FORWARDING: &str = "net/ipv4/ip_forward";
+/// How long kubeadm may take to print its version.
+const VERSION: Duration = Duration::from_secs(10);
 
-pub(crate) struct Preflight;
+pub(crate) const ADDITION: Addition = Addition {
+    name: "preflight",
+    summary: "checks that the machine is fit to become a node, and lists every problem",
+    place: Place::BeforeNode,
+    plan,
+};
 
-impl Phase for Preflight {
-    fn name(&self) -> &'static str {
-        NAME
+fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
+    let Some(AnyDocument::Init(wanted)) = subject.node.map(|node| &node.body) else { return Ok(Planned::default()) };
+    // Commands that are still to run may install or start what would be found missing now.
+    if let Some(commands) = look.waits_for_acts() {
+        return Ok(Planned { known_after: Some(commands), ..Planned::default() });
     }
-
-    fn summary(&self) -> &'static str {
-        "checks that the machine is fit to become a node, and lists everything that is not"
+    if !look.host.live() {
+        let only_live = "a cluster can't be created below --root: only the running system becomes a node";
+        return Err(PlanError::Unfit(vec![only_live.into()]));
     }
-
-    fn plan(&self, machine: &Wanted, known: &Known, seen: &dyn Inspect) -> Result<Planned, PlanError> {
-        let Some(wanted) = &machine.init else { return Ok(Planned::default()) };
-        if waits_for_commands(machine, known, seen)? {
-            return Ok(Planned { known_after: Some(BEFORE.name()), ..Planned::default() });
-        }
-        let problems = problems(machine, wanted, seen)?;
-        if problems.is_empty() { Ok(Planned::default()) } else { Err(PlanError::Unfit(problems)) }
+    let kubeadm = look.host.output(&["kubeadm", "version", "-o", "short"], VERSION)?;
+    let kubeadm = kubeadm.map(|version| version.trim().to_owned());
+    let facts = Facts { kubeadm };
+    match problems(wanted, &facts, look)? {
+        problems if problems.is_empty() => Ok(Planned { facts, ..Planned::default() }),
+        problems => Err(PlanError::Unfit(problems)),
     }
 }
 
-/// Commands that are still to run may install or start what would be found missing now.
-pub(super) fn waits_for_commands(machine: &Wanted, known: &Known, seen: &dyn Inspect) -> Result<bool, PlanError> {
-    Ok(!known.is_through(BEFORE.name()) && !BEFORE.plan(machine, known, seen)?.steps.is_empty())
-}
-
-fn problems(machine: &Wanted, wanted: &v1alpha1::Init, seen: &dyn Inspect) -> Result<Vec<String>, PlanError> {
-    if !seen.live() {
-        return Ok(vec!["a cluster can't be begun below --root: only the running system becomes a node".into()]);
-    }
+fn problems(wanted: &v1alpha1::Init, facts: &Facts, look: &Look<'_>) -> Result<Vec<String>, PlanError> {
     let mut problems = Vec::new();
-    problems.extend(kubeadm_problem(wanted, seen)?);
-    if !seen.exists(&wanted.runtime_socket)? {
+    problems.extend(kubeadm_problem(wanted, facts.kubeadm.as_deref()));
+    if !look.host.exists(&wanted.runtime_socket)? {
         problems.push(format!("the container runtime does not run: there is no {}", wanted.runtime_socket));
     }
-    let asked_for = machine.parameters.iter().any(|parameter| parameter.path == FORWARDING && parameter.value == "1");
-    if !asked_for && seen.sysctl(FORWARDING)?.as_deref() != Some("1") {
-        problems.push("net.ipv4.ip_forward is not 1: ask for it with a SysctlConfig".into());
+    if look.sysctl(FORWARDING)?.as_deref() != Some("1") {
+        problems.push("net.ipv4.ip_forward is not 1: set it with a SysctlConfig before this document".into());
     }
-    // What is there of our own, whole or half, listens already.
-    let act = init::act(wanted)?;
-    if seen.progress(&act)? == Progress::New && seen.effect(&act)? == Effect::Absent {
+    // What machineadm started here, finished or not, listens already.
+    let act = init::act(wanted, facts)?;
+    if look.host.progress(&act.id())? == Progress::New && act.effect(look)? == Effect::Absent {
         for port in PORTS {
-            if seen.listens(port)? {
+            if look.host.listens(port)? {
                 problems.push(format!("port {port} is taken by another program"));
             }
         }
@@ -61,10 +61,9 @@ fn problems(machine: &Wanted, wanted: &v1alpha1::Init, seen: &dyn Inspect) -> Re
     Ok(problems)
 }
 
-fn kubeadm_problem(wanted: &v1alpha1::Init, seen: &dyn Inspect) -> Result<Option<String>, PlanError> {
-    let Some(found) = seen.kubeadm()? else { return Ok(Some("there is no kubeadm".into())) };
+fn kubeadm_problem(wanted: &v1alpha1::Init, found: Option<&str>) -> Option<String> {
+    let Some(found) = found else { return Some("there is no kubeadm".into()) };
     let minor = |version: &str| version.split('.').take(2).collect::<Vec<_>>().join(".");
-    let other = minor(&found) != minor(&wanted.kubernetes_version);
-    let problem = || format!("kubeadm is {found}, but the cluster shall be {}", wanted.kubernetes_version);
-    Ok(other.then(problem))
+    let other = minor(found) != minor(&wanted.kubernetes_version);
+    other.then(|| format!("kubeadm is {found}, but the cluster shall be {}", wanted.kubernetes_version))
 }

@@ -1,11 +1,10 @@
 //! Users and groups by the machine's own `/etc/passwd` and `/etc/group`: a root directory has accounts of its own.
 use super::{files, root::Root};
 use crate::{Error, Result};
-use documents::v1alpha1::Owner;
 
 /// User and group numbers of an owner.
-pub(super) fn resolve(root: &Root, owner: &Owner) -> Result<(u32, u32)> {
-    Ok((number(root, "/etc/passwd", "user", &owner.user)?, number(root, "/etc/group", "group", &owner.group)?))
+pub(super) fn resolve(root: &Root, user: &str, group: &str) -> Result<(u32, u32)> {
+    Ok((number(root, "/etc/passwd", "user", user)?, number(root, "/etc/group", "group", group)?))
 }
 
 fn number(root: &Root, file: &str, what: &str, name: &str) -> Result<u32> {

@@ -1,16 +1,13 @@
-//! A user's command as a child: its script is no argument, its output is kept to its end, its time is limited.
+//! A program as a child under guard: its script is no argument, its output is kept to its end, its time is limited.
 use super::{child, program, tail::Tail};
-use crate::{Error, Result};
-use documents::{
-    Secret,
-    v1alpha1::{Command as Wanted, Program},
-};
+use crate::{Call, Error, Program, Result};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fd::OwnedFd,
     fs::{MemfdFlags, memfd_create},
     process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group},
 };
+use secret::Secret;
 use std::{
     collections::BTreeMap,
     fs::File,
@@ -21,8 +18,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a look (`unless`) may take.
-const LOOK: Duration = Duration::from_secs(60);
 /// How long a program of the system's own may take.
 const PROGRAM: Duration = Duration::from_secs(300);
 /// Between asking a command to end and ending it.
@@ -52,61 +47,39 @@ pub(super) struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Runs a command to its end.
-    pub(super) fn run(&self, wanted: &Wanted) -> Result<()> {
-        match &wanted.program {
-            Program::Argv(argv) => self.argv(&wanted.name, argv, &wanted.environment, wanted.timeout),
-            Program::Shell(script) => judged(&wanted.name, self.shell(wanted, script, wanted.timeout)?),
+    /// Runs a program to its end.
+    pub(super) fn run(&self, program: &Program) -> Result<()> {
+        judged(&program.name, self.ended(program)?)
+    }
+
+    /// Runs a program of the system's own, whose output nobody needs.
+    pub(super) fn quiet(&self, argv: &[&str]) -> Result<()> {
+        let name = argv[0].to_owned();
+        let call = Call::Argv(argv.iter().map(|&word| word.to_owned()).collect());
+        self.silent().run(&Program { name, call, environment: BTreeMap::new(), within: PROGRAM })
+    }
+
+    /// Whether a program that only looks ends well.
+    pub(super) fn succeeds(&self, program: &Program) -> Result<bool> {
+        Ok(self.silent().ended(program)?.0.success())
+    }
+
+    fn silent(&self) -> Runner<'_> {
+        Runner { echo: &|_| (), ..*self }
+    }
+
+    fn ended(&self, program: &Program) -> Result<(ExitStatus, Secret<String>)> {
+        match &program.call {
+            Call::Argv(argv) => self.child(program, argv, Stdio::null()),
+            Call::Script(script) => {
+                let argv = ["/bin/sh", "-e", "-c", LOADER].map(str::to_owned);
+                self.child(program, &argv, in_memory(&program.name, script)?.into())
+            }
         }
     }
 
-    /// Runs a program with its arguments to its end.
-    pub(super) fn argv(
-        &self,
-        name: &str,
-        argv: &[String],
-        environment: &BTreeMap<String, Secret<String>>,
-        within: Duration,
-    ) -> Result<()> {
-        judged(name, self.child(name, argv, Stdio::null(), environment, within)?)
-    }
-
-    /// Runs a program of the system's own that has nothing to say.
-    pub(super) fn program(&self, argv: &[&str]) -> Result<()> {
-        let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
-        let silent = Runner { echo: &|_| (), ..*self };
-        silent.argv(&argv[0], &argv, &BTreeMap::new(), PROGRAM)
-    }
-
-    /// Whether a command's `unless` says that it has been done.
-    pub(super) fn unless(&self, wanted: &Wanted, test: &Secret<String>) -> Result<bool> {
-        let silent = Runner { echo: &|_| (), ..*self };
-        Ok(silent.shell(wanted, test, LOOK)?.0.success())
-    }
-
-    /// The script goes through memory that only the child inherits: an argument everybody can read.
-    fn shell(
-        &self,
-        wanted: &Wanted,
-        script: &Secret<String>,
-        within: Duration,
-    ) -> Result<(ExitStatus, Secret<String>)> {
-        let doing = || format!("hand {} its script", wanted.name);
-        let memory: OwnedFd = memfd_create("script", MemfdFlags::CLOEXEC).map_err(Error::system(doing()))?;
-        let mut memory = File::from(memory);
-        memory.write_all(script.expose().as_bytes()).and_then(|()| memory.rewind()).map_err(Error::io(doing()))?;
-        let argv = ["/bin/sh", "-e", "-c", LOADER].map(str::to_owned);
-        self.child(&wanted.name, &argv, memory.into(), &wanted.environment, within)
-    }
-
-    fn child(
-        &self,
-        name: &str,
-        argv: &[String],
-        stdin: Stdio,
-        environment: &BTreeMap<String, Secret<String>>,
-        within: Duration,
-    ) -> Result<(ExitStatus, Secret<String>)> {
+    fn child(&self, program: &Program, argv: &[String], stdin: Stdio) -> Result<(ExitStatus, Secret<String>)> {
+        let Program { name, environment, within, .. } = program;
         let (reader, writer) = io::pipe().map_err(Error::io(format!("run {name}")))?;
         let mut command = Command::new(self.itself);
         command.arg(child::MARK).arg(std::process::id().to_string()).arg(self.root).args(argv);
@@ -119,16 +92,50 @@ impl Runner<'_> {
         // Our ends of the pipe and of the script's memory go with it.
         drop(command);
         let mut tail = Tail::new(self.echo);
-        let status = watch(&mut child, reader, within, &mut tail).map_err(Error::io(format!("watch {name}")))?;
+        let status = watch(&mut child, reader, *within, &mut tail).map_err(Error::io(format!("watch {name}")))?;
         match status {
             Some(status) => Ok((status, tail.end())),
-            None => Err(Error::Program {
-                program: name.to_owned(),
-                how: format!("did not end within {} s", within.as_secs()),
-                output: tail.end(),
-            }),
+            None => Err(timed_out(name, *within, tail.end())),
         }
     }
+}
+
+/// What a read-only program of the running system prints to its standard output, the end of it; `None` when there is no
+/// such program.
+pub(super) fn output(argv: &[&str], within: Duration) -> Result<Option<String>> {
+    let name = argv[0];
+    let doing = || format!("run {name}");
+    let (reader, writer) = io::pipe().map_err(Error::io(doing()))?;
+    let mut command = Command::new(name);
+    command.args(&argv[1..]).env_clear().envs(program::ENVIRONMENT);
+    command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::null()).process_group(0);
+    let mut child = match command.spawn() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        spawned => spawned.map_err(Error::io(doing()))?,
+    };
+    drop(command);
+    let mut tail = Tail::new(&|_| ());
+    let status = watch(&mut child, reader, within, &mut tail).map_err(Error::io(format!("watch {name}")))?;
+    match status {
+        Some(status) => {
+            let printed = tail.end();
+            judged(name, (status, printed.clone())).map(|()| Some(printed.expose().clone()))
+        }
+        None => Err(timed_out(name, within, tail.end())),
+    }
+}
+
+/// The script goes through memory that only the child inherits: an argument everybody can read.
+fn in_memory(name: &str, script: &Secret<String>) -> Result<File> {
+    let doing = || format!("hand {name} its script");
+    let memory: OwnedFd = memfd_create("script", MemfdFlags::CLOEXEC).map_err(Error::system(doing()))?;
+    let mut memory = File::from(memory);
+    memory.write_all(script.expose().as_bytes()).and_then(|()| memory.rewind()).map_err(Error::io(doing()))?;
+    Ok(memory)
+}
+
+fn timed_out(name: &str, within: Duration, output: Secret<String>) -> Error {
+    Error::Program { program: name.to_owned(), how: format!("did not end within {} s", within.as_secs()), output }
 }
 
 fn judged(name: &str, (status, output): (ExitStatus, Secret<String>)) -> Result<()> {

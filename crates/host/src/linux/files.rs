@@ -1,14 +1,16 @@
 //! Files: read whole, and written so that a power cut leaves the old or the new, never something between.
 use super::root::{Missing, Root, Spot};
-use crate::{Error, FileState, Result, act::hex};
-use documents::Secret;
+use crate::{Error, FileState, Result};
+use objects::hex;
 use rustix::{
     fd::OwnedFd,
     fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, fstat, fsync, openat, renameat, unlinkat},
     io::Errno,
 };
+use secret::Secret;
 use sha2::{Digest, Sha256};
 use std::{
+    ffi::OsStr,
     fs::File,
     io::{Read, Write},
     os::unix::ffi::OsStrExt,
@@ -57,7 +59,7 @@ pub(super) fn read(root: &Root, path: &str) -> Result<Option<FileState>> {
 /// The name beside it is always the same, so that what a cut run left is overwritten by the next.
 pub(super) fn write(root: &Root, path: &str, file: &FileState) -> Result<()> {
     let spot = spot_for(root, path)?;
-    let beside = format!(".machineadm-{}", hex(&Sha256::digest(spot.name.as_bytes())[..8]));
+    let beside = draft_of(&spot.name);
     let doing = || format!("write {path}");
     remove_at(&spot.dir, &beside).map_err(Error::system(doing()))?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -77,6 +79,19 @@ pub(super) fn write(root: &Root, path: &str, file: &FileState) -> Result<()> {
 pub(super) fn remove(root: &Root, path: &str) -> Result<()> {
     let Some(Spot { dir, name, found: Some(_) }) = root.walk(path, Missing::Report)? else { return Ok(()) };
     remove_at(&dir, &name).and_then(|()| fsync(&dir)).map_err(Error::system(format!("remove {path}")))
+}
+
+/// Removes a file and the draft that an interrupted write of it may have left beside it.
+pub(super) fn remove_with_draft(root: &Root, path: &str) -> Result<()> {
+    let Some(Spot { dir, name, .. }) = root.walk(path, Missing::Report)? else { return Ok(()) };
+    let doing = || format!("remove {path}");
+    remove_at(&dir, draft_of(&name)).map_err(Error::system(doing()))?;
+    remove_at(&dir, &name).and_then(|()| fsync(&dir)).map_err(Error::system(doing()))
+}
+
+/// The name under which a file is written before it is renamed into its place.
+fn draft_of(name: &OsStr) -> String {
+    format!(".machineadm-{}", hex::encode(&Sha256::digest(name.as_bytes())[..8]))
 }
 
 /// Makes a directory with a mode of its own; one that is there is left as it is.

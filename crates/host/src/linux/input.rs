@@ -5,12 +5,12 @@ use super::{
     state::our_owner,
 };
 use crate::{Error, FileState, Result};
-use documents::Secret;
 use rustix::{
     fs::{FileType, Mode, OFlags, Stat, fstat, openat},
     io::Errno,
     process::{getegid, geteuid},
 };
+use secret::Secret;
 use std::{
     fs::File,
     io::{self, Read},

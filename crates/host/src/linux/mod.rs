@@ -7,10 +7,10 @@ mod files;
 mod inherited;
 pub mod input;
 mod kernel;
-mod kubeadm;
 mod lock;
 mod program;
 mod root;
+mod sockets;
 mod state;
 mod systemd;
 mod tail;
@@ -22,11 +22,9 @@ pub use lock::{Holder, Lock};
 pub use state::State;
 
 use crate::{
-    Act, Change, Condition, Effect, Error, FileState, Host, Inspect, Progress, Result, Service, TrustStore, contract,
-    journal::Journal,
+    Change, Error, FileState, Host, Inspect, Program, Progress, Result, Service, TrustStore, contract, journal::Journal,
 };
 use command::Runner;
-use documents::v1alpha1::Owner;
 use root::Root;
 use std::{
     fmt,
@@ -115,10 +113,6 @@ impl Linux {
         State(Rc::clone(&self.root))
     }
 
-    fn keep_journal(&self) -> Result<()> {
-        self.state().write(contract::JOURNAL, &self.journal.bytes(), 0o600)
-    }
-
     /// Makes durable what a program of somebody else's wrote, before anything of ours says that it is done.
     ///
     /// A root that does not run is one file system to us; the running system may have any number of them.
@@ -150,8 +144,8 @@ impl Inspect for Linux {
     fn exists(&self, path: &str) -> Result<bool> {
         Ok(self.root.walk(path, root::Missing::Report)?.is_some_and(|spot| spot.found.is_some()))
     }
-    fn owner(&self, owner: &Owner) -> Result<(u32, u32)> {
-        accounts::resolve(&self.root, owner)
+    fn owner(&self, user: &str, group: &str) -> Result<(u32, u32)> {
+        accounts::resolve(&self.root, user, group)
     }
     fn default_owner(&self) -> (u32, u32) {
         state::our_owner()
@@ -168,71 +162,59 @@ impl Inspect for Linux {
     fn service(&self, name: &str) -> Result<Service> {
         if self.live() { Ok(systemd::service(name)?.0) } else { Ok(Service::Unmanaged) }
     }
-    fn has_read(&self, service: &str, reads: &[String]) -> Result<bool> {
-        if self.live() { systemd::has_read(self, service, reads) } else { Ok(true) }
+    fn has_read(&self, service: &str, file: &str) -> Result<bool> {
+        if self.live() { systemd::has_read(self, service, file) } else { Ok(true) }
     }
-    fn kubeadm(&self) -> Result<Option<String>> {
-        if self.live() { kubeadm::version() } else { Ok(None) }
+    fn readers(&self, file: &str) -> Result<Vec<String>> {
+        if self.live() { systemd::readers(self, file) } else { Ok(Vec::new()) }
     }
     fn listens(&self, port: u16) -> Result<bool> {
-        if self.live() { kubeadm::listens(port) } else { Ok(false) }
+        if self.live() { sockets::listens(port) } else { Ok(false) }
     }
-    fn effect(&self, act: &Act) -> Result<Effect> {
-        let command = match act {
-            Act::Init(_) => return kubeadm::effect(&self.root),
-            Act::Command(command) => command,
-        };
-        let done = match (&command.creates, &command.unless) {
-            (None, None) => return Ok(Effect::Unseen),
-            (Some(path), _) if self.exists(path)? => true,
-            (_, Some(test)) => self.runner().unless(command, test)?,
-            (Some(_), None) => false,
-        };
-        Ok(if done { Effect::Done } else { Effect::Absent })
+    fn output(&self, argv: &[&str], within: Duration) -> Result<Option<String>> {
+        if self.live() { command::output(argv, within) } else { Ok(None) }
     }
-    fn progress(&self, act: &Act) -> Result<Progress> {
+    fn succeeds(&self, program: &Program) -> Result<bool> {
+        self.runner().succeeds(program)
+    }
+    fn progress(&self, act: &str) -> Result<Progress> {
         Ok(self.journal.progress(act))
+    }
+    fn unfinished(&self) -> Result<Vec<String>> {
+        Ok(self.journal.unfinished())
     }
 }
 
 impl Host for Linux {
     fn ensure(&mut self, change: &Change) -> Result<()> {
         match change {
-            Change::WriteFile { path, file, .. } => files::write(&self.root, path, file),
+            Change::WriteFile { path, file, .. } => {
+                state::make_state_dir(&self.root, path)?;
+                files::write(&self.root, path, file)
+            }
+            Change::RemoveFile { path, .. } => files::remove(&self.root, path),
             Change::SetSysctl { key, path, value, .. } => kernel::set_sysctl(key, path, value),
             Change::LoadModule { name } => kernel::load_module(name),
             Change::RefreshTrust { store, missing } => {
-                self.runner().program(store.refresh)?;
+                self.runner().quiet(store.refresh)?;
                 self.settle()?;
                 trust::has_taken(&self.root, store, missing)
             }
             Change::Restart { service, reads, .. } => systemd::restart(self, service, reads),
         }
     }
-    fn begin(&mut self, act: &Act) -> Result<()> {
-        self.journal.begin(act);
-        self.keep_journal()
-    }
-    fn run(&mut self, act: &Act) -> Result<()> {
-        match act {
-            Act::Command(command) => self.runner().run(command)?,
-            Act::Init(init) => kubeadm::init(self, init)?,
-        }
+    fn run(&mut self, program: &Program) -> Result<()> {
+        self.runner().run(program)?;
         self.settle()
     }
-    fn end(&mut self, act: &Act) -> Result<()> {
-        self.journal.end(act);
-        self.keep_journal()
+    fn note(&mut self, act: &str, progress: Progress) -> Result<()> {
+        self.journal.note(act, progress);
+        self.state().write(contract::JOURNAL, &self.journal.bytes(), 0o600)
     }
-    fn undo(&mut self, act: &Act) -> Result<()> {
-        match act {
-            // What a user's command left half done, only that command knows; it is run again.
-            Act::Command(_) => Ok(()),
-            Act::Init(init) => kubeadm::reset(self, init),
-        }
+    fn remove_leftovers(&mut self) -> Result<()> {
+        contract::SECRET_FILES.iter().try_for_each(|path| files::remove_with_draft(&self.root, path))
     }
-    fn wait(&mut self, condition: &Condition, within: Duration) -> Result<()> {
-        let Condition::ServiceActive(service) = condition;
+    fn wait_active(&mut self, service: &str, within: Duration) -> Result<()> {
         systemd::wait_active(service, within)
     }
 }

@@ -1,6 +1,6 @@
 //! Programs of the system that we run ourselves: a clean environment, and an error that tells how they ended.
 use crate::{Error, Result};
-use documents::Secret;
+use secret::Secret;
 use std::process::{Command, ExitStatus, Output};
 
 /// The variables that every child gets, and no others.

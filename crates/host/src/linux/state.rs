@@ -4,8 +4,8 @@ use super::{
     root::{Missing, Root},
 };
 use crate::{Error, FileState, Result, contract};
-use documents::Secret;
 use rustix::fs::{Access, AtFlags, accessat};
+use secret::Secret;
 use std::{path::Path, rc::Rc};
 
 /// Keeps files of our own on a machine; it may be used while an act runs.
@@ -15,9 +15,7 @@ pub struct State(pub(super) Rc<Root>);
 impl State {
     /// Keeps bytes.
     pub fn write(&self, path: &str, bytes: &[u8], mode: u32) -> Result<()> {
-        if path.starts_with(contract::STATE_DIR) {
-            files::make_dir(&self.0, contract::STATE_DIR, 0o700)?;
-        }
+        make_state_dir(&self.0, path)?;
         let (uid, gid) = our_owner();
         files::write(&self.0, path, &FileState { contents: Secret::new(bytes.to_vec()), mode, uid, gid })
     }
@@ -38,6 +36,14 @@ impl State {
     /// Removes a file.
     pub fn remove(&self, path: &str) -> Result<()> {
         files::remove(&self.0, path)
+    }
+}
+
+/// The directory of our own state is root's alone, whoever writes into it first.
+pub(super) fn make_state_dir(root: &Root, path: &str) -> Result<()> {
+    match path.starts_with(contract::STATE_DIR) {
+        true => files::make_dir(root, contract::STATE_DIR, 0o700),
+        false => Ok(()),
     }
 }
 

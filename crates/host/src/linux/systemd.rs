@@ -1,10 +1,12 @@
 //! Services through systemd, when it runs; and what each had read when it started.
 use super::{Linux, files, program};
-use crate::{Error, Result, Service, act::hex, contract};
+use crate::{Error, Result, Service, contract};
+use objects::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
-    fs,
+    collections::BTreeMap,
+    fs, io,
     path::Path,
     thread,
     time::{Duration, Instant},
@@ -12,9 +14,17 @@ use std::{
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// What a service had read, and which start that was.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What a service had read of each of its files: one entry a file, so that two documents with different files of one
+/// service do not restart it for each other.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Record {
+    #[serde(default)]
+    files: BTreeMap<String, Start>,
+}
+
+/// A file as it was at a start of its service, and which start that was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Start {
     digest: String,
     boot: String,
     /// systemd's InvocationID; empty when the service did not run then.
@@ -39,22 +49,37 @@ pub(super) fn service(name: &str) -> Result<(Service, String)> {
     Ok((state, if state == Service::Active { member("InvocationID") } else { String::new() }))
 }
 
-/// Whether the service has read these files as they are, or will at its next start.
-pub(super) fn has_read(host: &Linux, name: &str, reads: &[String]) -> Result<bool> {
+/// Whether the service has read this file as it is, or will at its next start.
+pub(super) fn has_read(host: &Linux, name: &str, file: &str) -> Result<bool> {
     let (state, start) = service(name)?;
     if state == Service::Unmanaged {
         return Ok(true);
     }
-    let kept = files::read(&host.root, &record_path(name))?;
-    let Some(record) = kept.and_then(|file| serde_json::from_slice::<Record>(file.contents.expose()).ok()) else {
-        return Ok(false);
-    };
+    let Some(read) = record(host, name)?.files.remove(file) else { return Ok(false) };
     // What was noted while it did not run, or before this boot, every later start has read.
-    Ok(record.digest == digest(host, reads)?
-        && (record.start.is_empty() || record.boot != boot()? || record.start == start))
+    Ok(read.digest == digest(host, file)? && (read.start.is_empty() || read.boot != boot()? || read.start == start))
 }
 
-/// Restarts a service if it runs, and notes what it has read or will read.
+/// The services that are recorded to read a file.
+pub(super) fn readers(host: &Linux, file: &str) -> Result<Vec<String>> {
+    let dir = host.place_of(contract::SERVICES_DIR);
+    let entries = match fs::read_dir(&dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(Error::io(format!("read {}", dir.display())))?,
+    };
+    let mut readers = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(Error::io(format!("read {}", dir.display())))?.file_name();
+        let Some(service) = name.to_str().and_then(|name| name.strip_suffix(".json")) else { continue };
+        if record(host, service)?.files.contains_key(file) {
+            readers.push(service.to_owned());
+        }
+    }
+    readers.sort();
+    Ok(readers)
+}
+
+/// Restarts a service if it runs, and notes what it has read or will read: a start reads all its files.
 pub(super) fn restart(host: &Linux, name: &str, reads: &[String]) -> Result<()> {
     let unit = format!("{name}.service");
     program::quiet("systemctl", &["daemon-reload"])?;
@@ -70,8 +95,16 @@ pub(super) fn restart(host: &Linux, name: &str, reads: &[String]) -> Result<()> 
         Service::Inactive => {}
         Service::Active => program::quiet("systemctl", &["restart", "--", &unit])?,
     }
-    let record = Record { digest: digest(host, reads)?, boot: boot()?, start: service(name)?.1 };
-    let bytes = serde_json::to_vec(&record).unwrap_or_default();
+    let (boot, start) = (boot()?, service(name)?.1);
+    let known = record(host, name)?.files.into_keys();
+    let mut files = BTreeMap::new();
+    for file in known.chain(reads.iter().cloned()) {
+        let read = Start { digest: digest(host, &file)?, boot: boot.clone(), start: start.clone() };
+        files.insert(file, read);
+    }
+    // A file that is gone and that nobody asks for any more is no file of the service.
+    files.retain(|file, read| read.digest != ABSENT || reads.contains(file));
+    let bytes = serde_json::to_vec(&Record { files }).unwrap_or_default();
     host.state().write(&record_path(name), &bytes, 0o600)
 }
 
@@ -95,19 +128,21 @@ fn record_path(name: &str) -> String {
     format!("{}/{name}.json", contract::SERVICES_DIR)
 }
 
+/// What can't be read as a record says nothing: the service is then restarted once more.
+fn record(host: &Linux, name: &str) -> Result<Record> {
+    let stored = files::read(&host.root, &record_path(name))?;
+    Ok(stored.and_then(|file| serde_json::from_slice(file.contents.expose()).ok()).unwrap_or_default())
+}
+
 fn boot() -> Result<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").map_err(Error::io("read the boot's identity"))?;
     Ok(id.trim().to_owned())
 }
 
-fn digest(host: &Linux, reads: &[String]) -> Result<String> {
-    let mut digest = Sha256::new();
-    for path in reads {
-        let file = files::read(&host.root, path)?;
-        let contents = file.as_ref().map(|file| file.contents.expose().as_slice());
-        digest.update([u8::from(contents.is_some())]);
-        digest.update(Sha256::digest(path.as_bytes()));
-        digest.update(Sha256::digest(contents.unwrap_or_default()));
-    }
-    Ok(hex(&digest.finalize()))
+/// The digest of a file that is not there.
+const ABSENT: &str = "absent";
+
+fn digest(host: &Linux, path: &str) -> Result<String> {
+    let file = files::read(&host.root, path)?;
+    Ok(file.map_or(ABSENT.to_owned(), |file| hex::encode(&Sha256::digest(file.contents.expose()))))
 }

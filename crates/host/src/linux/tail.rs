@@ -1,5 +1,5 @@
 //! The end of a program's output, and its lines as they come; whole lines only, since half a secret can't be recognised.
-use documents::Secret;
+use secret::Secret;
 
 /// How much of the end is kept, and how long a line may be.
 const MOST: usize = 8 << 10;

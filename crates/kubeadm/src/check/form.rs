@@ -1,5 +1,6 @@
 //! Forms that kubeadm asks of texts.
 use crate::version::KubernetesVersion;
+use objects::hex;
 use std::net::IpAddr;
 
 /// `id.secret` of a bootstrap token.
@@ -11,7 +12,7 @@ pub(super) fn is_token(text: &str) -> bool {
 
 /// 32 bytes in hexadecimal.
 pub(super) fn is_certificate_key(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    hex::encodes(text, 32)
 }
 
 /// `sha256:` and 32 bytes in hexadecimal.

@@ -7,13 +7,11 @@ use super::{
         is_reachable_address, is_socket, is_token, is_token_group,
     },
 };
-use crate::{
-    hub::{
-        ApiEndpoint, BootstrapTokenDiscovery, Discovery, InitConfiguration, JoinConfiguration, NodeRegistration,
-        ResetConfiguration, UpgradeConfiguration,
-    },
-    scalar::Secret,
+use crate::hub::{
+    ApiEndpoint, BootstrapTokenDiscovery, Discovery, InitConfiguration, JoinConfiguration, NodeRegistration,
+    ResetConfiguration, UpgradeConfiguration,
 };
+use secret::Secret;
 
 const TOKEN: &str = "must be a token: 6 letters or digits, a dot, 16 more, all in lower case";
 const KEY: &str = "must be 64 hexadecimal digits";
@@ -167,6 +165,6 @@ fn is_policy(word: &str) -> bool {
     matches!(word, "Always" | "IfNotPresent" | "Never")
 }
 
-fn expose(secret: &Option<Secret>) -> Option<&str> {
-    secret.as_ref().map(Secret::expose)
+fn expose(secret: &Option<Secret<String>>) -> Option<&str> {
+    secret.as_ref().map(|secret| secret.expose().as_str())
 }

@@ -4,9 +4,9 @@ use crate::{
         BootstrapToken, BootstrapTokenDiscovery, ClusterConfiguration, Documents, InitConfiguration, JoinConfiguration,
         JoinControlPlane, ResetConfiguration, UpgradeConfiguration,
     },
-    scalar::Secret,
     target::Target,
 };
+use secret::Secret;
 
 /// A token that nobody should use.
 const TOKEN: &str = "abcdef.0123456789abcdef";

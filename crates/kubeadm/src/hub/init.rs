@@ -1,9 +1,10 @@
 //! What `kubeadm init` needs.
 use super::{ApiEndpoint, NodeRegistration, Patches, Timeouts};
 use crate::{
-    scalar::{Duration, Secret, Time},
+    scalar::{Duration, Time},
     shape::shape,
 };
+use secret::Secret;
 
 shape! {
     /// What `kubeadm init` needs.
@@ -18,7 +19,8 @@ shape! {
         #[serde(rename = "localAPIEndpoint")]
         pub local_api_endpoint: ApiEndpoint,
         /// The key that encrypts the uploaded certificates.
-        pub certificate_key: Option<Secret>,
+        #[serde(serialize_with = "secret::exposed")]
+        pub certificate_key: Option<Secret<String>>,
         /// Phases to leave out.
         pub skip_phases: Vec<String>,
         /// Patches of the components that kubeadm deploys.
@@ -30,7 +32,8 @@ shape! {
     /// A token with which nodes may join.
     pub struct BootstrapToken {
         /// The token, `id.secret`.
-        pub token: Option<Secret>,
+        #[serde(serialize_with = "secret::exposed")]
+        pub token: Option<Secret<String>>,
         /// What it is for.
         pub description: Option<String>,
         /// How long it lives.

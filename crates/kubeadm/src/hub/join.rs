@@ -1,6 +1,7 @@
 //! What `kubeadm join` needs.
 use super::{ApiEndpoint, NodeRegistration, Patches, Timeouts};
-use crate::{scalar::Secret, shape::shape};
+use crate::shape::shape;
+use secret::Secret;
 
 shape! {
     /// What `kubeadm join` needs.
@@ -29,7 +30,8 @@ shape! {
         #[serde(rename = "localAPIEndpoint")]
         pub local_api_endpoint: ApiEndpoint,
         /// The key that decrypts the uploaded certificates.
-        pub certificate_key: Option<Secret>,
+        #[serde(serialize_with = "secret::exposed")]
+        pub certificate_key: Option<Secret<String>>,
     }
 
     /// How the cluster is found and trusted; one of token and file.
@@ -39,13 +41,15 @@ shape! {
         /// By a kubeconfig file.
         pub file: Option<FileDiscovery>,
         /// The token that authenticates the certificate request, if it is another one.
-        pub tls_bootstrap_token: Option<Secret>,
+        #[serde(serialize_with = "secret::exposed")]
+        pub tls_bootstrap_token: Option<Secret<String>>,
     }
 
     /// Discovery by a token.
     pub struct BootstrapTokenDiscovery {
         /// The token, `id.secret`.
-        pub token: Option<Secret>,
+        #[serde(serialize_with = "secret::exposed")]
+        pub token: Option<Secret<String>>,
         /// The API server, `host:port`.
         pub api_server_endpoint: Option<String>,
         /// What the cluster's certificate authority must hash to.

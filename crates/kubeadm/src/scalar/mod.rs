@@ -1,9 +1,7 @@
-//! Values with rules of their own: durations, times, quantities and secrets.
+//! Values with rules of their own: durations, times and quantities.
 mod quantity;
-mod secret;
 mod time;
 
 pub use objects::Duration;
 pub use quantity::Quantity;
-pub use secret::Secret;
 pub use time::Time;

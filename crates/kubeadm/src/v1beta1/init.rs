@@ -1,9 +1,10 @@
 //! InitConfiguration.
 use super::{ApiEndpoint, NodeRegistration};
 use crate::{
-    scalar::{Duration, Secret, Time},
+    scalar::{Duration, Time},
     shape::shape,
 };
+use secret::Secret;
 
 shape! {
     pub(crate) struct InitConfiguration {
@@ -14,7 +15,8 @@ shape! {
     }
 
     pub(crate) struct BootstrapToken {
-        pub(crate) token: Option<Secret>,
+        #[serde(serialize_with = "secret::exposed")]
+        pub(crate) token: Option<Secret<String>>,
         pub(crate) description: Option<String>,
         pub(crate) ttl: Option<Duration>,
         pub(crate) expires: Option<Time>,

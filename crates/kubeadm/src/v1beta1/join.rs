@@ -1,9 +1,7 @@
 //! JoinConfiguration.
 use super::{ApiEndpoint, NodeRegistration};
-use crate::{
-    scalar::{Duration, Secret},
-    shape::shape,
-};
+use crate::{scalar::Duration, shape::shape};
+use secret::Secret;
 
 shape! {
     pub(crate) struct JoinConfiguration {
@@ -21,12 +19,14 @@ shape! {
     pub(crate) struct Discovery {
         pub(crate) bootstrap_token: Option<BootstrapTokenDiscovery>,
         pub(crate) file: Option<FileDiscovery>,
-        pub(crate) tls_bootstrap_token: Option<Secret>,
+        #[serde(serialize_with = "secret::exposed")]
+        pub(crate) tls_bootstrap_token: Option<Secret<String>>,
         pub(crate) timeout: Option<Duration>,
     }
 
     pub(crate) struct BootstrapTokenDiscovery {
-        pub(crate) token: Option<Secret>,
+        #[serde(serialize_with = "secret::exposed")]
+        pub(crate) token: Option<Secret<String>>,
         pub(crate) api_server_endpoint: Option<String>,
         pub(crate) ca_cert_hashes: Vec<String>,
         #[serde(rename = "unsafeSkipCAVerification")]

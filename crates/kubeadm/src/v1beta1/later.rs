@@ -2,8 +2,9 @@
 use crate::{
     aside::{Aside, NoteKind, Since},
     hub,
-    scalar::{Duration, Secret},
+    scalar::Duration,
 };
+use secret::Secret;
 
 /// How long a certificate is valid unless told otherwise.
 pub(crate) const CERTIFICATE_VALIDITY: Duration = Duration::hours(8760);
@@ -126,7 +127,7 @@ pub(crate) fn patches(patches: Option<&hub::Patches>, aside: &mut Aside) {
 }
 
 /// A flag beside a file in 1.14 alone: 1.13 uploads no certificates, and later versions have the field.
-pub(crate) fn certificate_key(key: Option<&Secret>, aside: &mut Aside) {
+pub(crate) fn certificate_key(key: Option<&Secret<String>>, aside: &mut Aside) {
     let Some(key) = key else { return };
     aside.within("certificate_key", |aside| match aside.minor {
         14 => aside.secret_flag("--certificate-key", key.expose()),

@@ -1,6 +1,7 @@
 //! InitConfiguration.
 use super::{ApiEndpoint, BootstrapToken, NodeRegistration};
-use crate::{scalar::Secret, shape::shape};
+use crate::shape::shape;
+use secret::Secret;
 
 shape! {
     pub(crate) struct InitConfiguration {
@@ -8,6 +9,7 @@ shape! {
         pub(crate) node_registration: NodeRegistration,
         #[serde(rename = "localAPIEndpoint")]
         pub(crate) local_api_endpoint: ApiEndpoint,
-        pub(crate) certificate_key: Option<Secret>,
+        #[serde(serialize_with = "secret::exposed")]
+        pub(crate) certificate_key: Option<Secret<String>>,
     }
 }

@@ -1,6 +1,7 @@
 //! JoinConfiguration.
 use super::{ApiEndpoint, Discovery, NodeRegistration};
-use crate::{scalar::Secret, shape::shape};
+use crate::shape::shape;
+use secret::Secret;
 
 shape! {
     pub(crate) struct JoinConfiguration {
@@ -13,6 +14,7 @@ shape! {
     pub(crate) struct JoinControlPlane {
         #[serde(rename = "localAPIEndpoint")]
         pub(crate) local_api_endpoint: ApiEndpoint,
-        pub(crate) certificate_key: Option<Secret>,
+        #[serde(serialize_with = "secret::exposed")]
+        pub(crate) certificate_key: Option<Secret<String>>,
     }
 }

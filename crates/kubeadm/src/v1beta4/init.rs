@@ -1,6 +1,7 @@
 //! InitConfiguration.
 use super::{ApiEndpoint, BootstrapToken, NodeRegistration, Patches, Timeouts};
-use crate::{scalar::Secret, shape::shape};
+use crate::shape::shape;
+use secret::Secret;
 
 shape! {
     pub(crate) struct InitConfiguration<A> {
@@ -9,7 +10,8 @@ shape! {
         pub(crate) node_registration: NodeRegistration<A>,
         #[serde(rename = "localAPIEndpoint")]
         pub(crate) local_api_endpoint: ApiEndpoint,
-        pub(crate) certificate_key: Option<Secret>,
+        #[serde(serialize_with = "secret::exposed")]
+        pub(crate) certificate_key: Option<Secret<String>>,
         pub(crate) skip_phases: Vec<String>,
         pub(crate) patches: Option<Patches>,
         pub(crate) timeouts: Option<Timeouts>,

@@ -1,6 +1,7 @@
 //! JoinConfiguration.
 use super::{BootstrapTokenDiscovery, FileDiscovery, NodeRegistration, Patches, Timeouts};
-use crate::{scalar::Secret, shape::shape, v1beta3::JoinControlPlane};
+use crate::{shape::shape, v1beta3::JoinControlPlane};
+use secret::Secret;
 
 shape! {
     pub(crate) struct JoinConfiguration<A> {
@@ -17,6 +18,7 @@ shape! {
     pub(crate) struct Discovery {
         pub(crate) bootstrap_token: Option<BootstrapTokenDiscovery>,
         pub(crate) file: Option<FileDiscovery>,
-        pub(crate) tls_bootstrap_token: Option<Secret>,
+        #[serde(serialize_with = "secret::exposed")]
+        pub(crate) tls_bootstrap_token: Option<Secret<String>>,
     }
 }

@@ -1,11 +1,12 @@
 //! What is written for Kubernetes 1.36: a file that says what the hub says, no more and no less.
 use machineadm_kubeadm::{
-    Converted, Secret, Target, convert,
+    Converted, Target, convert,
     hub::{
         Arg, BootstrapToken, BootstrapTokenDiscovery, ClusterConfiguration, Discovery, Documents, InitConfiguration,
         JoinConfiguration, JoinControlPlane, NodeRegistration,
     },
 };
+use secret::Secret;
 
 fn written(documents: &Documents, version: &str) -> Converted {
     convert(documents, &Target::new(version).expect("a version"))

@@ -1,9 +1,7 @@
 //! The cluster that a command works on: its kubeconfig, a connection, and objects to and from JSON.
-use super::wrong_use;
-use crate::context::fail;
+use crate::command_error::CommandError;
 use cluster::{ApiServer, Error, Kubeconfig, Timeouts, Value};
 use engine::outcome::chain;
-use host::contract::Exit;
 use objects::Object;
 use serde::de::DeserializeOwned;
 use std::{
@@ -15,7 +13,7 @@ use std::{
 const ADMIN: &str = "/etc/kubernetes/admin.conf";
 
 /// The kubeconfig that was named, else the one that kubeadm would take.
-pub(super) fn kubeconfig(named: &Option<PathBuf>) -> Result<Kubeconfig, Exit> {
+pub(super) fn kubeconfig(named: &Option<PathBuf>) -> Result<Kubeconfig, CommandError> {
     // An empty name is none, as kubeadm has it.
     let named = named.as_ref().filter(|path| !path.as_os_str().is_empty());
     let places = match named {
@@ -24,10 +22,7 @@ pub(super) fn kubeconfig(named: &Option<PathBuf>) -> Result<Kubeconfig, Exit> {
     };
     let path = places.iter().find(|path| path.exists()).or(places.first());
     let path = path.cloned().unwrap_or_else(|| ADMIN.into());
-    Kubeconfig::load(&path).map_err(|error| {
-        tell!("error: {}{}", chain(&error), remedy(named, &places));
-        Exit::Input
-    })
+    Kubeconfig::load(&path).map_err(|error| CommandError::invalid(chain(&error)).with_remedies(remedy(named, &places)))
 }
 
 /// Where kubeadm looks, in its order: the first that is there counts.
@@ -42,25 +37,26 @@ fn places(listed: Option<OsString>, home: Option<OsString>) -> Vec<PathBuf> {
 }
 
 /// What helps when nothing is where it was looked for.
-fn remedy(named: Option<&PathBuf>, places: &[PathBuf]) -> String {
+fn remedy(named: Option<&PathBuf>, places: &[PathBuf]) -> Option<String> {
     if named.is_some() || places.iter().any(|path| path.exists()) {
-        return String::new();
+        return None;
     }
     let places: Vec<_> = places.iter().map(|path| path.display().to_string()).collect();
-    format!("\nremedy: name a kubeconfig with --kubeconfig FILE; looked for {}", places.join(", "))
+    Some(format!("name a kubeconfig with --kubeconfig FILE; looked for {}", places.join(", ")))
 }
 
 /// A connection that says on standard error when it has to wait.
-pub(super) fn connect(kubeconfig: Kubeconfig) -> Result<ApiServer, Exit> {
-    let server = ApiServer::connect(kubeconfig, Timeouts::default()).map_err(|error| wrong_use(&chain(&error)))?;
+pub(super) fn connect(kubeconfig: Kubeconfig) -> Result<ApiServer, CommandError> {
+    let server = ApiServer::connect(kubeconfig, Timeouts::default());
+    let server = server.map_err(|error| CommandError::usage(chain(&error)))?;
     Ok(server.telling(|waiting| {
         tell!("{}; trying again for {} s", chain(waiting.last), waiting.left.as_secs());
     }))
 }
 
-/// Prints what the cluster said.
-pub(super) fn failed(error: &Error) -> Exit {
-    fail(&said(error))
+/// What the cluster said, as a failure.
+pub(super) fn failed(error: &Error) -> CommandError {
+    CommandError::failed(said(error))
 }
 
 /// What the cluster said, with its causes.
@@ -86,14 +82,16 @@ impl std::ops::Deref for Wiped {
 }
 
 /// An object as the API server reads it.
-pub(super) fn body(object: &Object) -> Result<Wiped, String> {
-    serde_json::to_value(object).map(Wiped).map_err(|_| "an object of ours can't be written as JSON".to_owned())
+pub(super) fn body(object: &Object) -> Result<Wiped, CommandError> {
+    let body = serde_json::to_value(object).map(Wiped);
+    body.map_err(|_| CommandError::failed("an object of ours can't be written as JSON"))
 }
 
 /// An object as we read it. What the parser says could quote a value.
-pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, CommandError> {
     let value = Wiped(value);
-    T::deserialize(&value.0).map_err(|_| "the API server answered an object that is not of its kind".to_owned())
+    let read = T::deserialize(&value.0);
+    read.map_err(|_| CommandError::failed("the API server answered an object that is not of its kind"))
 }
 
 #[cfg(test)]

@@ -1,13 +1,19 @@
 //! `machineadm bootstrap`: makes this machine what its configuration says.
-use super::run::{Run, lock, machine_for};
+use super::run::{Run, lock, machine_for, write_failure};
 use crate::{
+    api_servers::ApiServers,
     cli::{Bootstrap, ModeArgument},
-    context::{expanded, failed, given, silent_machine, sources},
+    command_error::{CommandError, all_succeeded},
+    context::{expanded, given, silent_machine, sources},
+    provider::Waiting,
 };
 use documents::Source;
-use engine::Mode;
+use engine::{
+    Mode, Prune,
+    outcome::{CONFIGURATION, chain},
+};
 use host::{
-    FileState, Inspect, Linux,
+    FileState, Host, Inspect, Linux, Progress,
     contract::{self, Exit},
     linux::input::Care,
 };
@@ -15,34 +21,88 @@ use jiff::Timestamp;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Exit {
-    bootstrap(asked, mode, root).unwrap_or_else(|exit| exit)
-}
-
-fn bootstrap(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit, Exit> {
-    let seen = silent_machine(root)?;
+pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit, CommandError> {
+    let prune = prune(asked.prune, mode.into())?;
+    let mut seen = silent_machine(root)?;
+    let run = Run { mode: mode.into(), prune, output: asked.output, started: Timestamp::now() };
     let sources = match asked.files.is_empty() {
-        false => sources(&asked.files, Care::Applying)?,
-        true => kept(&seen)?,
+        false => sources(&asked.files, Care::Applying).map_err(|error| marked(error, run.mode, &seen))?,
+        true => kept(run.mode, &seen)?,
     };
     let text = documents::joined(&sources);
-    let given = given(sources)?;
+    let given = given(sources).map_err(|error| marked(error, run.mode, &seen))?;
     let _lock = lock(&seen, "machineadm bootstrap")?;
-    let run = Run { mode: mode.into(), output: asked.output, started: Timestamp::now() };
+    seen.remove_leftovers()?;
     let begun = run.begun(&seen);
-    let early = (run.mode == Mode::Provision).then(|| Early::keep(&seen, &text, &begun)).transpose().map_err(failed)?;
-    let configuration = match expanded(given, text, &seen) {
+    let early = (run.mode == Mode::Provision).then(|| Early::keep(&seen, &text, &begun)).transpose()?;
+    let undo = |early: Option<Early>, error: CommandError| {
+        let undone = early.map_or(Ok(()), |early| early.undo(&seen).map_err(CommandError::from));
+        all_succeeded([Err(error), undone]).map(|()| Exit::Input)
+    };
+    let configuration = match expanded(given, text, &seen, Waiting::AsConfigured) {
         Ok(configuration) => configuration,
-        // Of what was just given nothing is to stay; of what was kept the outcome has to tell.
+        // Of what was just given nothing is to stay; of what was saved the outcome has to tell.
         Err(unusable) if unusable.exit == Exit::Input && !asked.files.is_empty() => {
-            unusable.tell();
-            early.map(|early| early.undo(&seen)).transpose().map_err(failed)?;
-            return Err(Exit::Input);
+            return undo(early, marked(unusable.error(), run.mode, &seen));
         }
-        Err(unusable) => return Err(run.give_up(*unusable, &seen)),
+        Err(unusable) => return run.give_up(*unusable, &seen),
+    };
+    let abandoned = match abandoned(&asked.abandon, &seen) {
+        Ok(abandoned) => abandoned,
+        Err(error) => return undo(early, error),
     };
     let mut linux = machine_for(&configuration, root)?;
-    Ok(run.go(&configuration, None, &mut linux))
+    if let Err(cause) = engine::check_unfinished(&configuration.wanted, &abandoned, &linux, &ApiServers) {
+        return undo(early, CommandError::manual_action(chain(&cause)));
+    }
+    abandoned.iter().try_for_each(|id| linux.note(id, Progress::New))?;
+    run.go(&configuration, None, &mut linux)
+}
+
+/// Whether what no document names any more goes, which only mode post does.
+pub(super) fn prune(asked: bool, mode: Mode) -> Result<Prune, CommandError> {
+    match (asked, mode) {
+        (false, _) => Ok(Prune::List),
+        (true, Mode::Post) => Ok(Prune::Restore),
+        (true, _) => {
+            Err(CommandError::usage("--prune needs --mode post: only then every document is asked what it names"))
+        }
+    }
+}
+
+/// The heading of a report and its first problem.
+const CAUSE_LINES: usize = 3;
+
+/// Invalid input of a machine that is no node yet: whoever polls must learn of it, and nothing else is written.
+fn marked(error: CommandError, mode: Mode, linux: &Linux) -> CommandError {
+    let is_node = linux.exists(contract::SUCCESS_KEPT).unwrap_or(false);
+    // A run at work has its own say; this process may hold the lock itself.
+    let at_work = matches!(linux.lock_holder(), Ok(Some(_)));
+    if mode != Mode::Provision || is_node || at_work || error.exit() != Exit::Input {
+        return error;
+    }
+    let cause = error.text().lines().map(str::trim).filter(|line| !line.is_empty()).take(CAUSE_LINES);
+    let cause = cause.collect::<Vec<_>>().join(" ");
+    match write_failure(linux, CONFIGURATION, &cause) {
+        Ok(()) => error,
+        Err(unwritten) => error.and(CommandError::from(unwritten).with_exit(Exit::Input)),
+    }
+}
+
+/// The journal ids of commands that were interrupted and that the operator gives up; what they left is his to know.
+fn abandoned(commands: &[String], linux: &Linux) -> Result<Vec<String>, CommandError> {
+    let started = linux.unfinished()?;
+    let mut abandoned = Vec::new();
+    for command in commands {
+        let is_named = |id: &&String| id.strip_prefix("command ").and_then(|id| id.split(' ').next()) == Some(command);
+        let before = abandoned.len();
+        abandoned.extend(started.iter().filter(is_named).cloned());
+        if abandoned.len() == before {
+            let text = format!("--abandon {command}: no such command was interrupted here");
+            return Err(CommandError::invalid(text));
+        }
+    }
+    Ok(abandoned)
 }
 
 /// What is kept before anything is fetched, because that may take longer than the machine stays up.
@@ -70,14 +130,21 @@ impl Early {
     }
 }
 
-/// The configuration of a run that was cut short.
-fn kept(linux: &Linux) -> Result<Vec<Source>, Exit> {
-    match linux.file(contract::CONFIGURATION) {
-        Ok(Some(file)) => {
+/// The configuration of a run that was interrupted, which only mode provision saves.
+fn kept(mode: Mode, linux: &Linux) -> Result<Vec<Source>, CommandError> {
+    if mode != Mode::Provision {
+        return Err(CommandError::usage(format!(
+            "--mode {} needs -f FILE: only provision saves its configuration",
+            mode.name()
+        )));
+    }
+    match linux.file(contract::CONFIGURATION)? {
+        Some(file) => {
             let bytes = Zeroizing::new(file.contents.expose().clone());
             Ok(vec![Source { name: contract::CONFIGURATION.into(), bytes }])
         }
-        Ok(None) => Err(super::wrong_use("no run was cut short here, so there is nothing to go on with: give -f FILE")),
-        Err(error) => Err(failed(error)),
+        None => Err(CommandError::usage(
+            "no run was interrupted here, so there is no saved configuration to continue with: pass -f FILE",
+        )),
     }
 }

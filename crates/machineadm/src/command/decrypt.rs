@@ -1,7 +1,8 @@
 //! `machineadm decrypt`: opens sealed documents and prints them.
 use crate::{
     cli::Decrypt,
-    context::{fail, sources, usable},
+    command_error::CommandError,
+    context::{sources, without_errors},
     provider::Passphrases,
     show,
 };
@@ -9,16 +10,8 @@ use documents::{AnyDocument, Source};
 use host::{contract::Exit, linux::input::Care};
 use std::io::IsTerminal;
 
-pub(crate) fn run(asked: &Decrypt) -> Exit {
-    decrypt(asked).map_or_else(|exit| exit, |()| Exit::Done)
-}
-
-fn decrypt(asked: &Decrypt) -> Result<(), Exit> {
-    let read = documents::read(sources(&asked.files, Care::Reading)?);
-    if !read.report.is_empty() {
-        tell_on!("{}", read.report);
-    }
-    usable(&read.report)?;
+pub(crate) fn run(asked: &Decrypt) -> Result<Exit, CommandError> {
+    let read = without_errors(documents::read(sources(&asked.files, Care::Reading)?))?;
     let mut passphrases = Passphrases::default();
     let mut opened = Vec::new();
     for document in &read.documents {
@@ -27,17 +20,16 @@ fn decrypt(asked: &Decrypt) -> Result<(), Exit> {
             continue;
         };
         let name = format!("{} document {}", document.origin.source, document.origin.number);
-        let bytes = documents::decrypt(&encrypted.sealed, &passphrases.of(encrypted)?).map_err(|error| {
-            fail(&format!("{name} {error}"));
-            Exit::Input
-        })?;
+        let bytes = documents::decrypt(&encrypted.sealed, &passphrases.of(encrypted)?)
+            .map_err(|error| CommandError::invalid(format!("{name} {error}")))?;
         opened.push(Source { name, bytes });
     }
     if opened.is_empty() {
-        return Err(super::wrong_use(&format!("{} holds no EncryptedConfig", asked.files.join(", "))));
+        return Err(CommandError::usage(format!("{} holds no EncryptedConfig", asked.files.join(", "))));
     }
     if std::io::stdout().is_terminal() {
         tell!("warning: what follows is secret; a terminal keeps it in its history");
     }
-    show::hand_over(&documents::joined(&opened))
+    show::print(documents::joined(&opened))?;
+    Ok(Exit::Done)
 }

@@ -1,20 +1,17 @@
 //! `machineadm discovery-objects`: what a cluster needs so that machines can discover and join it.
-use super::{api, token::arguments::Connection, wrong_input};
+use super::{api, token::arguments::Connection};
 use crate::{
     cli::Output,
-    context::complain,
+    command_error::{CommandError, all_succeeded},
+    context::input_file,
     show::{self, machine_readable},
 };
 use clap::Args;
 use cluster::{Effect, Ensured, Kubeconfig, Settled};
-use discovery::{ClusterInfo, certificate};
-use host::{
-    contract::Exit,
-    linux::input::{self, Care},
-};
+use discovery::{ClusterInfo, certificate::CaBundle, cluster_info::Problem};
+use host::{contract::Exit, linux::input::Care};
+use objects::SMALL_FILE_LIMIT;
 use serde::Serialize;
-
-const LARGEST: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct DiscoveryObjects {
@@ -34,10 +31,6 @@ pub(crate) struct DiscoveryObjects {
     connection: Connection,
 }
 
-pub(crate) fn run(asked: &DiscoveryObjects) -> Exit {
-    ensure(asked).unwrap_or_else(|exit| exit)
-}
-
 /// One object and what was done about it, for programs.
 #[derive(Serialize)]
 struct Done {
@@ -45,10 +38,10 @@ struct Done {
     result: &'static str,
 }
 
-fn ensure(asked: &DiscoveryObjects) -> Result<Exit, Exit> {
+pub(crate) fn run(asked: &DiscoveryObjects) -> Result<Exit, CommandError> {
     let kubeconfig = api::kubeconfig(&asked.connection.kubeconfig)?;
     let info = info(asked, &kubeconfig)?;
-    if info.roots.is_empty() {
+    if info.roots().is_empty() {
         tell!(
             "warning: no roots are published, so that machines will trust those of their systems\n\
              remedy: name the cluster's own with --ca-file FILE, unless a public authority vouches for its API server"
@@ -57,18 +50,20 @@ fn ensure(asked: &DiscoveryObjects) -> Result<Exit, Exit> {
     let server = api::connect(kubeconfig)?;
     let effect = if asked.dry_run { Effect::DryRun } else { Effect::Real };
     let mut all = Vec::new();
+    let mut printed = Vec::new();
     let ended = server.ensure_bootstrap_objects(&info, effect, &mut |settled| {
         let done = done(settled);
         if asked.output.is_none() {
             let tried = if asked.dry_run { " (dry run)" } else { "" };
-            show::print(&format!("{} {}{tried}\n", done.object, done.result));
+            printed.push(show::print(format!("{} {}{tried}\n", done.object, done.result)));
         }
         all.push(done);
     });
     if let Some(output) = asked.output {
-        machine_readable(&all, output);
+        printed.push(machine_readable(&all, output));
     }
-    ended.map(|()| Exit::Done).map_err(|error| api::failed(&error))
+    all_succeeded([ended.map_err(|error| api::failed(&error))].into_iter().chain(printed))?;
+    Ok(Exit::Done)
 }
 
 fn done(Settled { object, ensured }: Settled) -> Done {
@@ -80,38 +75,32 @@ fn done(Settled { object, ensured }: Settled) -> Done {
     Done { object, result }
 }
 
-fn info(asked: &DiscoveryObjects, kubeconfig: &Kubeconfig) -> Result<ClusterInfo, Exit> {
+fn info(asked: &DiscoveryObjects, kubeconfig: &Kubeconfig) -> Result<ClusterInfo, CommandError> {
     let roots = match &asked.ca_file {
         Some(file) => from_file(file)?,
         None => from_kubeconfig(kubeconfig)?,
     };
     let server = asked.server.clone().unwrap_or_else(|| kubeconfig.server.as_str().trim_end_matches('/').to_owned());
-    let info = ClusterInfo { server, roots, tls_server_name: kubeconfig.tls_server_name.clone() };
-    let mut problems = Vec::new();
-    if let Err(error) = info.endpoint() {
-        problems.push(format!("--server {error}"));
-    }
-    if problems.is_empty() { Ok(info) } else { Err(wrong_input(&problems)) }
+    let told = |problem: &Problem| match problem {
+        Problem::Server(reason) => format!("--server {reason}"),
+        problem => format!("the kubeconfig of the cluster: {problem}"),
+    };
+    ClusterInfo::new(server, roots, kubeconfig.tls_server_name.clone())
+        .map_err(|problems| CommandError::invalid_input(problems.iter().map(told)))
 }
 
-fn from_file(file: &str) -> Result<Vec<u8>, Exit> {
-    let bytes = input::read(file, Care::Applying, LARGEST).map_err(|error| {
-        complain(&error);
-        Exit::Input
-    })?;
-    match certificate::bundle(&bytes) {
-        Ok(_) => Ok(bytes.to_vec()),
-        Err(error) => Err(wrong_input(&[format!("--ca-file {file} {error}")])),
-    }
+fn from_file(file: &str) -> Result<CaBundle, CommandError> {
+    let bytes = input_file(file, Care::Applying, SMALL_FILE_LIMIT as u64)?;
+    CaBundle::read(bytes.to_vec()).map_err(|error| CommandError::invalid(format!("--ca-file {file} {error}")))
 }
 
 /// The kubeconfig's own roots, all of them: machines that miss one could not verify the cluster.
-fn from_kubeconfig(kubeconfig: &Kubeconfig) -> Result<Vec<u8>, Exit> {
-    let authorities = kubeconfig.authorities.as_deref().unwrap_or_default();
-    let read = authorities.iter().map(|der| certificate::Certificate::read(der).map(|root| root.pem()));
-    let problem = "the kubeconfig's certificate-authority holds a block that is no X.509 certificate: \
-        name the roots with --ca-file FILE";
-    read.collect::<Option<String>>().map(String::into_bytes).ok_or_else(|| wrong_input(&[problem.to_owned()]))
+fn from_kubeconfig(kubeconfig: &Kubeconfig) -> Result<CaBundle, CommandError> {
+    let Some(authorities) = &kubeconfig.authorities else { return Ok(CaBundle::default()) };
+    CaBundle::from_der(authorities).map_err(|error| {
+        let problem = format!("the kubeconfig's certificate-authority {error}: name the roots with --ca-file FILE");
+        CommandError::invalid(problem)
+    })
 }
 
 #[cfg(test)]
@@ -130,7 +119,7 @@ mod tests {
     #[test]
     fn a_root_that_cannot_be_read_is_not_left_out() {
         let strange = kubeconfig(Some(vec![CertificateDer::from(b"no certificate".to_vec())]));
-        assert_eq!(from_kubeconfig(&strange), Err(Exit::Input));
-        assert_eq!(from_kubeconfig(&kubeconfig(None)), Ok(Vec::new()));
+        assert_eq!(from_kubeconfig(&strange).map_err(|error| error.exit()), Err(Exit::Input));
+        assert_eq!(from_kubeconfig(&kubeconfig(None)), Ok(CaBundle::default()));
     }
 }

@@ -1,20 +1,18 @@
 //! `machineadm encrypt`: seals documents with a passphrase.
 use crate::{
     cli::Encrypt,
-    context::{complain, failed, sources, usable},
+    command_error::CommandError,
+    context::{input_file, sources, without_errors},
     provider::Passphrases,
     show,
 };
 use documents::{
-    AnyDocument, Fresh, Heading, Read, Secret, Source, limits,
+    AnyDocument, Fresh, Heading, Secret, Source, limits,
     v1alpha1::{Encrypted, Machines, Scope, Sealed},
 };
 use host::{
     contract::Exit,
-    linux::{
-        fresh_bytes,
-        input::{self, Care},
-    },
+    linux::{fresh_bytes, input::Care},
 };
 use jiff::Timestamp;
 use std::time::Duration;
@@ -25,11 +23,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// A shorter passphrase is found by trying.
 const SHORT: usize = 16;
 
-pub(crate) fn run(asked: &Encrypt) -> Exit {
-    encrypt(asked).map_or_else(|exit| exit, |()| Exit::Done)
-}
-
-fn encrypt(asked: &Encrypt) -> Result<(), Exit> {
+pub(crate) fn run(asked: &Encrypt) -> Result<Exit, CommandError> {
     let text = text(asked)?;
     let uri = Secret::new(asked.passphrase_uri.clone());
     let authority = authority(asked)?;
@@ -40,53 +34,48 @@ fn encrypt(asked: &Encrypt) -> Result<(), Exit> {
         certificate_authority: authority.as_deref(),
     };
     let passphrase = passphrase(&heading)?;
-    let fresh = Fresh { salt: fresh_bytes().map_err(failed)?, iv: fresh_bytes().map_err(failed)? };
+    let fresh = Fresh { salt: fresh_bytes()?, iv: fresh_bytes()? };
     let sealed = documents::seal(&text, &passphrase, asked.iterations, fresh);
-    let sealed = sealed.map_err(|error| crate::context::fail(&error.to_string()))?;
+    let sealed = sealed.map_err(|error| CommandError::failed(error.to_string()))?;
     // With its marker, so that it can be put behind other documents.
     let document = format!("---\n{}", documents::sealed_document(&sealed, &heading));
     // Opening counts both.
     if document.len() + text.len() > limits::TEXT_BYTES {
         let most = limits::TEXT_BYTES >> 10;
-        return Err(super::wrong_use(&format!("sealed and opened, the documents would exceed {most} KiB: seal fewer")));
+        let text = format!("sealed and opened, the documents would exceed {most} KiB: seal fewer");
+        return Err(CommandError::usage(text));
     }
-    show::hand_over(document.as_bytes())
+    show::print(document)?;
+    Ok(Exit::Done)
 }
 
 /// What is to be sealed: the scope, if one is asked for, and the documents, without a problem in any.
-fn text(asked: &Encrypt) -> Result<Zeroizing<Vec<u8>>, Exit> {
+fn text(asked: &Encrypt) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let sources = sources(&asked.files, Care::Reading)?;
     let documents = documents::joined(&sources);
-    let read = checked(documents::read_for_sealing(sources))?;
-    let Some(scope) = scope(asked).map_err(super::wrong_use)? else { return Ok(documents) };
+    let read = without_errors(documents::read_for_sealing(sources))?;
+    let Some(scope) = scope(asked).map_err(CommandError::usage)? else { return Ok(documents) };
     if read.documents.first().is_some_and(|first| matches!(first.body, AnyDocument::Scope(_))) {
-        return Err(super::wrong_use("the documents begin with a ScopeConfig of their own: leave the options out"));
+        return Err(CommandError::usage("the documents begin with a ScopeConfig of their own: leave the options out"));
     }
     let scope = documents::scope_document(&scope).into_bytes();
-    checked(documents::read_for_sealing(vec![Source { name: "the options".into(), bytes: scope.clone().into() }]))?;
+    without_errors(documents::read_for_sealing(vec![Source {
+        name: "the options".into(),
+        bytes: scope.clone().into(),
+    }]))?;
     let parts = [Source { name: "scope".into(), bytes: scope.into() }, Source { name: "-".into(), bytes: documents }];
     Ok(documents::joined(&parts))
 }
 
 /// The text of the certificates that the server of the passphrase is checked with.
-fn authority(asked: &Encrypt) -> Result<Option<String>, Exit> {
+fn authority(asked: &Encrypt) -> Result<Option<String>, CommandError> {
     let Some(name) = &asked.certificate_authority else { return Ok(None) };
     if asked.provider != "https" {
-        return Err(super::wrong_use("--certificate-authority is for --provider https: no other asks a server"));
+        return Err(CommandError::usage("--certificate-authority is for --provider https: no other asks a server"));
     }
-    let bytes = input::read(name, Care::Reading, limits::TEXT_BYTES as u64).map_err(|error| {
-        complain(&error);
-        Exit::Input
-    })?;
+    let bytes = input_file(name, Care::Reading, limits::TEXT_BYTES as u64)?;
     let text = String::from_utf8(bytes.to_vec());
-    text.map(Some).map_err(|_| super::wrong_use(&format!("{name} holds no certificates in PEM: it is not even text")))
-}
-
-fn checked(read: Read) -> Result<Read, Exit> {
-    if !read.report.is_empty() {
-        tell_on!("{}", read.report);
-    }
-    usable(&read.report).map(|()| read)
+    text.map(Some).map_err(|_| CommandError::usage(format!("{name} holds no certificates in PEM: it is not even text")))
 }
 
 fn scope(asked: &Encrypt) -> Result<Option<Scope>, &'static str> {
@@ -113,13 +102,13 @@ fn scope(asked: &Encrypt) -> Result<Option<Scope>, &'static str> {
 }
 
 /// The passphrase, once the rest of the document is seen to be right.
-fn passphrase(heading: &Heading<'_>) -> Result<Secret<Vec<u8>>, Exit> {
+fn passphrase(heading: &Heading<'_>) -> Result<Secret<Vec<u8>>, CommandError> {
     let blank = Sealed { ciphertext: vec![0; 16], salt: vec![0; 16], iv: [0; 12], rounds: limits::ROUNDS_DEFAULT };
     let document = documents::sealed_document(&blank, heading).into_bytes();
-    let read = documents::read(vec![Source { name: "the options".into(), bytes: document.into() }]);
-    let read = checked(read)?;
+    let source = Source { name: "the options".into(), bytes: document.into() };
+    let read = without_errors(documents::read(vec![source]))?;
     let Some(AnyDocument::Encrypted(encrypted)) = read.documents.first().map(|document| &document.body) else {
-        return Err(Exit::Input);
+        return Err(CommandError::usage("the options do not describe an EncryptedConfig"));
     };
     let passphrase = Passphrases::default().of(encrypted as &Encrypted)?;
     if passphrase.expose().len() < SHORT {

@@ -1,13 +1,10 @@
 //! `machineadm explain`: what a kind or a field means.
-use crate::{cli::Explain, show};
+use crate::{cli::Explain, command_error::CommandError, show};
 use host::contract::Exit;
 
-pub(crate) fn run(asked: &Explain) -> Exit {
-    match documents::explain(asked.what.as_deref().unwrap_or_default()) {
-        Ok(text) => {
-            show::print(&text);
-            Exit::Done
-        }
-        Err(error) => super::wrong_use(&error.to_string()),
-    }
+pub(crate) fn run(asked: &Explain) -> Result<Exit, CommandError> {
+    let text = documents::explain(asked.what.as_deref().unwrap_or_default());
+    let text = text.map_err(|error| CommandError::usage(error.to_string()))?;
+    show::print(text)?;
+    Ok(Exit::Done)
 }

@@ -16,26 +16,21 @@ pub(crate) mod token;
 pub(crate) mod validate;
 pub(crate) mod version;
 
-use crate::{Cli, show};
+use crate::{Cli, command_error::CommandError, show};
 use clap::CommandFactory;
 use host::contract::Exit;
 
 /// Without a command: what there is.
-pub(crate) fn help() -> Exit {
-    show::print(&Cli::command().render_help().to_string());
-    Exit::Input
+pub(crate) fn help() -> Result<Exit, CommandError> {
+    show::print(Cli::command().render_help().to_string())?;
+    Ok(Exit::Input)
 }
 
-/// Wrong input, all of it; nothing was changed.
-pub(crate) fn wrong_input(problems: &[String]) -> Exit {
-    for problem in problems {
-        tell!("error: {problem}");
+/// What the parser answers instead of a command: `--help` and `--version` are results, the rest is invalid use.
+pub(crate) fn parser_answer(answer: &clap::Error) -> Result<Exit, CommandError> {
+    if answer.use_stderr() {
+        return Err(CommandError::report(Exit::Input, answer.to_string()));
     }
-    Exit::Input
-}
-
-/// Says what would be right.
-pub(crate) fn wrong_use(text: &str) -> Exit {
-    tell!("error: {text}\n\nFor more information, try '--help'.");
-    Exit::Input
+    show::print(answer.to_string())?;
+    Ok(Exit::Done)
 }

@@ -1,12 +1,15 @@
 //! A run, from its lock to its outcome: what `bootstrap` and `apply` share.
 use crate::{
+    api_servers::ApiServers,
     cli::Output,
-    context::{Configuration, Unusable, complain, fail, failed, machine},
+    command_error::{CommandError, all_succeeded},
+    context::{Configuration, Unusable, machine},
     show::{self, progress::Progress},
 };
 use engine::{
-    Event, Failure, LineRedactor, Mode, Outcome, PlanError, Redactor, SavedPlan, Wanted,
+    Done, Event, Failure, Label, LineRedactor, Mode, Outcome, PlanError, Prune, Redactor, SavedPlan, Wanted, World,
     outcome::{CONFIGURATION, END, START, State},
+    turns,
 };
 use host::{
     Inspect, Linux,
@@ -15,38 +18,43 @@ use host::{
 };
 use jiff::Timestamp;
 use serde_json::json;
-use std::path::Path;
+use std::{path::Path, time::Duration};
+
+/// How long a run waits for an API server that may be starting.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a run goes.
 pub(super) struct Run {
     pub(super) mode: Mode,
+    pub(super) prune: Prune,
     pub(super) output: Option<Output>,
     pub(super) started: Timestamp,
 }
 
 /// Locks the machine, or says who has it.
-pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, Exit> {
+pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, CommandError> {
     let who = format!("{command}, process {}, since {:.0}", std::process::id(), Timestamp::now());
-    match linux.lock(&who) {
-        Ok(Ok(lock)) => Ok(lock),
-        Ok(Err(holder)) => {
-            tell!("error: another run holds this machine: {}\nremedy: wait until it has ended", holder.0);
-            Err(Exit::Locked)
-        }
-        Err(error) => Err(failed(error)),
-    }
+    linux.lock(&who)?.map_err(|holder| {
+        CommandError::new(Exit::Locked, format!("another run holds this machine: {}", holder.0))
+            .with_remedy("wait until it has ended")
+    })
 }
 
 /// The machine for one run, whose caller holds the lock; what its commands print is shown without secrets.
-pub(super) fn machine_for(configuration: &Configuration, root: &Path) -> Result<Linux, Exit> {
+pub(super) fn machine_for(configuration: &Configuration, root: &Path) -> Result<Linux, CommandError> {
     let echo = LineRedactor::new(configuration.redactor.clone());
     machine(root, Box::new(move |line| tell!("  | {}", echo.redact(line))))
 }
 
 impl Run {
     /// Runs; the caller holds the lock.
-    pub(super) fn go(&self, configuration: &Configuration, reviewed: Option<&SavedPlan>, linux: &mut Linux) -> Exit {
-        let mut outcome = self.outcome(linux, &configuration.machine);
+    pub(super) fn go(
+        &self,
+        configuration: &Configuration,
+        reviewed: Option<&SavedPlan>,
+        linux: &mut Linux,
+    ) -> Result<Exit, CommandError> {
+        let mut outcome = self.outcome(linux, &configuration.wanted);
         let ended = match self.prepare(configuration, &linux.state(), &outcome) {
             Ok(()) => self.phases(configuration, reviewed, linux, &mut outcome),
             Err(error) => Err(failed_at(START, error)),
@@ -55,11 +63,10 @@ impl Run {
     }
 
     /// Ends before it could begin: its configuration is not to be had, or has turned out wrong.
-    pub(super) fn give_up(&self, unusable: Unusable, linux: &Linux) -> Exit {
+    pub(super) fn give_up(&self, unusable: Unusable, linux: &Linux) -> Result<Exit, CommandError> {
         // The outcome tells one problem.
-        if self.output.is_some() || unusable.read.report.notes.len() > 1 {
-            unusable.tell();
-        }
+        let has_more = self.output.is_some() || unusable.read.report.notes.len() > 1;
+        let all = if has_more { Err(unusable.error()) } else { Ok(()) };
         let Unusable { exit, why, read, fetched } = unusable;
         let cause = match exit {
             Exit::Input => PlanError::Wrong(why),
@@ -71,8 +78,9 @@ impl Run {
         }
         let outcome = self.outcome(linux, &Wanted::of(read.documents));
         // A report holds no secret of the documents: nothing is left to be taken out.
-        self.end(linux, outcome, Err(Failure { phase: CONFIGURATION, step: None, cause }), &Redactor::new([]));
-        exit
+        let failure = Failure::at(Label::added(CONFIGURATION), cause);
+        let ended = self.end(linux, outcome, Err(failure), &Redactor::new([])).map(|_| ());
+        all_succeeded([all, ended]).map(|()| exit).map_err(|error| error.with_exit(exit))
     }
 
     /// What is kept while the configuration is fetched.
@@ -85,22 +93,28 @@ impl Run {
     }
 
     /// Keeps and tells how it ended.
-    fn end(&self, linux: &Linux, mut outcome: Outcome, ended: Result<(), Failure>, redactor: &Redactor) -> Exit {
-        outcome.end(ended.as_ref().err(), redactor, Timestamp::now());
-        let kept = match self.conclude(linux, &outcome) {
+    fn end(
+        &self,
+        linux: &Linux,
+        mut outcome: Outcome,
+        ended: Result<Done, Failure>,
+        redactor: &Redactor,
+    ) -> Result<Exit, CommandError> {
+        outcome.end(ended.as_ref(), redactor, Timestamp::now());
+        let (ended, kept) = match (ended, self.conclude(linux, &outcome)) {
             // All is done, but nobody could tell after a reboot: that is no success, and must not look like one.
-            Err(error) if ended.is_ok() => {
-                outcome.end(Some(&failed_at(END, error)), redactor, Timestamp::now());
-                self.conclude(linux, &outcome)
+            (Ok(_), Err(error)) => {
+                let ended = Err(failed_at(END, error));
+                outcome.end(ended.as_ref(), redactor, Timestamp::now());
+                (ended, self.conclude(linux, &outcome))
             }
-            kept => kept,
+            both => both,
         };
         let place = if kept.is_ok() { contract::OUTCOME } else { contract::OUTCOME_FALLBACK };
-        self.report(&outcome, &linux.place_of(place));
-        if let Err(error) = kept {
-            complain(&error);
-        }
-        if outcome.state == State::Succeeded { Exit::Done } else { Exit::Failed }
+        let exit = exit_of(&ended);
+        let reported = self.report(&outcome, exit, &linux.place_of(place));
+        all_succeeded([reported, kept.map_err(CommandError::from)])?;
+        Ok(exit)
     }
 
     /// What must be on disk before the first change: the configuration, for a reboot to find, and that a run began.
@@ -126,18 +140,22 @@ impl Run {
         reviewed: Option<&SavedPlan>,
         linux: &mut Linux,
         outcome: &mut Outcome,
-    ) -> Result<(), Failure> {
-        let mut progress = Progress::new();
+    ) -> Result<Done, Failure> {
+        let wanted = &configuration.wanted;
+        let labels = turns(self.mode, wanted, self.prune).iter().map(|turn| turn.label.to_string()).collect();
+        let mut progress = Progress::new(labels);
         let state = linux.state();
         let mut watch = |event: Event<'_>| {
             outcome.note(&event, Timestamp::now());
             progress.note(&event);
-            if matches!(event, Event::Begins(_)) {
+            if matches!(event, Event::Starts(..)) {
                 // A report that can't be written must not stop the work it reports on; the end writes it again.
                 let _ = state.write(contract::OUTCOME, &outcome.bytes(), 0o600);
             }
         };
-        engine::bootstrap(self.mode, &configuration.machine, reviewed, linux, &mut watch)
+        let run = engine::Run { mode: self.mode, wanted, prune: self.prune, reviewed };
+        let mut world = World { host: linux, cluster: &ApiServers, patience: PATIENCE };
+        engine::bootstrap(&run, &mut world, &mut watch)
     }
 
     /// The outcome, and the marks that Cluster API's providers poll.
@@ -164,36 +182,54 @@ impl Run {
             // It is a node already, and nothing of it was touched.
             Some(failure) if failure.phase == CONFIGURATION && linux.file(contract::SUCCESS_KEPT)?.is_some() => kept,
             Some(failure) => {
-                let line = json!({"machine": outcome.machine, "phase": failure.phase, "cause": failure.cause});
-                state.write(contract::FAILURE, format!("{line}\n").as_bytes(), 0o600)?;
+                write_failure(linux, &failure.phase, &failure.cause)?;
                 state.remove(contract::SUCCESS)?;
                 kept.and_then(|()| state.remove(contract::SUCCESS_KEPT))
             }
         }
     }
 
-    fn report(&self, outcome: &Outcome, place: &Path) {
-        if let Some(output) = self.output {
-            show::machine_readable(outcome, output);
-            return;
-        }
-        let changes = outcome.phases.iter().flat_map(|phase| &phase.steps);
-        let changes = changes.filter(|step| step.state == State::Succeeded).count();
-        match &outcome.failure {
-            None => show::print(&format!(
-                "{}: {} done, {}\noutcome {}\n",
-                outcome.machine,
-                outcome.mode.name(),
-                if changes == 0 { "nothing to do".into() } else { show::count(changes, "step") },
-                place.display()
-            )),
-            Some(_) => {
-                fail(&show::status::text(outcome, &show::status::Now::Idle, Timestamp::now(), place));
+    /// Reports how the run ended. A report that standard output does not take is exit code 1, also where the run
+    /// succeeded: whoever reads standard output must not take what is missing for an answer. The run stands: its outcome
+    /// is on disk, and the success file, which boot tools poll, stays.
+    fn report(&self, outcome: &Outcome, exit: Exit, place: &Path) -> Result<(), CommandError> {
+        let printed = match (self.output, &outcome.failure) {
+            (Some(output), _) => show::machine_readable(outcome, output),
+            (None, None) => show::print(done(outcome, place)),
+            (None, Some(_)) => {
+                let text = show::status::text(outcome, &show::status::Now::Idle, Timestamp::now(), place);
+                return Err(CommandError::new(exit, text));
             }
-        }
+        };
+        let remedy = format!("the run has ended; its outcome is saved in {}", place.display());
+        printed.map_err(|lost| lost.with_remedy(remedy))
     }
 }
 
-const fn failed_at(phase: &'static str, error: host::Error) -> Failure {
-    Failure { phase, step: None, cause: PlanError::Look(error) }
+/// A run that succeeded, for people.
+fn done(outcome: &Outcome, place: &Path) -> String {
+    let changes = outcome.phases.iter().flat_map(|turn| &turn.steps);
+    let changes = changes.filter(|step| step.state == State::Succeeded).count();
+    let steps = if changes == 0 { "nothing to do".into() } else { show::count(changes, "step") };
+    let reboot = outcome.reboot.as_ref().map(|why| format!(", a reboot is needed: {why}")).unwrap_or_default();
+    format!("{}: {} done, {steps}{reboot}\noutcome {}\n", outcome.machine, outcome.mode.name(), place.display())
+}
+
+fn failed_at(stage: &str, error: host::Error) -> Failure {
+    Failure::at(Label::added(stage), PlanError::Look(error))
+}
+
+fn exit_of(ended: &Result<Done, Failure>) -> Exit {
+    match ended {
+        Ok(Done { reboot: None }) => Exit::Done,
+        Ok(Done { reboot: Some(_) }) => Exit::Reboot,
+        Err(failure) if failure.cause.needs_operator() => Exit::Person,
+        Err(_) => Exit::Failed,
+    }
+}
+
+/// The mark for whoever polls: why the machine is no node, in one line of JSON.
+pub(super) fn write_failure(linux: &Linux, phase: &str, cause: &str) -> host::Result<()> {
+    let line = json!({"machine": linux.name(), "phase": phase, "cause": cause});
+    linux.state().write(contract::FAILURE, format!("{line}\n").as_bytes(), 0o600)
 }

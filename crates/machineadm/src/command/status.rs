@@ -1,7 +1,8 @@
 //! `machineadm status`: what the last run did, and where it stopped.
 use crate::{
     cli::Status,
-    context::{failed, silent_machine},
+    command_error::CommandError,
+    context::silent_machine,
     show::{
         self,
         status::{Now, text},
@@ -15,21 +16,17 @@ use host::{
 use jiff::Timestamp;
 use std::path::Path;
 
-pub(crate) fn run(asked: &Status, root: &Path) -> Exit {
-    status(asked, root).unwrap_or_else(|exit| exit)
-}
-
-fn status(asked: &Status, root: &Path) -> Result<Exit, Exit> {
+pub(crate) fn run(asked: &Status, root: &Path) -> Result<Exit, CommandError> {
     let linux = silent_machine(root)?;
-    let Some((outcome, place)) = latest(&linux).map_err(failed)? else {
-        tell!("machineadm has not run here yet. To see what it would do: machineadm plan -f FILE");
-        return Ok(Exit::Failed);
+    let Some((outcome, place)) = latest(&linux)? else {
+        let text = "machineadm has not run here yet. To see what it would do: machineadm plan -f FILE\n";
+        return Err(CommandError::report(Exit::Failed, text));
     };
-    let now = linux.lock_holder().map_err(failed)?.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
+    let now = linux.lock_holder()?.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
     match asked.output {
         Some(output) => show::machine_readable(&outcome, output),
-        None => show::print(&text(&outcome, &now, Timestamp::now(), &linux.place_of(place))),
-    }
+        None => show::print(text(&outcome, &now, Timestamp::now(), &linux.place_of(place))),
+    }?;
     Ok(match (outcome.state, now) {
         (State::Succeeded, _) | (State::Running, Now::AtWork(_)) => Exit::Done,
         _ => Exit::Failed,

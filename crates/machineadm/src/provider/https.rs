@@ -15,18 +15,32 @@ use zeroize::Zeroizing;
 /// One attempt; a server that trickles must not use up the time of all attempts.
 const ATTEMPT: Duration = Duration::from_secs(60);
 
-pub(super) struct Https;
+/// Fetches over https.
+pub(super) struct Https {
+    /// How long a fetch may take with all its retries, whatever its document says; an operator who only looks does not
+    /// wait for a server that does not answer.
+    pub(super) longest: Duration,
+}
+
+impl Https {
+    /// As long as the documents say.
+    pub(super) const PATIENT: Self = Self { longest: Duration::MAX };
+
+    fn get(&self, request: &Request<'_>, limit: usize) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        get(&Request { timeout: request.timeout.min(self.longest), ..*request }, limit)
+    }
+}
 
 impl RemoteProvider for Https {
     fn fetch(&self, request: &Request<'_>) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
-        get(request, request.limit)
+        self.get(request, request.limit)
     }
 }
 
 impl PassphraseProvider for Https {
     fn passphrase(&self, request: &Request<'_>) -> Result<Secret<Vec<u8>>, ProviderError> {
         // A line end may stand behind the longest.
-        get(request, request.limit + 2).map(without_line_end)
+        self.get(request, request.limit + 2).map(without_line_end)
     }
 }
 

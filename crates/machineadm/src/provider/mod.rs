@@ -5,7 +5,7 @@ mod file;
 mod https;
 mod patience;
 
-use crate::context::fail;
+use crate::command_error::CommandError;
 use descriptor::Descriptor;
 use documents::{
     AnyDocument, Fault, Given, PassphraseProvider, ProviderError, Read, RemoteProvider, Request, Rights, Secret,
@@ -28,19 +28,38 @@ fn remote_providers<'a>(https: &'a Keeping<'a>) -> [(&'static str, &'a dyn Remot
 }
 
 /// Who fetches passphrases.
-fn passphrase_providers(descriptor: &Descriptor) -> [(&'static str, &dyn PassphraseProvider); 3] {
-    [("file", &File), ("descriptor", descriptor), ("https", &Https)]
+fn passphrase_providers<'a>(
+    descriptor: &'a Descriptor,
+    https: &'a Https,
+) -> [(&'static str, &'a dyn PassphraseProvider); 3] {
+    [("file", &File), ("descriptor", descriptor), ("https", https)]
 }
 
 /// How long a person waits for a passphrase at most.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How long a fetch may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// As long as the documents say: a run waits for its network.
+    AsConfigured,
+    /// A few seconds: somebody only looks, and learns what could not be asked.
+    Briefly,
+}
+
+/// A few seconds.
+const BRIEFLY: Duration = Duration::from_secs(5);
+
 /// Reads all that a configuration points to or seals.
-pub(crate) fn expand(given: Given, identity: Identity, fetched: &Fetched) -> Read {
-    let https = Keeping { provider: &Https, fetched };
-    let remote = &remote_providers(&https);
+pub(crate) fn expand(given: Given, identity: Identity, fetched: &Fetched, waiting: Waiting) -> Read {
+    let https = match waiting {
+        Waiting::AsConfigured => Https::PATIENT,
+        Waiting::Briefly => Https { longest: BRIEFLY },
+    };
+    let keeping = Keeping { provider: &https, fetched };
+    let remote = &remote_providers(&keeping);
     let descriptor = Descriptor::default();
-    let passphrase = &passphrase_providers(&descriptor);
+    let passphrase = &passphrase_providers(&descriptor, &https);
     let begun = Instant::now();
     let (now, elapsed) = (Timestamp::now(), &|| begun.elapsed());
     given.expand(&Surroundings { identity, now, elapsed, remote, passphrase })
@@ -66,23 +85,20 @@ impl Passphrases {
         }
     }
 
-    /// Fetches the passphrase of an EncryptedConfig; what went wrong goes to standard error.
-    pub(crate) fn of(&self, encrypted: &Encrypted) -> Result<Secret<Vec<u8>>, Exit> {
+    /// Fetches the passphrase of an EncryptedConfig.
+    pub(crate) fn of(&self, encrypted: &Encrypted) -> Result<Secret<Vec<u8>>, CommandError> {
         let shown = without_secrets(encrypted.passphrase_uri.expose());
         self.fetched(encrypted, &shown).map_err(|ProviderError { message, hint, fault }| {
-            fail(&format!("no passphrase from {shown}: {message}"));
-            if let Some(hint) = hint {
-                tell!("remedy: {hint}");
-            }
-            match fault {
+            let exit = match fault {
                 Fault::Document => Exit::Input,
                 Fault::World => Exit::Failed,
-            }
+            };
+            CommandError::new(exit, format!("no passphrase from {shown}: {message}")).with_remedies(hint)
         })
     }
 
     fn fetched(&self, encrypted: &Encrypted, shown: &str) -> Result<Secret<Vec<u8>>, ProviderError> {
-        let providers = passphrase_providers(&self.descriptor);
+        let providers = passphrase_providers(&self.descriptor, &Https::PATIENT);
         let Some((_, provider)) = providers.iter().find(|(known, _)| *known == encrypted.provider) else {
             let known = providers.map(|(known, _)| known).join(", ");
             return Err(ProviderError::new(format!("the provider is none of the built-in ones: {known}")));

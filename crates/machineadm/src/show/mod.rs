@@ -3,22 +3,21 @@ pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod status;
 pub(crate) mod tokens;
-mod yaml;
 
-use crate::{cli::Output, context::fail};
-use engine::Provenance;
-use host::contract::Exit;
+use crate::{cli::Output, command_error::CommandError};
+use engine::{Provenance, outcome::chain};
+use objects::yaml;
 use serde::Serialize;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 /// Prints a result for programs.
-pub(crate) fn machine_readable(value: &impl Serialize, output: Output) {
-    let value = serde_json::to_value(value).unwrap_or_default();
-    let text = match output {
-        Output::Json => format!("{}\n", serde_json::to_string_pretty(&value).unwrap_or_default()),
-        Output::Yaml => yaml::render(&value),
-    };
-    print(&text);
+pub(crate) fn machine_readable(value: &impl Serialize, output: Output) -> Result<(), CommandError> {
+    let no_json = |error| CommandError::failed(format!("cannot write the result as JSON: {error}"));
+    let value = serde_json::to_value(value).map_err(no_json)?;
+    print(match output {
+        Output::Json => format!("{value:#}\n"),
+        Output::Yaml => yaml::write(&value),
+    })
 }
 
 /// Tells people something, on standard error. That nobody listens any more, or that the disk of a log is full, must not
@@ -27,15 +26,16 @@ pub(crate) fn tell(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Prints a result; a reader that went away is no failure of ours.
-pub(crate) fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush());
-}
-
-/// Hands over a result that somebody keeps: what can't be written is a failure.
-pub(crate) fn hand_over(bytes: &[u8]) -> Result<(), Exit> {
-    let written = std::io::stdout().write_all(bytes).and_then(|()| std::io::stdout().flush());
-    written.map_err(|error| fail(&format!("cannot write the result: {}", error.kind())))
+/// Prints a result, or a part of one; nothing else writes to standard output. A result that cannot be written, for
+/// example because a disk is full, is a failure. A reader that has gone away, such as `head`, wanted no more of it.
+pub(crate) fn print(result: impl AsRef<[u8]>) -> Result<(), CommandError> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(result.as_ref()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(CommandError::failed(format!("cannot write the result to standard output: {}", chain(&error))))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Where documents came from, unless all stood in one file that was given.

@@ -2,7 +2,7 @@
 use super::{count, padded, sign, sources};
 use engine::{Line, PlanView};
 
-/// Renders a plan; phases without anything to say are left out.
+/// Renders a plan; turns without anything to say are left out.
 pub(crate) fn text(plan: &PlanView) -> String {
     let mut text =
         format!("{}: {}, {}, {}\n", plan.machine, plan.mode.name(), count(plan.documents, "document"), changes(plan));
@@ -13,9 +13,10 @@ pub(crate) fn text(plan: &PlanView) -> String {
         if phase.steps.is_empty() && phase.remarks.is_empty() && phase.known_after.is_none() {
             continue;
         }
-        text.push_str(&format!("\n  {}\n", phase.name));
+        let number = phase.document.map(|number| number.to_string()).unwrap_or_default();
+        text.push_str(&format!("\n{number:>3}  {}\n", phase.name));
         phase.steps.iter().for_each(|line| text.push_str(&step(line, width)));
-        if let Some(earlier) = phase.known_after {
+        if let Some(earlier) = &phase.known_after {
             text.push_str(&format!("    · known after {earlier}\n"));
         }
         for remark in &phase.remarks {

@@ -1,6 +1,6 @@
 //! What a run shows while it works: a moving line on a terminal, one plain line per change in a boot log.
 use super::lively;
-use engine::{Event, Line};
+use engine::{Event, Line, Remark};
 use std::{
     sync::{Arc, Condvar, Mutex, PoisonError},
     thread::JoinHandle,
@@ -11,7 +11,7 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// Shows a run.
 pub(crate) struct Progress {
-    phase: &'static str,
+    labels: Vec<String>,
     ticker: Option<Ticker>,
 }
 
@@ -28,22 +28,30 @@ struct Shown {
 }
 
 impl Progress {
-    /// For a run that begins.
-    pub(crate) fn new() -> Self {
-        Self { phase: "", ticker: lively().then(Ticker::start) }
+    /// For a run that starts, with the names of its turns.
+    pub(crate) fn new(labels: Vec<String>) -> Self {
+        Self { labels, ticker: lively().then(Ticker::start) }
     }
 
     /// Shows an event.
     pub(crate) fn note(&mut self, event: &Event<'_>) {
         match event {
-            Event::Phase(name) => {
-                self.phase = name;
-                self.show(name);
+            Event::Turn(turn) => self.show(self.name(*turn)),
+            Event::Starts(turn, _, step) => self.show(&format!("{}: {}", self.name(*turn), Line::of(step))),
+            Event::Done(turn, _, step) if step.is_change() => {
+                self.line(&format!("{}: {}", self.name(*turn), Line::of(step)));
             }
-            Event::Begins(step) => self.show(&format!("{}: {}", self.phase, Line::of(step))),
-            Event::Done(step) if step.is_change() => self.line(&format!("{}: {}", self.phase, Line::of(step))),
-            Event::Planned(_) | Event::Done(_) | Event::Through => {}
+            Event::Again(act) => self.line(&format!("{act} was interrupted before: undone, starting again")),
+            Event::Planned(turn, planned) => {
+                let stale = planned.remarks.iter().filter(|remark| matches!(remark, Remark::Stale { .. }));
+                stale.for_each(|remark| self.line(&format!("{}: {remark}", self.name(*turn))));
+            }
+            Event::Done(..) | Event::Through(_) => {}
         }
+    }
+
+    fn name(&self, turn: usize) -> &str {
+        self.labels.get(turn).map(String::as_str).unwrap_or_default()
     }
 
     /// A line that stays.

@@ -1,6 +1,6 @@
 //! An outcome for people.
 use super::{count, padded, sign, sources};
-use engine::outcome::{CONFIGURATION, END, FailureOutcome, Outcome, PhaseOutcome, START, State};
+use engine::outcome::{CONFIGURATION, END, FailureOutcome, Outcome, START, State, TurnOutcome};
 use jiff::{Timestamp, tz::TimeZone};
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(crate) fn verdict(outcome: &Outcome, now: &Now) -> String {
         }
         (State::Running | State::NotReached, _) => {
             let at = outcome.phases.iter().find(|phase| phase.state == State::Running);
-            format!("CUT SHORT{}", at.map(|phase| format!(" at {}", phase.name)).unwrap_or_default())
+            format!("INTERRUPTED{}", at.map(|phase| format!(" at {}", phase.name)).unwrap_or_default())
         }
     }
 }
@@ -36,7 +36,7 @@ pub(crate) fn text(outcome: &Outcome, now: &Now, clock: Timestamp, place: &Path)
         (None, Now::Idle) => None,
     };
     let took = end.map(|end| format!(", {} s", tenths(end.duration_since(outcome.started).as_secs_f64())));
-    let started = outcome.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S UTC");
+    let started = outcome.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%SZ");
     let mut text = format!(
         "{}  {}   {}, started {started}{}\n{}\n",
         outcome.machine,
@@ -49,17 +49,22 @@ pub(crate) fn text(outcome: &Outcome, now: &Now, clock: Timestamp, place: &Path)
     for place in [CONFIGURATION, START] {
         text.push_str(&failed_at(place).map(failure_lines).unwrap_or_default());
     }
+    let width = outcome.phases.iter().map(|turn| title(turn).chars().count()).max().unwrap_or_default().clamp(18, 60);
     for phase in &outcome.phases {
-        text.push_str(&phase_line(phase));
-        text.push_str(&failed_at(&phase.name).map(failure_lines).unwrap_or_default());
+        text.push_str(&turn_line(phase, width));
+        let failure = failed_at(&phase.name).filter(|failure| failure.document == phase.document);
+        text.push_str(&failure.map(failure_lines).unwrap_or_default());
     }
     text.push_str(&failed_at(END).map(failure_lines).unwrap_or_default());
+    if let Some(why) = &outcome.reboot {
+        text.push_str(&format!("    A reboot is needed: {why}\n"));
+    }
     text.push_str(&next_step(outcome, now));
     text.push_str(&format!("\noutcome {}\n", place.display()));
     text
 }
 
-fn phase_line(phase: &PhaseOutcome) -> String {
+fn turn_line(phase: &TurnOutcome, width: usize) -> String {
     let (mark, time) = match phase.state {
         State::Succeeded => ("✔", format!("{} s", tenths(phase.seconds))),
         State::Failed => ("✘", format!("{} s", tenths(phase.seconds))),
@@ -73,19 +78,27 @@ fn phase_line(phase: &PhaseOutcome) -> String {
         State::Succeeded => done_in_words(phase),
         State::Failed | State::Running => format!("{done} of {}", count(phase.steps.len(), "step")),
     };
-    let mut text = format!("  {} {} {:>8}   {what}\n", sign(mark), padded(&phase.name, 18), time);
+    let mut text = format!("  {} {} {:>8}   {what}\n", sign(mark), padded(&title(phase), width), time);
     for remark in &phase.remarks {
         text.push_str(&format!("        {remark}\n"));
     }
     text
 }
 
+/// A document with its place in the stream.
+fn title(turn: &TurnOutcome) -> String {
+    match turn.document {
+        Some(number) => format!("{number} {}", turn.name),
+        None => turn.name.clone(),
+    }
+}
+
 /// What was done, as one would tell it: `2 created, containerd restarted`.
-fn done_in_words(phase: &PhaseOutcome) -> String {
+fn done_in_words(phase: &TurnOutcome) -> String {
     let actions: Vec<(&str, &str)> = phase.steps.iter().filter_map(|step| step.what.split_once(' ')).collect();
     let of = |wanted: &str| actions.iter().filter(|(action, _)| *action == wanted).count();
     let mut words = Vec::new();
-    for (action, word) in [("create", "created"), ("change", "changed")] {
+    for (action, word) in [("create", "created"), ("change", "changed"), ("delete", "deleted")] {
         match of(action) {
             0 => {}
             many => words.push(format!("{many} {word}")),
@@ -125,7 +138,7 @@ fn next_step(outcome: &Outcome, now: &Now) -> String {
     let has_started = outcome.failure.as_ref().is_none_or(|failure| failure.phase != START);
     match (outcome.state, now) {
         (State::Failed | State::Running, Now::Idle) if has_started && outcome.mode == engine::Mode::Provision => {
-            "    Then:    machineadm bootstrap   (goes on with the configuration that was kept)\n".into()
+            "    Then:    machineadm bootstrap   (continues with the saved configuration)\n".into()
         }
         (State::Failed | State::Running, Now::Idle) => "    Then:    run it again\n".into(),
         (_, Now::AtWork(who)) => format!("    at work: {who}\n"),

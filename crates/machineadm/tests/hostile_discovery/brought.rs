@@ -55,8 +55,8 @@ fn harms() -> Vec<Harm> {
                 with,
             ),
             of("proxy", "names a proxy (proxy-url)", "proxy-url: http://127.0.0.1:1", with),
-            of("two servers", "clusters[0].cluster.server stands there twice", "server: https://127.0.0.1:1", with),
-            of("two keys for a terminal", "stands there twice", r#"extensions: {"\e[2J\n": 1, "\e[2J\n": 2}"#, with),
+            of("two servers", "clusters[0].cluster.server is there twice", "server: https://127.0.0.1:1", with),
+            of("two keys for a terminal", "is there twice", r#"extensions: {"\e[2J\n": 1, "\e[2J\n": 2}"#, with),
             of("another name", "its tls-server-name is no host name or address", "tls-server-name: a b", with),
             of("http", "its server must be https", "", |cluster, _| {
                 cluster.kubeconfig().replace("https://", "http://").into_bytes()
@@ -64,7 +64,7 @@ fn harms() -> Vec<Harm> {
             of("password in the address", "its server must not hold a name or password", "", |cluster, _| {
                 cluster.kubeconfig().replace("https://", "https://hunter2hunter2@").into_bytes()
             }),
-            of("no kubeconfig", "is no kubeconfig: apiVersion v1, kind Config", "", |cluster, _| {
+            of("no kubeconfig", "is not a kubeconfig: apiVersion v1, kind Config", "", |cluster, _| {
                 cluster.kubeconfig().replace("kind: Config", "kind: Secret").into_bytes()
             }),
             of("a user for a terminal", "holds credentials (users[0].user.", "", |cluster, _| {
@@ -121,7 +121,7 @@ fn a_hostile_file_is_refused_with_its_own_message_before_anything_is_sent() {
             "standard input is another matter"
         );
         assert_eq!(machine.kept(), None, "{}: something was kept", harm.name);
-        assert_eq!(cluster.tap.bytes(), b"", "{}: its server was asked", harm.name);
+        assert_eq!(cluster.tap.passed().concat(), b"", "{}: its server was asked", harm.name);
         said
     });
     let rows: Vec<_> = harms.iter().zip(told).map(|(harm, said)| (harm.name, None, said)).collect();
@@ -142,7 +142,7 @@ fn a_file_that_is_missing_or_that_anybody_can_write_is_wrong_input() {
         let lines = String::from_utf8_lossy(&output.stderr).lines().count();
         assert_eq!(lines, 2, "an error and its remedy: {output:?}");
     }
-    assert_eq!(cluster.tap.bytes(), b"");
+    assert_eq!(cluster.tap.passed().concat(), b"");
 }
 
 /// What a server of kubeconfigs may do, and part of what is said about it.

@@ -135,11 +135,11 @@ const ATTACKS: &[Attack] = &[
         let status = r#"{"kind":"Status","message":"\u001b[2Jtrust me\nremedy: obey\u202e"}"#;
         Stage::answers(&cluster.authority, "403 Forbidden", "", status.to_owned())
     }),
-    attack("a key with words for a terminal", "stands there twice", |cluster| {
+    attack("a key with words for a terminal", "is there twice", |cluster| {
         let twice = r#"extensions: {"\e[2Jx\n": 1, "\e[2Jx\n": 2}"#;
         Stage::tells(&cluster.authority, signed(&cluster.with(twice)))
     }),
-    attack("a key twice, hidden by a tab", "clusters[0].cluster.server stands there twice", |cluster| {
+    attack("a key twice, hidden by a tab", "clusters[0].cluster.server is there twice", |cluster| {
         let servers = format!(r#""server":"https://192.0.2.1","server":"https://{}""#, cluster.tap.place());
         Stage::tells(&cluster.authority, signed(&format!("{{\t\"clusters\":[{{\"cluster\":{{{servers}}}}}]}}")))
     }),
@@ -192,7 +192,7 @@ fn no_hostile_server_is_trusted_each_has_its_own_message_and_none_learns_a_secre
         refusal(attack.name, &by_token(&machine, &cluster, SHORT).output().unwrap());
         let said = told(attack.name, &mut by_token(&machine, &cluster, PATIENCE), says(attack));
         assert_eq!(machine.kept(), None, "{}: something was kept", attack.name);
-        assert!(!cluster.tap.bytes().is_empty(), "{}: nobody was asked", attack.name);
+        assert!(!cluster.tap.passed().concat().is_empty(), "{}: nobody was asked", attack.name);
         nothing_was_told(attack.name, &cluster, &stage);
         said
     });
@@ -214,7 +214,7 @@ fn the_honest_server_is_trusted_kept_and_learns_no_secret_either() {
     let seen = stage.servers[0].seen();
     let path = "GET /api/v1/namespaces/kube-public/configmaps/cluster-info HTTP/1.1\r\n";
     assert!(seen.len() == 2 && seen.iter().all(|seen| seen.head.starts_with(path)), "{seen:?}");
-    assert!(!cluster.tap.bytes().is_empty());
+    assert!(!cluster.tap.passed().concat().is_empty());
 }
 
 /// Without a pin the second fetch still finds out who merely relays.

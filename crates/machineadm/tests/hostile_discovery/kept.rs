@@ -176,9 +176,12 @@ fn what_is_kept_and_was_tampered_with_is_not_used() {
     let swapped = text.replace(&cluster.pin(), &other.pin());
     for (content, says) in [(swapped.as_str(), "does not fit its own pins"), ("{", "is damaged")] {
         std::fs::write(&file, content).unwrap();
-        let asked = cluster.tap.bytes().len();
+        let asked = cluster.tap.passed().concat().len();
         let said = refusal(says, &machine.discover(&["--refresh"]).output().unwrap());
         assert!(said.contains(says) && said.contains(&file.display().to_string()), "{said}");
-        assert_eq!((machine.kept().unwrap(), cluster.tap.bytes().len()), (content.as_bytes().to_vec(), asked));
+        assert_eq!(
+            (machine.kept().unwrap(), cluster.tap.passed().concat().len()),
+            (content.as_bytes().to_vec(), asked)
+        );
     }
 }

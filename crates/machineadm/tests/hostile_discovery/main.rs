@@ -8,6 +8,5 @@ mod heard;
 mod kept;
 mod stage;
 mod stored;
-mod tapped;
 mod telling;
 mod watched;

@@ -1,6 +1,5 @@
 //! A cluster that can be discovered, and what a hostile server may put in its place.
-use crate::tapped::Tapped;
-use discovery::{BootstrapToken, ClusterInfo, Pin, certificate, jws};
+use discovery::{BootstrapToken, ClusterInfo, Pin, certificate::CaBundle, jws};
 use serde_json::json;
 use std::{
     io::{self, Write},
@@ -8,7 +7,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use testbed::fake::{Authority, FakeServer, Seen, Tls, answer};
+use testbed::fake::{Authority, FakeServer, Seen, Tls, Wiretap, answer};
 
 pub(crate) const TOKEN: &str = "abcdef.3k9x0q2m7w5v8t1z";
 pub(crate) const SECRET: &str = "3k9x0q2m7w5v8t1z";
@@ -18,16 +17,16 @@ pub(crate) const PASSWORD: &str = "hunter2hunter2";
 /// The cluster that is meant: its authority, and its address, behind which anybody may stand.
 pub(crate) struct Cluster {
     pub(crate) authority: Arc<Authority>,
-    pub(crate) tap: Tapped,
+    pub(crate) tap: Wiretap,
 }
 
 impl Cluster {
     pub(crate) fn new() -> Self {
-        Self { authority: Arc::new(Authority::new()), tap: Tapped::start() }
+        Self { authority: Arc::new(Authority::new()), tap: Wiretap::start() }
     }
 
     pub(crate) fn pin(&self) -> String {
-        Pin::of(&certificate::bundle(self.authority.pem().as_bytes()).unwrap()[0]).to_string()
+        Pin::of(&ca_bundle(&self.authority.pem()).certificates()[0]).to_string()
     }
 
     /// Its kubeconfig.
@@ -46,9 +45,13 @@ impl Cluster {
     }
 }
 
+fn ca_bundle(pem: &str) -> CaBundle {
+    CaBundle::read(pem.as_bytes().to_vec()).unwrap()
+}
+
 pub(crate) fn kubeconfig(server: &str, roots: &str) -> String {
-    let info = ClusterInfo { server: server.to_owned(), roots: roots.as_bytes().to_vec(), tls_server_name: None };
-    info.kubeconfig()
+    let roots = if roots.is_empty() { CaBundle::default() } else { ca_bundle(roots) };
+    ClusterInfo::new(server.to_owned(), roots, None).unwrap().kubeconfig()
 }
 
 pub(crate) fn token(text: &str) -> BootstrapToken {

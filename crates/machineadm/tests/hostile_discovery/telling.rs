@@ -109,7 +109,7 @@ fn a_machine_that_cannot_keep_a_cluster_asks_nobody() {
     fs::write(machine.path().join("var"), "").unwrap();
     let said = refusal("no directory", &by_token(&machine, &cluster, "10m").output().unwrap());
     assert!(said.contains("is not a directory"), "{said}");
-    assert_eq!(cluster.tap.bytes(), b"");
+    assert_eq!(cluster.tap.passed().concat(), b"");
 }
 
 /// Root may write everywhere, so that somebody else has to try.
@@ -133,5 +133,5 @@ fn whoever_may_not_write_asks_nobody() {
     fs::set_permissions(machine.path(), fs::Permissions::from_mode(0o755)).unwrap();
     assert!(refusal("not allowed", &output).contains("Permission denied"), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("remedy: run as root"), "{output:?}");
-    assert_eq!(cluster.tap.bytes(), b"");
+    assert_eq!(cluster.tap.passed().concat(), b"");
 }

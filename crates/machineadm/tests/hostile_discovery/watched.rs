@@ -111,7 +111,7 @@ fn masked(text: &str) -> String {
 /// Nothing secret went over the wire, neither in clear nor to whom the connection was encrypted for, nobody was asked
 /// anything but for cluster-info, and nobody came where nobody may.
 pub(crate) fn nothing_was_told(name: &str, cluster: &Cluster, stage: &Stage) {
-    searched(name, &cluster.tap.bytes());
+    searched(name, &cluster.tap.passed().concat());
     for seen in stage.servers.iter().flat_map(testbed::fake::FakeServer::seen) {
         searched(name, &[seen.head.as_bytes(), &seen.body].concat());
         assert!(!seen.identified && seen.body.is_empty(), "{name}: {seen:?}");

@@ -47,7 +47,7 @@ spec:
     shell: |
       echo "$WORD" > /var/lib/script
     environment: {WORD: from-the-environment}
-  - {name: always, argv: [/bin/sh, -c, "echo always > /var/lib/always"], run: always, when: after}
+  - {name: always, argv: [/bin/sh, -c, "echo always > /var/lib/always"], run: always}
 "#;
 
 /// Lays out a tree and its configuration in a directory; says where both are.

@@ -37,7 +37,7 @@ impl Search {
 
 /// As it is, in hexadecimal, and in base64 at each of the three places where it can begin.
 fn forms(word: &str) -> Vec<String> {
-    let hex: String = word.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = objects::hex::encode(word.as_bytes());
     let shifted = (0..3).map(|before| {
         let whole = BASE64_STANDARD_NO_PAD.encode([&vec![0; before], word.as_bytes()].concat());
         // Letters that also depend on what stands before and behind are left out.

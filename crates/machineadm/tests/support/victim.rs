@@ -58,9 +58,9 @@ impl Victim {
         self.refuses_all(&self.remote("/a", more), why)
     }
 
-    /// Bootstraps in vain: wrong input, said in these words, nothing changed and nothing told.
+    /// Bootstraps in vain: invalid input, said in these words, and nothing changed but the mark for whoever polls.
     pub(crate) fn refuses_all(&self, configuration: &str, why: &str) -> usize {
-        self.in_vain(configuration, why, 2, &[])
+        self.in_vain(configuration, why, 2, &["/run/cluster-api", host::contract::FAILURE])
     }
 
     /// Bootstraps in vain, because what is there can't be had: the outcome says so, and the configuration is kept.

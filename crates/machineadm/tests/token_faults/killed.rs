@@ -7,7 +7,7 @@ use crate::{
     holding::{Hold, Holding},
 };
 use cluster::{ApiServer, Effect, Precondition};
-use discovery::{ClusterInfo, rbac::bootstrap_objects};
+use discovery::{ClusterInfo, certificate::CaBundle, rbac::bootstrap_objects};
 use std::process::Output;
 use testbed::{
     Result,
@@ -47,7 +47,7 @@ fn has(api: &ApiServer, path: &str) -> bool {
 fn reset(plane: &ControlPlane) -> Result<()> {
     let all = "--field-selector=type=bootstrap.kubernetes.io/token";
     plane.kubectl(&["--namespace=kube-system", "delete", "secrets", all])?;
-    let info = ClusterInfo { server: plane.url(0)?, roots: Vec::new(), tls_server_name: None };
+    let info = ClusterInfo::new(plane.url(0)?, CaBundle::default(), None).unwrap();
     for object in bootstrap_objects(&info) {
         let deleted = connect(&plane.kubeconfig()).delete(&object.path(), &Precondition::default(), Effect::Real);
         assert!(deleted.is_ok(), "{deleted:?}");

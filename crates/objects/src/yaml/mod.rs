@@ -1,9 +1,12 @@
-//! From the text of one document to a tree of values, as the readers of Kubernetes' programs see it: YAML 1.1, with anchors, in limits.
+//! From the text of one document to a tree of values, as the readers of Kubernetes' programs see it (YAML 1.1, with
+//! anchors, in limits), and back.
+mod block;
 mod builder;
 mod flow;
 mod json;
 mod limits;
 mod scalars;
+mod write;
 
 use crate::wipe;
 use builder::Builder;
@@ -12,7 +15,9 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 use scalars::plain;
 use serde_json::Value;
 
+pub use block::{Sink, write_behind};
 pub use flow::signs_in_brackets;
+pub use write::{write, write_stream};
 
 /// A document as a tree.
 pub struct Tree {

@@ -1,8 +1,7 @@
 //! The kubeadm-config ConfigMap of a cluster, read and written.
-use crate::{command::api, context::fail};
+use crate::{command::api, command_error::CommandError};
 use cluster::{ApiServer, Effect, Replaced, Value};
 use engine::outcome::chain;
-use host::contract::Exit;
 use std::path::PathBuf;
 
 const PATH: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
@@ -12,25 +11,25 @@ pub(super) struct ClusterMap(ApiServer);
 
 impl ClusterMap {
     /// Of the cluster that a kubeconfig names.
-    pub(super) fn of(kubeconfig: &str) -> Result<Self, Exit> {
+    pub(super) fn of(kubeconfig: &str) -> Result<Self, CommandError> {
         api::connect(api::kubeconfig(&Some(PathBuf::from(kubeconfig)))?).map(Self)
     }
 
     /// The map as JSON, with the version that a later write is compared with.
-    pub(super) fn get(&self) -> Result<String, Exit> {
+    pub(super) fn get(&self) -> Result<String, CommandError> {
         let map = self.0.get(PATH).map_err(|error| failed("read", &error))?;
-        let none = || fail("the cluster has no kubeadm-config: was it made with kubeadm?");
+        let none = || CommandError::failed("the cluster has no kubeadm-config: was it made with kubeadm?");
         map.map(|map| map.to_string()).ok_or_else(none)
     }
 
     /// Writes it; `false` if somebody else has written it since it was read.
-    pub(super) fn replace(&self, map: &str) -> Result<bool, Exit> {
-        let map: Value = serde_json::from_str(map).map_err(|_| fail("the edited map is no JSON"))?;
+    pub(super) fn replace(&self, map: &str) -> Result<bool, CommandError> {
+        let map: Value = serde_json::from_str(map).map_err(|_| CommandError::failed("the edited map is no JSON"))?;
         let replaced = self.0.replace(PATH, &map, Effect::Real).map_err(|error| failed("write", &error))?;
         Ok(matches!(replaced, Replaced::Replaced(_)))
     }
 }
 
-fn failed(verb: &str, error: &cluster::Error) -> Exit {
-    fail(&format!("cannot {verb} kubeadm-config: {}", chain(error)))
+fn failed(verb: &str, error: &cluster::Error) -> CommandError {
+    CommandError::failed(format!("cannot {verb} kubeadm-config: {}", chain(error)))
 }

@@ -4,7 +4,10 @@ use super::{
     input::{Configuration, configurations},
     losses,
 };
-use crate::show;
+use crate::{
+    command_error::{CommandError, all_succeeded},
+    show,
+};
 use host::contract::Exit;
 use kubeadm::{
     ApiVersion, ComponentConfig, Converted, Flag, Loss, Note, Rules, Severity, Strictness, Target, WireDocument,
@@ -12,30 +15,29 @@ use kubeadm::{
 };
 use serde::Serialize;
 
-pub(super) fn run(asked: &Convert) -> Result<Exit, Exit> {
+pub(super) fn run(asked: &Convert) -> Result<Exit, CommandError> {
     let target = super::target(&asked.kubernetes_version, asked.api_version.as_deref())?;
     let configurations = configurations(&asked.files)?;
     let single = asked.is_single(&configurations);
-    let results: Vec<_> = configurations
-        .iter()
-        .map(|configuration| {
-            if !single {
-                tell!("# {}", configuration.name());
-            }
-            one(configuration, &target, asked)
-        })
-        .collect();
-    let refused = results.iter().any(|result| result.as_ref().is_none_or(|result| result.refused));
-    match asked.output {
-        Some(output) if single => {
-            if let Some(Some(result)) = results.first() {
-                show::machine_readable(result, output);
-            }
+    let mut outcomes = Vec::new();
+    let mut results = Vec::new();
+    for configuration in &configurations {
+        let Attempt { outcome, messages } = one(configuration, &target, asked);
+        let heading = if single { String::new() } else { format!("# {}\n", configuration.name()) };
+        match &outcome {
+            Some(outcome) if !outcome.refused => tell_on!("{heading}{messages}"),
+            _ => results.push(Err(CommandError::report(Exit::Input, heading + &messages))),
         }
-        Some(output) => show::machine_readable(&results.iter().flatten().collect::<Vec<_>>(), output),
-        None => print(&results, single),
+        outcomes.extend(outcome);
     }
-    Ok(if refused { Exit::Input } else { Exit::Done })
+    results.push(match (asked.output, outcomes.first()) {
+        (Some(output), Some(outcome)) if single => show::machine_readable(outcome, output),
+        (Some(_), None) if single => Ok(()),
+        (Some(output), _) => show::machine_readable(&outcomes, output),
+        (None, _) => print(&outcomes, single),
+    });
+    all_succeeded(results)?;
+    Ok(Exit::Done)
 }
 
 impl Convert {
@@ -65,27 +67,31 @@ struct Outcome {
     yaml: String,
 }
 
-/// Converts one configuration; `None` if it can't be read. What people have to know goes to standard error.
-fn one(configuration: &Configuration, target: &Target, asked: &Convert) -> Option<Outcome> {
+/// How the conversion of one configuration ended.
+struct Attempt {
+    /// `None` if it can't be read.
+    outcome: Option<Outcome>,
+    /// For people: problems, losses, flags and notes.
+    messages: String,
+}
+
+fn one(configuration: &Configuration, target: &Target, asked: &Convert) -> Attempt {
     let strictness = if asked.tolerant { Strictness::Tolerant } else { Strictness::Strict };
     let read = configuration.read(Rules { strictness, minor: None });
-    for problem in &read.problems {
-        tell!("{problem}");
-    }
+    let mut messages: String = read.problems.iter().map(|problem| format!("{problem}\n")).collect();
     if read.has_errors() {
-        return None;
+        return Attempt { outcome: None, messages };
     }
     let converted = convert(&read.documents, target);
     let refused = !converted.losses.is_empty() && !asked.allow_loss;
-    losses::tell(&converted.losses, target, if refused { Severity::Error } else { Severity::Warning });
-    losses::tell_flags(&converted.flags);
-    losses::tell_notes(&converted.notes);
-    if refused {
-        tell!("To go on without them: --allow-loss");
-    }
+    let severity = if refused { Severity::Error } else { Severity::Warning };
+    messages += &losses::text(&converted.losses, target, severity);
+    messages += &losses::flags(&converted.flags);
+    messages += &losses::notes(&converted.notes);
+    messages += if refused { losses::ALLOW } else { "" };
     let yaml = yaml(&converted, &read.component_configs);
     let Converted { documents, flags, losses, notes } = converted;
-    Some(Outcome {
+    let outcome = Outcome {
         file: configuration.name(),
         kubernetes_version: target.release().to_owned(),
         api_version: target.api(),
@@ -96,7 +102,8 @@ fn one(configuration: &Configuration, target: &Target, asked: &Convert) -> Optio
         notes,
         refused,
         yaml,
-    })
+    };
+    Attempt { outcome: Some(outcome), messages }
 }
 
 /// The file for kubeadm, with the documents that it passes on.
@@ -112,13 +119,13 @@ fn yaml(converted: &Converted, component_configs: &[ComponentConfig]) -> String 
 }
 
 /// The files, or one stream of them with their names.
-fn print(results: &[Option<Outcome>], single: bool) {
+fn print(outcomes: &[Outcome], single: bool) -> Result<(), CommandError> {
     let mut text = String::new();
-    for result in results.iter().flatten().filter(|result| !result.refused) {
+    for outcome in outcomes.iter().filter(|outcome| !outcome.refused) {
         if !single {
-            text.push_str(&format!("---\n# {}\n", result.file));
+            text.push_str(&format!("---\n# {}\n", outcome.file));
         }
-        text.push_str(&result.yaml);
+        text.push_str(&outcome.yaml);
     }
-    show::print(&text);
+    show::print(text)
 }

@@ -1,13 +1,13 @@
 //! `machineadm config defaults`: a configuration to begin with, every default written down.
 use super::{arguments::Defaults, arguments::Purpose, losses};
-use crate::show;
+use crate::{command_error::CommandError, show};
 use host::contract::Exit;
 use kubeadm::{
     Severity, convert,
     defaults::{ExampleOf, example, fill},
 };
 
-pub(super) fn run(asked: &Defaults) -> Result<Exit, Exit> {
+pub(super) fn run(asked: &Defaults) -> Result<Exit, CommandError> {
     let target = super::target(&asked.kubernetes_version, None)?;
     let of = match asked.of {
         Purpose::Init => ExampleOf::Init,
@@ -20,12 +20,11 @@ pub(super) fn run(asked: &Defaults) -> Result<Exit, Exit> {
     fill(&mut documents, &target);
     let converted = convert(&documents, &target);
     if converted.documents.is_empty() {
-        losses::tell(&converted.losses, &target, Severity::Error);
-        return Err(Exit::Input);
+        return Err(CommandError::report(Exit::Input, losses::text(&converted.losses, &target, Severity::Error)));
     }
     match asked.output {
         Some(output) => show::machine_readable(&converted.documents, output),
-        None => show::print(&converted.yaml()),
-    }
+        None => show::print(converted.yaml()),
+    }?;
     Ok(Exit::Done)
 }

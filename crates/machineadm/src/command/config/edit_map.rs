@@ -1,6 +1,6 @@
 //! `machineadm config edit-map`: the kubeadm-config ConfigMap, changed for a Kubernetes version.
-use super::{arguments::EditMap, cluster_map::ClusterMap, input, losses, wrong};
-use crate::show;
+use super::{arguments::EditMap, cluster_map::ClusterMap, input, losses};
+use crate::{command_error::CommandError, show};
 use engine::outcome::chain;
 use host::contract::Exit;
 use kubeadm::{
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// How often a map that somebody else changes at the same time is read and edited anew.
 const TRIES: usize = 20;
 
-pub(super) fn run(asked: &EditMap) -> Result<Exit, Exit> {
+pub(super) fn run(asked: &EditMap) -> Result<Exit, CommandError> {
     let target = super::target(&asked.kubernetes_version, None)?;
     let changes = Changes::of(asked)?;
     if let Some(kubeconfig) = &asked.kubeconfig {
@@ -24,43 +24,40 @@ pub(super) fn run(asked: &EditMap) -> Result<Exit, Exit> {
     let name = asked.file.as_deref().unwrap_or("-");
     let text = input::text(name)?;
     let new = edited(name, &text, &target, &changes)?;
-    show::print(new.as_deref().unwrap_or(&text));
+    show::print(new.as_deref().unwrap_or(&text))?;
     Ok(Exit::Done)
 }
 
 /// Edits the cluster's own map; whoever changes it meanwhile loses nothing.
-fn in_cluster(kubeconfig: &str, target: &Target, changes: &Changes<'_>) -> Result<Exit, Exit> {
+fn in_cluster(kubeconfig: &str, target: &Target, changes: &Changes<'_>) -> Result<Exit, CommandError> {
     let map = ClusterMap::of(kubeconfig)?;
     for _ in 0..TRIES {
         let text = map.get()?;
         let Some(new) = edited("kubeadm-config", &text, target, changes)? else {
-            show::print("kubeadm-config: nothing to change\n");
+            show::print("kubeadm-config: nothing to change\n")?;
             return Ok(Exit::Done);
         };
         if map.replace(&new)? {
-            show::print("kubeadm-config: changed\n");
+            show::print("kubeadm-config: changed\n")?;
             return Ok(Exit::Done);
         }
     }
-    tell!("error: somebody else keeps changing kubeadm-config; {TRIES} tries were in vain\nremedy: run again later");
-    Err(Exit::Failed)
+    let text = format!("somebody else keeps changing kubeadm-config; {TRIES} tries were in vain");
+    Err(CommandError::failed(text).with_remedy("run again later"))
 }
 
 /// The map's new text; `None` when there is nothing to change.
-fn edited(name: &str, text: &str, target: &Target, changes: &Changes<'_>) -> Result<Option<String>, Exit> {
+fn edited(name: &str, text: &str, target: &Target, changes: &Changes<'_>) -> Result<Option<String>, CommandError> {
     let asked = changes.asked;
-    let mut map = parse_yaml(text).map_err(|error| wrong(&format!("{name}: {error}")))?;
-    let data = data(&map).ok_or_else(|| wrong(&format!("{name}: no ConfigMap: it has no data")))?;
-    let failed = |error: EditError| wrong(&format!("{name}: {}", chain(&error)));
+    let mut map = parse_yaml(text).map_err(|error| CommandError::invalid(format!("{name}: {error}")))?;
+    let data = data(&map).ok_or_else(|| CommandError::invalid(format!("{name}: no ConfigMap: it has no data")))?;
+    let failed = |error: EditError| CommandError::invalid(format!("{name}: {}", chain(&error)));
     let edited = edit(&data, target, |cluster| changes.apply(cluster)).map_err(failed)?;
     let Edited { data: mut new, losses, notes, .. } = edited;
-    let refused = !losses.is_empty() && !asked.allow_loss;
-    losses::tell(&losses, target, if refused { Severity::Error } else { Severity::Warning });
-    if refused {
-        tell!("To go on without them: --allow-loss");
-        return Err(Exit::Input);
+    if !losses.is_empty() && !asked.allow_loss {
+        return Err(losses::refused(&losses, target));
     }
-    losses::tell_notes(&notes);
+    tell_on!("{}{}", losses::text(&losses, target, Severity::Warning), losses::notes(&notes));
     if let Some(node) = &asked.remove_api_endpoint {
         new = remove_api_endpoint(&new, target, node).map_err(failed)?;
     }
@@ -91,20 +88,25 @@ struct Changes<'a> {
 }
 
 impl<'a> Changes<'a> {
-    fn of(asked: &'a EditMap) -> Result<Self, Exit> {
+    fn of(asked: &'a EditMap) -> Result<Self, CommandError> {
         let gate = |text: &String| {
             let (name, value) = setting(text)?;
-            let value = value.map(|value| value.parse().map_err(|_| wrong(&format!("{text}: must be true or false"))));
+            let value = value.map(|value| {
+                value.parse().map_err(|_| CommandError::invalid(format!("{text}: must be true or false")))
+            });
             Ok((name, value.transpose()?))
         };
-        let arguments = |texts: &[String]| texts.iter().map(|text| setting(text)).collect::<Result<Vec<_>, Exit>>();
+        let arguments =
+            |texts: &[String]| texts.iter().map(|text| setting(text)).collect::<Result<Vec<_>, CommandError>>();
         let duration = |text: &Option<String>| {
-            let parsed = text.as_ref().map(|text| text.parse().map_err(|error| wrong(&format!("{text}: {error}"))));
+            let parsed = text
+                .as_ref()
+                .map(|text| text.parse().map_err(|error| CommandError::invalid(format!("{text}: {error}"))));
             parsed.transpose()
         };
         Ok(Self {
             asked,
-            feature_gates: asked.feature_gates.iter().map(gate).collect::<Result<_, Exit>>()?,
+            feature_gates: asked.feature_gates.iter().map(gate).collect::<Result<_, CommandError>>()?,
             arguments: [
                 arguments(&asked.api_server_args)?,
                 arguments(&asked.controller_manager_args)?,
@@ -146,11 +148,11 @@ impl<'a> Changes<'a> {
 }
 
 /// `NAME=VALUE`, or `NAME-` to remove it.
-fn setting(text: &str) -> Result<Setting<String>, Exit> {
+fn setting(text: &str) -> Result<Setting<String>, CommandError> {
     match (text.split_once('='), text.strip_suffix('-')) {
         (Some((name, value)), _) => Ok((name.to_owned(), Some(value.to_owned()))),
         (None, Some(name)) => Ok((name.to_owned(), None)),
-        _ => Err(wrong(&format!("{text}: write NAME=VALUE to set it, or NAME- to remove it"))),
+        _ => Err(CommandError::invalid(format!("{text}: write NAME=VALUE to set it, or NAME- to remove it"))),
     }
 }
 

@@ -1,15 +1,10 @@
 //! The files that are named on the command line: together one configuration, or one each of a directory.
-use crate::context::complain;
-use host::{
-    contract::Exit,
-    linux::input::{self, Care},
-};
+use crate::{command_error::CommandError, context::input_file};
+use host::linux::input::Care;
 use kubeadm::{Read, Rules, Source};
+use objects::SMALL_FILE_LIMIT;
 use std::path::Path;
 use zeroize::Zeroizing;
-
-/// A kubeadm file is a few KB; this keeps a mistake from filling the memory.
-const LARGEST: u64 = 1 << 20;
 
 /// Files that belong together.
 pub(super) struct Configuration {
@@ -34,15 +29,15 @@ impl Configuration {
     }
 }
 
-/// Reads what is named; all that can't be read is told.
-pub(super) fn configurations(names: &[String]) -> Result<Vec<Configuration>, Exit> {
+/// Reads the files and directories that are named.
+pub(super) fn configurations(names: &[String]) -> Result<Vec<Configuration>, CommandError> {
     let mut together = Vec::new();
     let mut each = Vec::new();
     for name in names {
         if Path::new(name).is_dir() {
             let files = files_of(name)?;
             let single = files.iter().map(|name| Ok(Configuration { files: vec![file(name)?] }));
-            each.extend(single.collect::<Result<Vec<_>, Exit>>()?);
+            each.extend(single.collect::<Result<Vec<_>, CommandError>>()?);
         } else {
             together.push(file(name)?);
         }
@@ -54,22 +49,19 @@ pub(super) fn configurations(names: &[String]) -> Result<Vec<Configuration>, Exi
 }
 
 /// One file's text.
-pub(super) fn text(name: &str) -> Result<Zeroizing<String>, Exit> {
-    let bytes = input::read(name, Care::Reading, LARGEST).map_err(|error| {
-        complain(&error);
-        Exit::Input
-    })?;
+pub(super) fn text(name: &str) -> Result<Zeroizing<String>, CommandError> {
+    let bytes = input_file(name, Care::Reading, SMALL_FILE_LIMIT as u64)?;
     let text = std::str::from_utf8(&bytes).map(|text| Zeroizing::new(text.trim_start_matches('\u{feff}').to_owned()));
-    text.map_err(|_| super::wrong(&format!("{name}: not UTF-8 text")))
+    text.map_err(|_| CommandError::invalid(format!("{name}: not UTF-8 text")))
 }
 
-fn file(name: &str) -> Result<File, Exit> {
+fn file(name: &str) -> Result<File, CommandError> {
     Ok(File { name: name.to_owned(), text: text(name)? })
 }
 
 /// The YAML and JSON files of a directory, by name.
-fn files_of(folder: &str) -> Result<Vec<String>, Exit> {
-    let fail = |error: std::io::Error| super::wrong(&format!("{folder}: {error}"));
+fn files_of(folder: &str) -> Result<Vec<String>, CommandError> {
+    let fail = |error: std::io::Error| CommandError::invalid(format!("{folder}: {error}"));
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(fail)? {
         let path = entry.map_err(fail)?.path();
@@ -79,7 +71,7 @@ fn files_of(folder: &str) -> Result<Vec<String>, Exit> {
         }
     }
     if names.is_empty() {
-        return Err(super::wrong(&format!("{folder}: no file ends in .yaml, .yml or .json")));
+        return Err(CommandError::invalid(format!("{folder}: no file ends in .yaml, .yml or .json")));
     }
     names.sort();
     Ok(names)

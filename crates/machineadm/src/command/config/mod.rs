@@ -8,33 +8,28 @@ mod input;
 mod losses;
 mod validate;
 
+use crate::command_error::CommandError;
 use arguments::Config;
 use host::contract::Exit;
 use kubeadm::{ApiVersion, Target};
 
 /// Runs what is asked for.
-pub(crate) fn run(asked: &Config) -> Exit {
-    let done = match asked {
+pub(crate) fn run(asked: &Config) -> Result<Exit, CommandError> {
+    match asked {
         Config::Convert(asked) => convert::run(asked),
         Config::Validate(asked) => validate::run(asked),
         Config::Defaults(asked) => defaults::run(asked),
         Config::EditMap(asked) => edit_map::run(asked),
-    };
-    done.unwrap_or_else(|exit| exit)
+    }
 }
 
 /// The Kubernetes version as typed, and the kubeadm API that is written for it.
-fn target(version: &str, api: Option<&str>) -> Result<Target, Exit> {
-    let target = Target::new(version).map_err(|error| wrong(&format!("--kubernetes-version {version}: {error}")))?;
+fn target(version: &str, api: Option<&str>) -> Result<Target, CommandError> {
+    let unknown = |error| CommandError::invalid(format!("--kubernetes-version {version}: {error}"));
+    let target = Target::new(version).map_err(unknown)?;
     let Some(name) = api else { return Ok(target) };
     let name = name.strip_prefix("kubeadm.k8s.io/").unwrap_or(name);
-    let known = || wrong("--api-version must be one of v1beta1, v1beta2, v1beta3, v1beta4 and v1");
+    let known = || CommandError::invalid("--api-version must be one of v1beta1, v1beta2, v1beta3, v1beta4 and v1");
     let api = ApiVersion::named(name).ok_or_else(known)?;
-    target.with_api(api).map_err(|error| wrong(&error.to_string()))
-}
-
-/// Wrong input, and nothing was changed.
-fn wrong(text: &str) -> Exit {
-    tell!("error: {text}");
-    Exit::Input
+    target.with_api(api).map_err(|error| CommandError::invalid(error.to_string()))
 }

@@ -4,11 +4,11 @@ use super::{
     input::{Configuration, configurations},
     losses,
 };
-use crate::show;
+use crate::{command_error::CommandError, show};
 use host::contract::Exit;
 use kubeadm::{Kind, Problem, Refusal, Rules, Severity, Strictness, Target, check, convert, shown};
 
-pub(super) fn run(asked: &Validate) -> Result<Exit, Exit> {
+pub(super) fn run(asked: &Validate) -> Result<Exit, CommandError> {
     let version = asked.kubernetes_version.as_deref();
     let target = version.map(|version| super::target(version, None)).transpose()?;
     let configurations = configurations(&asked.files)?;
@@ -23,10 +23,10 @@ pub(super) fn run(asked: &Validate) -> Result<Exit, Exit> {
         Some(output) => show::machine_readable(&problems, output),
         None if problems.is_empty() => {
             let documents = show::count(documents, "document");
-            show::print(&format!("{}: {documents}, no problems\n", asked.files.join(", ")));
+            show::print(format!("{}: {documents}, no problems\n", asked.files.join(", ")))
         }
-        None => show::print(&problems.iter().map(|problem| format!("{problem}\n")).collect::<String>()),
-    }
+        None => show::print(problems.iter().map(|problem| format!("{problem}\n")).collect::<String>()),
+    }?;
     let refused = problems.iter().any(|problem| problem.severity == Severity::Error);
     Ok(if refused { Exit::Input } else { Exit::Done })
 }

@@ -6,12 +6,11 @@ mod refresh;
 mod show_found;
 mod told;
 
-use super::{wrong_input, wrong_use};
-use crate::context::fail;
+use crate::command_error::{CommandError, all_succeeded};
 use arguments::Discover;
 use cluster::RealNetwork;
 use discovery::{
-    cache::{Consent, NotFound, Search},
+    cache::{Consent, NotFound, Refused, Search},
     method::{Flags, Method, Patience, Purpose, choose},
 };
 use host::contract::Exit;
@@ -20,63 +19,67 @@ use places::Places;
 use secret::Secret;
 use std::{path::Path, time::Duration};
 
-pub(crate) fn run(asked: &Discover, root: &Path) -> Exit {
-    let done = checked(asked).and_then(|patience| match asked.refresh {
+pub(crate) fn run(asked: &Discover, root: &Path) -> Result<Exit, CommandError> {
+    let patience = checked(asked)?;
+    match asked.refresh {
         true => refresh::run(asked, root, patience),
         false => find(asked, root, patience),
-    });
-    done.unwrap_or_else(|exit| exit)
+    }
 }
 
 /// What holds for every way to ask.
-fn checked(asked: &Discover) -> Result<Patience, Exit> {
+fn checked(asked: &Discover) -> Result<Patience, CommandError> {
     if asked.accept_unpinned_roots && !asked.refresh && !asked.store {
-        return Err(wrong_use("--accept-unpinned-roots goes with --refresh or --store: nothing is kept without them"));
+        let text = "--accept-unpinned-roots goes with --refresh or --store: nothing is kept without them";
+        return Err(CommandError::usage(text));
     }
     let time = asked.timeout.parse::<objects::Duration>().ok().filter(|span| !span.is_negative() && !span.is_zero());
     let time = time.map(|span| Duration::from_nanos(span.as_nanoseconds().unsigned_abs()));
     let text = "--timeout must be a positive duration such as 5m, 90s or 500ms, and at most 2562047h (292 years)";
-    time.map(Patience::within).ok_or_else(|| wrong_input(&[text.to_owned()]))
+    time.map(Patience::within).ok_or_else(|| CommandError::invalid(text))
 }
 
-fn find(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, Exit> {
+fn find(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, CommandError> {
     let method = method(asked)?;
     // What can't be kept isn't looked for.
     let kept = if asked.store { record::replaceable(root)? } else { None };
     let mut tell = told::progress(patience);
     let mut network = RealNetwork::new(&mut tell);
     let search = Search { method: &method, kept: kept.as_ref(), consent: consent(asked), patience };
-    let cached = search.run(&mut Places, &mut network, Timestamp::now()).map_err(|not| match not {
-        NotFound::NotTrusted(error) => told::not_trusted(&method, &error),
-        NotFound::NotReplaced(refused) => told::not_replaced(&refused, asked.output),
-    })?;
-    if let Some(risk) = cached.proof.risk() {
+    let cached = match search.run(&mut Places, &mut network, Timestamp::now()) {
+        Ok(cached) => cached,
+        Err(NotFound::NotTrusted(error)) => return Err(told::not_trusted(&method, &error)),
+        Err(NotFound::NotReplaced(refused)) => return refuse(told::not_replaced(&refused), &refused, asked),
+    };
+    if let Some(risk) = cached.proof().risk() {
         tell!("warning: {risk}");
     }
-    let info = cached.info().map_err(|_| fail("what was found cannot be read back: its roots are too large"))?;
     if asked.store {
         record::keep(&cached, root)?;
     }
-    show_found::print(&info, &cached, asked.output);
+    show_found::print(&cached, asked.output)?;
     Ok(Exit::Done)
 }
 
-fn method(asked: &Discover) -> Result<Method, Exit> {
+fn method(asked: &Discover) -> Result<Method, CommandError> {
     let secret = |text: &Option<String>| text.clone().map(Secret::new);
-    let token = match &asked.token_file {
-        Some(file) => Some(places::token(file)?),
-        None => secret(&asked.token),
-    };
     let flags = Flags {
         purpose: Purpose::Discover,
         endpoints: asked.endpoints.clone(),
-        token,
+        token: secret(&asked.token),
+        token_file: asked.token_file.as_deref().map(places::token).transpose()?,
         discovery_token: secret(&asked.discovery_token),
         pins: asked.discovery_token_ca_cert_hash.clone(),
         skip_ca_verification: asked.discovery_token_unsafe_skip_ca_verification,
         file: asked.discovery_file.clone(),
     };
-    choose(&flags).map_err(|problems| wrong_input(&problems.iter().map(ToString::to_string).collect::<Vec<_>>()))
+    choose(&flags).map_err(|problems| CommandError::invalid_input(problems.iter().map(ToString::to_string)))
+}
+
+/// Prints for programs what is refused, and ends with the error.
+fn refuse(error: CommandError, refused: &Refused, asked: &Discover) -> Result<Exit, CommandError> {
+    let printed = show_found::print_refused(refused, asked.output);
+    all_succeeded([Err(error), printed]).map(|()| Exit::Failed)
 }
 
 fn consent(asked: &Discover) -> Consent {

@@ -1,15 +1,10 @@
 //! Files and standard input for discovery.
-use crate::{command::wrong_input, context::complain};
-use discovery::{BootstrapToken, method::Files};
+use crate::{command_error::CommandError, context::input_file};
+use discovery::method::Files;
 use engine::outcome::chain;
-use host::{
-    contract::Exit,
-    linux::input::{self, Care},
-};
+use host::linux::input::{self, Care};
+use objects::SMALL_FILE_LIMIT;
 use secret::Secret;
-
-/// A kubeconfig with a bundle of roots is some tens of KB.
-const LARGEST: u64 = 1 << 20;
 
 pub(super) struct Places;
 
@@ -25,21 +20,15 @@ impl Files for Places {
 
 fn read(name: &str) -> Result<Vec<u8>, String> {
     // Whom a machine trusts is decided by this file: nobody else may have had a hand in it.
-    let bytes = input::read(name, Care::Applying, LARGEST).map_err(|error| chain(&error))?;
+    let bytes = input::read(name, Care::Applying, SMALL_FILE_LIMIT as u64).map_err(|error| chain(&error))?;
     let shown = if name == "-" { "standard input" } else { name };
-    if bytes.len() as u64 > LARGEST { Err(format!("{shown} is larger than 1 MiB")) } else { Ok(bytes.to_vec()) }
+    if bytes.len() > SMALL_FILE_LIMIT { Err(format!("{shown} is larger than 1 MiB")) } else { Ok(bytes.to_vec()) }
 }
 
-/// A token from a file.
-pub(super) fn token(name: &str) -> Result<Secret<String>, Exit> {
-    let bytes = input::read(name, Care::Applying, 4096).map_err(|error| {
-        complain(&error);
-        Exit::Input
-    })?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| wrong_input(&[format!("--token-file {name} is not text")]))?;
-    let text = Secret::new(text.trim_end().to_owned());
-    match text.expose().parse::<BootstrapToken>() {
-        Ok(_) => Ok(text),
-        Err(error) => Err(wrong_input(&[format!("the content of --token-file {name} {error}")])),
-    }
+/// The content of a file that should be a token.
+pub(super) fn token(name: &str) -> Result<Secret<String>, CommandError> {
+    let bytes = input_file(name, Care::Applying, SMALL_FILE_LIMIT as u64)?;
+    let no_text = |_| CommandError::invalid(format!("--token-file {name} is not text"));
+    let text = std::str::from_utf8(&bytes).map_err(no_text)?;
+    Ok(Secret::new(text.trim_end().to_owned()))
 }

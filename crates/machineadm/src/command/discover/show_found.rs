@@ -2,6 +2,7 @@
 use super::arguments::Form;
 use crate::{
     cli::Output,
+    command_error::CommandError,
     show::{self, count},
 };
 use discovery::{
@@ -10,48 +11,50 @@ use discovery::{
 };
 use serde_json::json;
 
-pub(super) fn print(info: &ClusterInfo, cached: &Cached, form: Option<Form>) {
+pub(super) fn print(cached: &Cached, form: Option<Form>) -> Result<(), CommandError> {
     match form {
-        None => show::print(&text(info, cached)),
-        Some(Form::Kubeconfig) => show::print(&cached.kubeconfig),
-        Some(Form::Json) => show::machine_readable(&value(info, cached), Output::Json),
-        Some(Form::Yaml) => show::machine_readable(&value(info, cached), Output::Yaml),
+        None => show::print(text(cached)),
+        Some(Form::Kubeconfig) => show::print(cached.kubeconfig()),
+        Some(Form::Json) => show::machine_readable(&value(cached), Output::Json),
+        Some(Form::Yaml) => show::machine_readable(&value(cached), Output::Yaml),
     }
 }
 
 /// Why something else is not kept, for programs; people have read it already.
-pub(super) fn print_refused(refused: &Refused, form: Option<Form>) {
+pub(super) fn print_refused(refused: &Refused, form: Option<Form>) -> Result<(), CommandError> {
     let value = || json!({"refused": refused.to_string(), "unpinnedKeys": refused.keys()});
     match form {
-        None | Some(Form::Kubeconfig) => {}
+        None | Some(Form::Kubeconfig) => Ok(()),
         Some(Form::Json) => show::machine_readable(&value(), Output::Json),
         Some(Form::Yaml) => show::machine_readable(&value(), Output::Yaml),
     }
 }
 
-fn text(info: &ClusterInfo, cached: &Cached) -> String {
-    format!("cluster   {}\nproven    {}\nroots     {}\n", info.server, cached.proof, roots(info))
+fn text(cached: &Cached) -> String {
+    let info = cached.info();
+    format!("cluster   {}\nproven    {}\nroots     {}\n", info.server(), cached.proof(), roots(info))
 }
 
 fn roots(info: &ClusterInfo) -> String {
-    let certificates = info.certificates().unwrap_or_default();
+    let certificates = info.roots().certificates();
     match certificates.iter().map(|certificate| certificate.not_after).min() {
         None => "the system's".to_owned(),
         Some(first) => format!("{}, valid until {}", count(certificates.len(), "certificate"), first.date()),
     }
 }
 
-fn value(info: &ClusterInfo, cached: &Cached) -> serde_json::Value {
-    let roots = info.certificates().unwrap_or_default();
-    let roots: Vec<_> = roots.iter().map(|root| json!({"pin": Pin::of(root), "notAfter": root.not_after})).collect();
+fn value(cached: &Cached) -> serde_json::Value {
+    let info = cached.info();
+    let roots = info.roots().certificates().iter();
+    let roots: Vec<_> = roots.map(|root| json!({"pin": Pin::of(root), "notAfter": root.not_after})).collect();
     json!({
-        "server": info.server,
-        "tlsServerName": info.tls_server_name,
+        "server": info.server(),
+        "tlsServerName": info.tls_server_name(),
         "roots": roots,
-        "proof": cached.proof,
-        "proven": cached.proof.to_string(),
-        "pins": cached.pins,
-        "updated": cached.updated,
-        "kubeconfig": cached.kubeconfig,
+        "proof": cached.proof(),
+        "proven": cached.proof().to_string(),
+        "pins": cached.pins(),
+        "updated": cached.updated(),
+        "kubeconfig": cached.kubeconfig(),
     })
 }

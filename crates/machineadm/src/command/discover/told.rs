@@ -1,11 +1,9 @@
 //! What is said while a cluster is looked for, and when none is trusted.
-use super::{arguments::Form, show_found};
-use crate::context::fail;
+use crate::command_error::CommandError;
 use discovery::{
     cache::Refused,
     method::{Attempt, Event, Method, NotTrusted, Patience, Refusal, Source, Unreached},
 };
-use host::contract::Exit;
 use std::time::Duration;
 
 /// Plain lines, so that a boot log tells what went on; what stays as it is is said once. With the first refusal comes
@@ -37,52 +35,45 @@ fn span(time: Duration) -> String {
 }
 
 /// Every place that was tried, why it is not trusted, and what to do.
-pub(super) fn not_trusted(method: &Method, error: &NotTrusted) -> Exit {
+pub(super) fn not_trusted(method: &Method, error: &NotTrusted) -> CommandError {
     if let Method::File(Source::Path(_) | Source::StandardInput) = method {
         return not_usable(error);
     }
-    tell!("error: {error}");
     let mut steps: Vec<_> = error.attempts.iter().map(|attempt| attempt.refusal.next_step()).collect();
     steps.sort_unstable();
     steps.dedup();
-    for step in steps {
-        tell!("remedy: {step}");
-    }
-    Exit::Failed
+    CommandError::failed(error.to_string()).with_remedies(steps)
 }
 
 /// What lies on this machine is wrong input, found before anything was sent.
-fn not_usable(error: &NotTrusted) -> Exit {
-    for Attempt { place, refusal } in &error.attempts {
-        match refusal {
+fn not_usable(error: &NotTrusted) -> CommandError {
+    let problems = error.attempts.iter().map(|Attempt { place, refusal }| {
+        let text = match refusal {
             // It names its file, which may be another one.
-            Refusal::Unreadable(text) => tell!("error: {text}"),
-            refusal => tell!("error: {place}: {refusal}"),
-        }
-        tell!("remedy: {}", refusal.next_step());
-    }
-    Exit::Input
+            Refusal::Unreadable(text) => text.clone(),
+            refusal => format!("{place}: {refusal}"),
+        };
+        CommandError::invalid(text).with_remedy(refusal.next_step())
+    });
+    problems.reduce(CommandError::and).unwrap_or_else(|| CommandError::invalid(error.to_string()))
 }
 
 /// Why the cluster that is kept stays when something else was discovered.
-pub(super) fn not_replaced(refused: &Refused, form: Option<Form>) -> Exit {
-    not_kept("this machine keeps something else, and what is kept stays", refused, form)
+pub(super) fn not_replaced(refused: &Refused) -> CommandError {
+    not_kept("this machine keeps something else, and what is kept stays", refused)
 }
 
 /// Why the cluster that is kept stays when it answered something else.
-pub(super) fn not_followed(refused: &Refused, form: Option<Form>) -> Exit {
-    not_kept("what the cluster answered is not followed, so that what is kept stays", refused, form)
+pub(super) fn not_followed(refused: &Refused) -> CommandError {
+    not_kept("what the cluster answered is not followed, so that what is kept stays", refused)
 }
 
-fn not_kept(what: &str, refused: &Refused, form: Option<Form>) -> Exit {
-    let exit = fail(&format!("{what}: {refused}"));
-    tell!("remedy: {}", next_step(refused));
-    show_found::print_refused(refused, form);
-    exit
+fn not_kept(what: &str, refused: &Refused) -> CommandError {
+    CommandError::failed(format!("{what}: {refused}")).with_remedy(next_step(refused))
 }
 
 /// Why the cluster that is kept stays when it didn't say its cluster-info.
-pub(super) fn not_answered(unreached: &Unreached) -> Exit {
+pub(super) fn not_answered(unreached: &Unreached) -> CommandError {
     let (what, remedy) = match unreached.status {
         Some(_) if unreached.is_forbidden() => (
             "the cluster does not allow everybody to read its cluster-info",
@@ -91,9 +82,7 @@ pub(super) fn not_answered(unreached: &Unreached) -> Exit {
         Some(_) => ("the cluster answered without its cluster-info", "on the cluster: machineadm discovery-objects"),
         None => ("the cluster was not reached", "see that its API server runs, or discover the cluster anew"),
     };
-    let exit = fail(&format!("{what}, so that what is kept stays: {unreached}"));
-    tell!("remedy: {remedy}");
-    exit
+    CommandError::failed(format!("{what}, so that what is kept stays: {unreached}")).with_remedy(remedy)
 }
 
 fn next_step(refused: &Refused) -> &'static str {
@@ -103,7 +92,6 @@ fn next_step(refused: &Refused) -> &'static str {
         }
         Refused::Unusable(refusal) => refusal.next_step(),
         Refused::Unverified => "discover the cluster anew",
-        Refused::NotReadBack => "bring a kubeconfig with fewer roots, or give the pins of those that it has",
     }
 }
 

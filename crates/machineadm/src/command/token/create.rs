@@ -5,8 +5,8 @@ use super::{
     taken, tried, wanted,
 };
 use crate::{
-    command::{api, wrong_input},
-    context::fail,
+    command::api,
+    command_error::{CommandError, all_succeeded},
     show::tokens::{Made, Stream},
 };
 use cluster::{ApiServer, Created, Effect};
@@ -15,7 +15,7 @@ use host::contract::Exit;
 use jiff::Timestamp;
 use objects::{Object, Secret};
 
-pub(super) fn run(asked: &Create, token: &Token) -> Result<Exit, Exit> {
+pub(super) fn run(asked: &Create, token: &Token) -> Result<Exit, CommandError> {
     let now = Timestamp::now();
     let tokens = wanted::tokens(asked, now)?;
     let kubeconfig = api::kubeconfig(&token.connection.kubeconfig)?;
@@ -27,22 +27,28 @@ pub(super) fn run(asked: &Create, token: &Token) -> Result<Exit, Exit> {
     };
     let maker = Maker { server: api::connect(kubeconfig)?, effect: token.effect(), now };
     maker.all_ids_are_free(&tokens)?;
-    let mut exit = Exit::Done;
+    let mut errors = Vec::new();
     for settings in &tokens {
-        match maker.make(settings) {
-            Ok(live) => telling.tell(&live),
-            Err(problem) => exit = fail(&problem),
+        match maker.make(settings).map(|live| telling.tell(&live)) {
+            Ok(Ok(())) => {}
+            Err(error) => errors.push(Err(error)),
+            // A further token would exist without anybody knowing it.
+            Ok(Err(lost)) => {
+                errors.push(Err(lost));
+                break;
+            }
         }
     }
-    Ok(exit)
+    all_succeeded(errors)?;
+    Ok(Exit::Done)
 }
 
 /// An empty one is none, as kubeadm has it.
-fn certificate_key(asked: &Create) -> Result<Option<CertificateKey>, Exit> {
+fn certificate_key(asked: &Create) -> Result<Option<CertificateKey>, CommandError> {
     match asked.certificate_key.as_str() {
         "" => Ok(None),
         _ if !asked.print_join_command => {
-            Err(wrong_input(&["--certificate-key needs --print-join-command, which prints it".to_owned()]))
+            Err(CommandError::invalid("--certificate-key needs --print-join-command, which prints it"))
         }
         key => CertificateKey::read(key).map(Some),
     }
@@ -56,19 +62,26 @@ struct Maker {
 
 impl Maker {
     /// Of several tokens none is made if one can't be. A single one is refused by the server itself.
-    fn all_ids_are_free(&self, tokens: &[TokenSettings]) -> Result<(), Exit> {
-        let mut exit = None;
+    fn all_ids_are_free(&self, tokens: &[TokenSettings]) -> Result<(), CommandError> {
+        let mut errors = Vec::new();
         for settings in tokens.iter().filter(|_| tokens.len() > 1) {
-            let live = self.live(settings).map_err(|problem| fail(&problem))?;
-            if let Some(live) = live.filter(|live| !settings.was_made_as(live, self.now)) {
-                exit = Some(fail(&taken::message(&settings.token.id, &live, self.now)));
+            match self.live(settings) {
+                Ok(Some(live)) if !settings.was_made_as(&live, self.now) => {
+                    errors.push(Err(taken::error(&settings.token.id, &live, self.now)));
+                }
+                Ok(_) => {}
+                // The next one would wait for the same server.
+                Err(error) => {
+                    errors.push(Err(error));
+                    break;
+                }
             }
         }
-        exit.map_or(Ok(()), Err)
+        all_succeeded(errors)
     }
 
     /// Makes one token, and returns what the cluster has now.
-    fn make(&self, wanted: &TokenSettings) -> Result<Live, String> {
+    fn make(&self, wanted: &TokenSettings) -> Result<Live, CommandError> {
         let object = Object::from(wanted.secret());
         let body = api::body(&object)?;
         let created = self.server.create(&object.collection(), &body, self.effect);
@@ -80,18 +93,19 @@ impl Maker {
     }
 
     /// The one that is there, if it is what is wanted.
-    fn existing(&self, wanted: &TokenSettings) -> Result<TokenSettings, String> {
+    fn existing(&self, wanted: &TokenSettings) -> Result<TokenSettings, CommandError> {
         let Some(live) = self.live(wanted)? else {
             let id = &wanted.token.id;
-            return Err(format!("a token with id \"{id}\" was there, and was deleted at the same time: try again"));
+            let text = format!("a token with id \"{id}\" was there, and was deleted at the same time: try again");
+            return Err(CommandError::failed(text));
         };
         if !wanted.was_made_as(&live, self.now) {
-            return Err(taken::message(&wanted.token.id, &live, self.now));
+            return Err(taken::error(&wanted.token.id, &live, self.now));
         }
         settings(wanted, &live)
     }
 
-    fn live(&self, wanted: &TokenSettings) -> Result<Option<Secret>, String> {
+    fn live(&self, wanted: &TokenSettings) -> Result<Option<Secret>, CommandError> {
         let path = Object::from(wanted.secret()).path();
         let live = self.server.get(&path).map_err(|error| failure(wanted, &api::said(&error)))?;
         live.map(api::read).transpose()
@@ -105,14 +119,14 @@ struct Live {
     was_there: bool,
 }
 
-fn settings(wanted: &TokenSettings, live: &Secret) -> Result<TokenSettings, String> {
+fn settings(wanted: &TokenSettings, live: &Secret) -> Result<TokenSettings, CommandError> {
     let other = |reason| format!("the cluster has made another Secret than was asked for: {reason}");
     TokenSettings::read(live).map_err(|reason| failure(wanted, &other(reason)))
 }
 
 /// Of several tokens, people have to know which one failed.
-fn failure(wanted: &TokenSettings, problem: &str) -> String {
-    format!("failed to create bootstrap token \"{}\": {problem}", wanted.token.id)
+fn failure(wanted: &TokenSettings, problem: &str) -> CommandError {
+    CommandError::failed(format!("failed to create bootstrap token \"{}\": {problem}", wanted.token.id))
 }
 
 /// The result on standard output; what it risks on standard error.
@@ -124,7 +138,7 @@ struct Telling {
 }
 
 impl Telling {
-    fn tell(&mut self, Live { settings: live, was_there }: &Live) {
+    fn tell(&mut self, Live { settings: live, was_there }: &Live) -> Result<(), CommandError> {
         let join_command =
             self.invitation.as_ref().map(|invitation| invitation.command(&live.token, self.key.as_ref()));
         let line = join_command.clone().unwrap_or_else(|| format!("{}\n", live.token.expose().as_str()));
@@ -132,13 +146,14 @@ impl Telling {
         let mut made = Made::from(live);
         made.join_command = join_command.as_deref().map(str::trim_end);
         (made.existed, made.dry_run) = (*was_there, dry_run);
-        self.stream.put(&line, &made);
+        let lost = |lost: CommandError| if dry_run { lost } else { lost.with_remedy(orphan(live)) };
+        self.stream.put(&line, &made).map_err(lost)?;
         if *was_there {
             tell!("the token {} was there already, made just so", live.token.id);
         } else if dry_run {
             let name = token_secret::name(&live.token.id);
             tell!("Secret {}/{name} would be created{}", token_secret::NAMESPACE, tried(self.effect));
-            return;
+            return Ok(());
         }
         if live.usages.contains(Usage::Authentication.name()) {
             tell!("warning: {} whoever holds this token can claim to be a node of this cluster", until(live));
@@ -146,7 +161,14 @@ impl Telling {
         if self.invitation.is_some() && !live.usages.contains(Usage::Signing.name()) {
             tell!("warning: this token may not sign, so that a machine can't discover the cluster with it");
         }
+        Ok(())
     }
+}
+
+/// What to do about a token that exists and could not be printed.
+fn orphan(settings: &TokenSettings) -> String {
+    let id = &settings.token.id;
+    format!("the token exists: `machineadm token list` prints it, `machineadm token delete {id}` deletes it")
 }
 
 fn until(settings: &TokenSettings) -> String {

@@ -1,9 +1,9 @@
 //! The command that joins a machine, as kubeadm prints it.
-use crate::command::wrong_input;
+use crate::command_error::CommandError;
 use cluster::Kubeconfig;
 use discovery::{BootstrapToken, Pin, certificate::Certificate};
 use fetch::Url;
-use host::contract::Exit;
+use objects::hex;
 
 /// Where to join and whom to trust.
 pub(super) struct Invitation {
@@ -15,19 +15,18 @@ pub(super) struct Invitation {
 pub(super) struct CertificateKey(String);
 
 impl CertificateKey {
-    pub(super) fn read(text: &str) -> Result<Self, Exit> {
-        let good = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        match good {
+    pub(super) fn read(text: &str) -> Result<Self, CommandError> {
+        match hex::encodes(text, 32) {
             true => Ok(Self(text.to_owned())),
-            false => Err(wrong_input(&["--certificate-key must be 32 bytes in hex: 64 digits".to_owned()])),
+            false => Err(CommandError::invalid("--certificate-key must be 32 bytes in hex: 64 digits")),
         }
     }
 }
 
 impl Invitation {
     /// From the kubeconfig that the token is made with.
-    pub(super) fn of(kubeconfig: &Kubeconfig) -> Result<Self, Exit> {
-        let wrong = |text: &str| wrong_input(&[format!("--print-join-command: {text}")]);
+    pub(super) fn of(kubeconfig: &Kubeconfig) -> Result<Self, CommandError> {
+        let wrong = |text: &str| CommandError::invalid(format!("--print-join-command: {text}"));
         let authorities = kubeconfig.authorities.as_deref().unwrap_or_default();
         let pins: Option<Vec<_>> =
             authorities.iter().map(|der| Certificate::read(der).map(|read| Pin::of(&read))).collect();

@@ -1,8 +1,8 @@
 //! `machineadm token list`: what kubeadm's users know, in kubeadm's bytes.
 use super::arguments::{List, Token};
 use crate::{
-    command::{api, wrong_input},
-    context::fail,
+    command::api,
+    command_error::CommandError,
     show::{
         self,
         tokens::{self, Listed, Row, Template},
@@ -22,7 +22,7 @@ enum Format {
     Template(Template),
 }
 
-pub(super) fn run(asked: &List, Token { connection, .. }: &Token) -> Result<Exit, Exit> {
+pub(super) fn run(asked: &List, Token { connection, .. }: &Token) -> Result<Exit, CommandError> {
     let format = format(asked)?;
     let server = api::connect(api::kubeconfig(&connection.kubeconfig)?)?;
     let now = Timestamp::now();
@@ -38,22 +38,22 @@ pub(super) fn run(asked: &List, Token { connection, .. }: &Token) -> Result<Exit
         tell!("warning: {problem}");
     }
     let between = if matches!(format, Format::Yaml) { "---\n" } else { "" };
-    show::print(&found.tokens.join(between));
-    Ok(found.lacking.map_or(Exit::Done, |lacking| fail(&lacking)))
+    show::print(found.tokens.join(between))?;
+    found.lacking.map_or(Ok(Exit::Done), |lacking| Err(CommandError::failed(lacking)))
 }
 
 /// `JSON` is `json`, and `TEXT` is not `text`, as kubeadm has it.
-fn format(asked: &List) -> Result<Format, Exit> {
+fn format(asked: &List) -> Result<Format, CommandError> {
     let text = asked.output.as_str();
     if let Some(template) = text.strip_prefix("jsonpath=") {
-        let template = Template::read(template).map_err(|error| wrong_input(&[error]))?;
+        let template = Template::read(template).map_err(CommandError::invalid)?;
         return Ok(Format::Template(if asked.allow_missing_template_keys { template } else { template.strict() }));
     }
     match text.to_ascii_lowercase().as_str() {
         "json" => Ok(Format::Json),
         "yaml" => Ok(Format::Yaml),
         _ if text == "text" => Ok(Format::Text),
-        _ => Err(wrong_input(&["-o must be text, json, yaml or jsonpath=TEMPLATE".to_owned()])),
+        _ => Err(CommandError::invalid("-o must be text, json, yaml or jsonpath=TEMPLATE")),
     }
 }
 

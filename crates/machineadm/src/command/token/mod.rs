@@ -7,35 +7,34 @@ mod list;
 mod taken;
 mod wanted;
 
-use crate::{context::failed, show::tokens::Stream};
+use crate::{command_error::CommandError, show::tokens::Stream};
 use arguments::{Action, Token};
 use cluster::Effect;
 use discovery::BootstrapToken;
 use host::{contract::Exit, linux::entropy};
 
 /// Runs what is asked for.
-pub(crate) fn run(asked: &Token) -> Exit {
-    let done = match &asked.action {
+pub(crate) fn run(asked: &Token) -> Result<Exit, CommandError> {
+    match &asked.action {
         Action::Create(create) => create::run(create, asked),
         Action::List(list) => list::run(list, asked),
         Action::Delete(delete) => delete::run(delete, asked),
-        Action::Generate(generate) => generated().map(|token| {
-            let text = token.expose();
-            let object = serde_json::json!({"token": text.as_str()});
-            Stream::of(generate.output).put(&format!("{}\n", text.as_str()), &object);
-            Exit::Done
-        }),
-    };
-    done.unwrap_or_else(|exit| exit)
+        Action::Generate(generate) => {
+            let token = generated()?.expose();
+            let object = serde_json::json!({"token": token.as_str()});
+            Stream::of(generate.output).put(&format!("{}\n", token.as_str()), &object)?;
+            Ok(Exit::Done)
+        }
+    }
 }
 
 /// A random token.
-fn generated() -> Result<BootstrapToken, Exit> {
+fn generated() -> Result<BootstrapToken, CommandError> {
     let mut failure = None;
     let token = BootstrapToken::generate(|buffer| failure = entropy(buffer).err().or(failure.take()));
     match failure {
         None => Ok(token),
-        Some(error) => Err(failed(error)),
+        Some(error) => Err(error.into()),
     }
 }
 

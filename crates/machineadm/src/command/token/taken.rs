@@ -1,14 +1,13 @@
 //! What is said about an id that is there already: what its token is, and what to do.
+use crate::command_error::CommandError;
 use discovery::{Moment, TokenId, TokenSettings};
 use jiff::Timestamp;
 use objects::Secret;
 
 /// Why no token of this id can be made, and the next step.
-pub(super) fn message(id: &TokenId, live: &Secret, now: Timestamp) -> String {
-    format!(
-        "a token with id \"{id}\" already exists: {}\nremedy: take another id, or delete that token first with `machineadm token delete {id}`",
-        state(live, now)
-    )
+pub(super) fn error(id: &TokenId, live: &Secret, now: Timestamp) -> CommandError {
+    CommandError::failed(format!("a token with id \"{id}\" already exists: {}", state(live, now)))
+        .with_remedy(format!("take another id, or delete that token first with `machineadm token delete {id}`"))
 }
 
 fn state(live: &Secret, now: Timestamp) -> String {
@@ -37,8 +36,10 @@ mod tests {
     fn what_is_there_is_told_with_its_end() {
         let now: Timestamp = "2026-11-16T05:00:00Z".parse().unwrap();
         let mut settings = TokenSettings::new("abcdef.0123456789abcdef".parse().unwrap());
-        let told = |settings: &TokenSettings| message(&settings.token.id, &settings.secret(), now);
-        assert!(told(&settings).starts_with("a token with id \"abcdef\" already exists: it never ends\nremedy: "));
+        let told = |settings: &TokenSettings| error(&settings.token.id, &settings.secret(), now).to_string();
+        assert!(
+            told(&settings).starts_with("error: a token with id \"abcdef\" already exists: it never ends\nremedy: ")
+        );
         settings.expires = Some(now.into());
         assert!(told(&settings).contains("exists: it has ended at 2026-11-16 05:00 UTC\n"));
         settings.expires = Some("2026-11-16T05:00:01Z".parse::<Timestamp>().unwrap().into());
@@ -46,10 +47,12 @@ mod tests {
         let mut secret = settings.secret();
         secret.secret_type = "Opaque".into();
         assert!(
-            message(&settings.token.id, &secret, now).contains("exists: its Secret is no usable token, since its type")
+            error(&settings.token.id, &secret, now)
+                .text()
+                .contains("exists: its Secret is no usable token, since its type")
         );
         secret.metadata.deletion_timestamp = Some("2026-11-16T05:00:00Z".into());
-        assert!(message(&settings.token.id, &secret, now).contains("exists: it is being deleted\n"));
+        assert!(error(&settings.token.id, &secret, now).text().ends_with("exists: it is being deleted"));
         assert!(!told(&settings).contains("0123456789abcdef"));
     }
 }

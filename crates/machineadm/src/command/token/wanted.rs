@@ -1,18 +1,13 @@
 //! The tokens that `token create` shall make: from flags or from an InitConfiguration, checked before anything is sent.
 use super::{arguments::Create, generated};
-use crate::{command::wrong_input, context::complain};
+use crate::{command_error::CommandError, context::input_file};
 use discovery::{BootstrapToken, Lifetime, Moment, TokenSettings, Usage, usage::NODE_GROUP};
-use host::{
-    contract::Exit,
-    linux::input::{self, Care},
-};
+use host::{contract::Exit, linux::input::Care};
 use jiff::Timestamp;
 use kubeadm::{Rules, Source, Strictness, hub};
+use objects::SMALL_FILE_LIMIT;
 use std::collections::BTreeSet;
 use zeroize::Zeroizing;
-
-/// A kubeadm file is a few KB.
-const LARGEST: u64 = 1 << 20;
 
 /// What one token shall be, as far as it was said.
 struct Said {
@@ -26,7 +21,7 @@ struct Said {
 }
 
 /// The tokens to make, or everything that is wrong with them.
-pub(super) fn tokens(asked: &Create, now: Timestamp) -> Result<Vec<TokenSettings>, Exit> {
+pub(super) fn tokens(asked: &Create, now: Timestamp) -> Result<Vec<TokenSettings>, CommandError> {
     let mut problems = Vec::new();
     let said = match &asked.config {
         Some(file) => of_file(file, now, &mut problems)?,
@@ -39,10 +34,10 @@ pub(super) fn tokens(asked: &Create, now: Timestamp) -> Result<Vec<TokenSettings
     let mut ids = BTreeSet::new();
     let twice = tokens.iter().filter(|token| !ids.insert(&token.token.id));
     problems.extend(twice.map(|token| format!("two tokens have the id \"{}\"", token.token.id)));
-    if problems.is_empty() { Ok(tokens) } else { Err(wrong_input(&problems)) }
+    if problems.is_empty() { Ok(tokens) } else { Err(CommandError::invalid_input(problems)) }
 }
 
-fn of_flags(asked: &Create, now: Timestamp, problems: &mut Vec<String>) -> Result<Said, Exit> {
+fn of_flags(asked: &Create, now: Timestamp, problems: &mut Vec<String>) -> Result<Said, CommandError> {
     let token = match asked.token.as_deref() {
         Some("-") => Some(read("-")?.trim_end().to_owned()),
         given => given.map(str::to_owned),
@@ -58,17 +53,18 @@ fn of_flags(asked: &Create, now: Timestamp, problems: &mut Vec<String>) -> Resul
     })
 }
 
-fn of_file(name: &str, now: Timestamp, problems: &mut Vec<String>) -> Result<Vec<Said>, Exit> {
+fn of_file(name: &str, now: Timestamp, problems: &mut Vec<String>) -> Result<Vec<Said>, CommandError> {
     let text = read(name)?;
     let rules = Rules { strictness: Strictness::Strict, minor: None };
     let read = kubeadm::read(&[Source { name, text: &text }], rules);
     if read.has_errors() {
-        read.problems.iter().for_each(|problem| tell!("{problem}"));
-        return Err(Exit::Input);
+        let problems: String = read.problems.iter().map(|problem| format!("{problem}\n")).collect();
+        return Err(CommandError::report(Exit::Input, problems));
     }
     let hub::Documents { init, cluster, .. } = &read.documents;
     if init.is_none() && cluster.is_none() {
-        return Err(wrong_input(&[format!("{name} has neither an InitConfiguration nor a ClusterConfiguration")]));
+        let text = format!("{name} has neither an InitConfiguration nor a ClusterConfiguration");
+        return Err(CommandError::invalid(text));
     }
     let named = init.as_ref().map(|init| init.bootstrap_tokens.clone()).unwrap_or_default();
     // As kubeadm: whoever names none gets one.
@@ -106,7 +102,7 @@ fn end(ttl: Option<&str>, expires: Option<Timestamp>, now: Timestamp) -> Result<
 }
 
 /// Fills in what was not said: a random token, and the group of kubeadm's nodes for who may authenticate.
-fn settled(said: Said, problems: &mut Vec<String>) -> Result<TokenSettings, Exit> {
+fn settled(said: Said, problems: &mut Vec<String>) -> Result<TokenSettings, CommandError> {
     let Said { place, token, description, usages, groups, expires } = said;
     let before = place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
     let authenticates = usages.iter().any(|usage| usage == Usage::Authentication.name());
@@ -130,14 +126,12 @@ fn settled(said: Said, problems: &mut Vec<String>) -> Result<TokenSettings, Exit
     Ok(settings)
 }
 
-fn read(name: &str) -> Result<Zeroizing<String>, Exit> {
-    let bytes = input::read(name, Care::Reading, LARGEST).map_err(|error| {
-        complain(&error);
-        Exit::Input
-    })?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(wrong_input(&[format!("{name} is larger than 1 MiB, which no kubeadm file is")]));
+fn read(name: &str) -> Result<Zeroizing<String>, CommandError> {
+    let bytes = input_file(name, Care::Reading, SMALL_FILE_LIMIT as u64)?;
+    if bytes.len() > SMALL_FILE_LIMIT {
+        return Err(CommandError::invalid(format!("{name} is larger than 1 MiB, which no kubeadm file is")));
     }
-    let text = std::str::from_utf8(&bytes).map_err(|_| wrong_input(&[format!("{name} is not UTF-8 text")]))?;
+    let no_text = |_| CommandError::invalid(format!("{name} is not UTF-8 text"));
+    let text = std::str::from_utf8(&bytes).map_err(no_text)?;
     Ok(Zeroizing::new(text.to_owned()))
 }

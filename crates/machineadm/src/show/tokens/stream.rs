@@ -1,6 +1,7 @@
 //! What came of several tokens, one by one: lines for people, or objects one after the other.
 use crate::{
     cli::Output,
+    command_error::CommandError,
     show::{machine_readable, print},
 };
 use serde::Serialize;
@@ -17,12 +18,12 @@ impl Stream {
     }
 
     /// The next result: `line` for people, `object` for programs.
-    pub(crate) fn put(&mut self, line: &str, object: &impl Serialize) {
+    pub(crate) fn put(&mut self, line: &str, object: &impl Serialize) -> Result<(), CommandError> {
         let Some(output) = self.output else { return print(line) };
         if self.is_begun && output == Output::Yaml {
-            print("---\n");
+            print("---\n")?;
         }
         self.is_begun = true;
-        machine_readable(object, output);
+        machine_readable(object, output)
     }
 }

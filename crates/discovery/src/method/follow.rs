@@ -1,17 +1,15 @@
 //! What an answer of the cluster may change about what is known of it.
-use crate::{
-    ClusterInfo, Pin,
-    cluster_info::{self, Origin},
-    method::{Refusal, Unreached, config_map, kubeconfig},
-};
+use super::{Refusal, Unreached, published::said};
+use crate::{ClusterInfo, DiscoveryKubeconfig, Pin};
+use objects::ConfigMap;
 
 /// What asking for something newer brought.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer<'a> {
-    /// The body of cluster-info, over a connection that the present roots verify.
-    Verified(&'a [u8]),
-    /// The body of cluster-info, over any other connection.
-    Unverified(&'a [u8]),
+    /// cluster-info, over a connection that the present roots verify.
+    Verified(&'a ConfigMap),
+    /// cluster-info, over any other connection.
+    Unverified(&'a ConfigMap),
     /// Nothing.
     None(&'a Unreached),
 }
@@ -39,10 +37,8 @@ pub enum Decision<T> {
 /// Something newer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Newer {
-    /// What it says.
-    pub info: ClusterInfo,
     /// The kubeconfig that says it.
-    pub kubeconfig: String,
+    pub kubeconfig: DiscoveryKubeconfig,
     /// What spoke against it, had somebody not agreed.
     pub despite: Option<Refused>,
 }
@@ -76,9 +72,6 @@ pub enum Refused {
     /// It would have every public authority vouch for a cluster that had its own.
     #[error("the answer names no roots, where the present ones are the cluster's own: agree to trust the system's")]
     RootsDropped,
-    /// It was found, but can't be kept.
-    #[error("what was found could not be read back once it is kept: its roots are too large, or do not fit its pins")]
-    NotReadBack,
 }
 
 impl Refused {
@@ -86,7 +79,7 @@ impl Refused {
     pub fn keys(&self) -> &[Pin] {
         match self {
             Self::NotPinned(keys) => keys,
-            Self::Unverified | Self::Unusable(_) | Self::RootsDropped | Self::NotReadBack => &[],
+            Self::Unverified | Self::Unusable(_) | Self::RootsDropped => &[],
         }
     }
 }
@@ -98,37 +91,30 @@ fn keys(pins: &[Pin]) -> String {
 
 /// Whether an answer may take the place of what is known. It does once the cluster has been reached under it.
 pub fn follow(present: &ClusterInfo, pins: &[Pin], answer: Answer<'_>, consent: Consent) -> Decision<Newer> {
-    let body = match answer {
+    let config_map = match answer {
         Answer::None(unreached) => return Decision::Keep(Kept::Unreached(unreached.clone())),
         Answer::Unverified(_) => return Decision::Refuse(Refused::Unverified),
-        Answer::Verified(body) => body,
+        Answer::Verified(config_map) => config_map,
     };
-    let newer = match newer(body) {
-        Ok(newer) => newer,
+    let kubeconfig = match said(config_map) {
+        Ok(kubeconfig) => kubeconfig,
         Err(refusal) => return Decision::Refuse(Refused::Unusable(refusal)),
     };
-    if newer.info == *present {
+    if kubeconfig.info() == present {
         return Decision::Keep(Kept::Same);
     }
-    match objection(present, pins, &newer.info) {
+    match objection(present, pins, kubeconfig.info()) {
         Some(refused) if consent == Consent::Withheld => Decision::Refuse(refused),
-        despite => Decision::Replace(Newer { despite, ..newer }),
+        despite => Decision::Replace(Newer { kubeconfig, despite }),
     }
-}
-
-fn newer(body: &[u8]) -> Result<Newer, Refusal> {
-    let config_map = config_map(body)?;
-    let bytes = kubeconfig(&config_map)?;
-    let info = cluster_info::read(bytes, Origin::Signed).map_err(Refusal::Content)?.info;
-    Ok(Newer { info, kubeconfig: String::from_utf8_lossy(bytes).into_owned(), despite: None })
 }
 
 /// What speaks against new roots, unless somebody agrees to them.
-pub(super) fn objection(present: &ClusterInfo, pins: &[Pin], info: &ClusterInfo) -> Option<Refused> {
-    let certificates = info.certificates().unwrap_or_default();
-    if certificates.is_empty() && !present.roots.is_empty() {
+pub(crate) fn objection(present: &ClusterInfo, pins: &[Pin], info: &ClusterInfo) -> Option<Refused> {
+    let roots = info.roots().certificates();
+    if roots.is_empty() && !present.roots().is_empty() {
         return Some(Refused::RootsDropped);
     }
-    let unpinned = !pins.is_empty() && Pin::matching(pins, &certificates).is_empty();
-    unpinned.then(|| Refused::NotPinned(certificates.iter().map(Pin::of).collect()))
+    let unpinned = !pins.is_empty() && Pin::matching(pins, roots).is_empty();
+    unpinned.then(|| Refused::NotPinned(roots.iter().map(Pin::of).collect()))
 }

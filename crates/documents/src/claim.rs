@@ -1,0 +1,62 @@
+//! What documents claim of a machine, as data: rules over all documents compare claims and know no kind.
+
+/// Something that a document claims.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim<'a> {
+    /// What it is.
+    pub what: Claimed<'a>,
+    /// The field that says so, as in `spec.services[0]`; of a file, the mapping that has its `path` and `block`.
+    pub path: String,
+}
+
+/// What can be claimed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claimed<'a> {
+    /// A file, or one managed block of it.
+    File {
+        /// Where the file is.
+        path: &'a str,
+        /// The block; without it the whole file.
+        block: Option<&'a str>,
+    },
+    /// The value of a kernel parameter; several documents may claim the same one.
+    Parameter {
+        /// The file below `/proc/sys`.
+        path: &'a str,
+        /// Its value.
+        value: &'a str,
+    },
+    /// A command's name.
+    Command(&'a str),
+    /// The proxy of a service.
+    ServiceProxy {
+        /// The service.
+        service: &'a str,
+        /// The drop-in that gives it the proxy.
+        path: String,
+    },
+    /// That the kernel loads a module; several documents may claim the same one.
+    KernelModule(&'a str),
+    /// Files that are named after the document.
+    Output {
+        /// What they are, such as `trust bundle`.
+        what: &'static str,
+        /// The document's name, or what stands for it.
+        name: Option<&'a str>,
+        /// The file, if it is one and the same on every machine.
+        path: Option<String>,
+    },
+    /// Files below a directory, whose names depend on the machine.
+    FilesBelow(&'static str),
+    /// Something that a machine needs before it becomes a node, such as `a proxy`.
+    Preparation(&'static str),
+    /// That this machine becomes a node; at most one document may.
+    Node,
+}
+
+impl<'a> Claim<'a> {
+    /// A claim that a field makes.
+    pub(crate) fn new(path: impl Into<String>, what: Claimed<'a>) -> Self {
+        Self { what, path: path.into() }
+    }
+}

@@ -1,0 +1,134 @@
+//! A command of the user's.
+use super::{Act, AfterFailure, Effect, Sort, Undone};
+use crate::{Checks, Look, PlanError, World, fingerprint::Parts, look::Stage};
+use documents::v1alpha1::{Command, Program, Repeat};
+use host::Call;
+use objects::hex;
+use sha2::{Digest, Sha256};
+use std::time::Duration;
+
+/// How long an `unless` may take in a run, and in a plan, which somebody waits for.
+const CHECK: Duration = Duration::from_secs(60);
+const CHECK_IN_PLAN: Duration = Duration::from_secs(5);
+
+/// A command of a CommandsConfig.
+#[derive(Clone, Debug)]
+pub(crate) struct CommandAct(pub(crate) Command);
+
+pub(super) const SORT: Sort = Sort {
+    first_word: "command",
+    left_behind: |id, _| {
+        let name = id.split(' ').nth(1).unwrap_or(id);
+        Ok(Some(format!(
+            "the command {name} was started and did not finish, and this configuration has no such command; put it back, \
+             or check what it left and pass --abandon {name}"
+        )))
+    },
+};
+
+/// The first words of the journal id of a command, whatever its definition.
+pub(crate) fn id_prefix(command: &Command) -> String {
+    format!("command {}", command.name)
+}
+
+impl Act for CommandAct {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The environment is left out: a token in it may be renewed without the work being new.
+    fn id(&self) -> String {
+        let Command { program, creates, unless, .. } = &self.0;
+        let mut digest = Sha256::new();
+        let mut add = |part: &[u8]| {
+            digest.update((part.len() as u64).to_le_bytes());
+            digest.update(part);
+        };
+        match program {
+            Program::Argv(argv) => argv.iter().for_each(|word| add(word.as_bytes())),
+            Program::Shell(script) => {
+                add(b"\0shell");
+                add(script.expose().as_bytes());
+            }
+        }
+        add(creates.as_deref().unwrap_or_default().as_bytes());
+        add(unless.as_ref().map(|text| text.expose().as_bytes()).unwrap_or_default());
+        format!("{} {}", id_prefix(&self.0), hex::encode(&digest.finalize()[..8]))
+    }
+
+    fn repeat(&self) -> Repeat {
+        self.0.repeat
+    }
+
+    fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError> {
+        let done = match (&self.0.creates, &self.0.unless) {
+            (None, None) => return Ok(Effect::Unseen),
+            (Some(path), _) if look.host.exists(path)? => true,
+            (_, Some(_)) if look.checks == Checks::LeftOut => return Ok(Effect::NotChecked),
+            (_, Some(test)) => match look.stage {
+                Stage::Run => look.host.succeeds(&self.program(Call::Script(test.clone()), CHECK))?,
+                Stage::Preview => match look.host.succeeds(&self.program(Call::Script(test.clone()), CHECK_IN_PLAN)) {
+                    Err(host::Error::Program { .. }) => return Ok(Effect::NotChecked),
+                    checked => checked?,
+                },
+            },
+            (Some(_), None) => false,
+        };
+        Ok(if done { Effect::Done } else { Effect::Absent })
+    }
+
+    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+        let call = match &self.0.program {
+            Program::Argv(argv) => Call::Argv(argv.clone()),
+            Program::Shell(script) => Call::Script(script.clone()),
+        };
+        world.host.run(&self.program(call, self.0.timeout))
+    }
+
+    fn after_failure(&self) -> AfterFailure {
+        AfterFailure::Ended
+    }
+
+    /// What a user's command left unfinished, only that command knows; it is run again.
+    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+        Ok(Undone::Nothing)
+    }
+
+    fn shows(&self) -> String {
+        match &self.0.program {
+            Program::Argv(argv) => argv.first().cloned().unwrap_or_default(),
+            Program::Shell(script) => format!("shell, {} lines", script.expose().lines().count()),
+        }
+    }
+
+    /// All of it, unlike its id: a variable such as `LD_PRELOAD` makes another command of it.
+    fn compares(&self, parts: &mut Parts) {
+        let Command { name, program, repeat, creates, unless, environment, timeout, needs_reboot } = &self.0;
+        parts.text("command").text(name);
+        match program {
+            Program::Argv(argv) => parts.text("argv").list(argv),
+            Program::Shell(script) => parts.text("shell").text(script.expose()),
+        };
+        parts.text(match repeat {
+            Repeat::Once => "once",
+            Repeat::Always => "always",
+        });
+        parts.maybe(creates.as_deref()).maybe(unless.as_ref().map(|test| test.expose().as_str()));
+        parts.text(&environment.len().to_string());
+        for (variable, value) in environment {
+            parts.text(variable).text(value.expose());
+        }
+        parts.text(&timeout.as_nanos().to_string()).text(&needs_reboot.to_string());
+    }
+
+    fn needs_reboot(&self) -> bool {
+        self.0.needs_reboot
+    }
+}
+
+impl CommandAct {
+    fn program(&self, call: Call, within: Duration) -> host::Program {
+        let Command { name, environment, .. } = &self.0;
+        host::Program { name: name.clone(), call, environment: environment.clone(), within }
+    }
+}

@@ -1,0 +1,135 @@
+//! Acts: what is run for its effect. One act is one file here, and [`Act`] is all that the engine knows of it.
+mod command;
+pub(crate) mod kubeadm_init;
+
+pub(crate) use command::{CommandAct, id_prefix as command_id_prefix};
+pub(crate) use kubeadm_init::KubeadmInit;
+
+use crate::{Cluster, Facts, Look, PlanError, Wanted, World, fingerprint::Parts, phases};
+use documents::v1alpha1::Repeat;
+use host::Inspect;
+use std::{collections::BTreeSet, fmt};
+
+/// Something run for its effect, which a repetition might not leave as it is.
+pub trait Act: fmt::Debug {
+    /// The name for people.
+    fn name(&self) -> &str;
+    /// The id under which the journal remembers it: another definition under the same name is another act.
+    fn id(&self) -> String;
+    /// Whether it runs at every run, as long as its effect can't be seen.
+    fn repeat(&self) -> Repeat;
+    /// How much of its effect the machine and the cluster show.
+    fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError>;
+    /// Runs it to its end.
+    fn run(&self, world: &mut World<'_>) -> host::Result<()>;
+    /// What the journal says after it failed.
+    fn after_failure(&self) -> AfterFailure;
+    /// Undoes what an interrupted run of ours left.
+    fn undo(&self, world: &mut World<'_>) -> host::Result<Undone>;
+    /// How a plan shows it, in a few words behind its name; never a secret.
+    fn shows(&self) -> String;
+    /// What a reviewed plan compares: everything that makes it do something else.
+    fn compares(&self, parts: &mut Parts);
+    /// Whether the machine needs a reboot after it.
+    fn needs_reboot(&self) -> bool;
+}
+
+/// A sort of act, as the journal knows it: one row for each file here.
+pub(crate) struct Sort {
+    /// The first word of its ids.
+    pub(crate) first_word: &'static str,
+    /// What an operator has to do about an act that was started, did not end and is no longer asked for; `None` when
+    /// nothing of it is left.
+    pub(crate) left_behind: fn(&str, &Look<'_>) -> Result<Option<String>, PlanError>,
+}
+
+/// Every sort of act.
+const SORTS: &[Sort] = &[command::SORT, kubeadm_init::SORT];
+
+/// Whether two ids are of one act, whatever its definition: their first two words say it.
+pub(crate) fn is_same(id: &str, other: &str) -> bool {
+    id != other && id.split(' ').take(2).eq(other.split(' ').take(2))
+}
+
+/// The same check for a caller that has not stored anything yet; what the operator gives up does not count.
+pub fn check_unfinished(
+    wanted: &Wanted,
+    given_up: &[String],
+    host: &dyn Inspect,
+    cluster: &dyn Cluster,
+) -> Result<(), PlanError> {
+    check(&Look::now(wanted, host, cluster, &Facts::default(), &BTreeSet::new()), given_up).map(drop)
+}
+
+/// Stops when machineadm has started something here that did not end and that this configuration no longer has; gives
+/// the ids of which nothing is left any more.
+pub(crate) fn check_abandoned(look: &Look<'_>) -> Result<Vec<String>, PlanError> {
+    check(look, &[])
+}
+
+fn check(look: &Look<'_>, given_up: &[String]) -> Result<Vec<String>, PlanError> {
+    let known = phases::act_ids(look.wanted);
+    let mut undone = Vec::new();
+    let is_asked_for = |id: &str| {
+        let rest = |act: &String| id.strip_prefix(act.as_str());
+        known.iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    for id in look.host.unfinished()?.iter().filter(|id| !is_asked_for(id) && !given_up.contains(id)) {
+        let first_word = id.split(' ').next().unwrap_or_default();
+        let what_to_do = match SORTS.iter().find(|sort| sort.first_word == first_word) {
+            Some(sort) => (sort.left_behind)(id, look)?,
+            None => {
+                Some(format!("{id} was started by another version of machineadm and did not finish; use that version"))
+            }
+        };
+        match what_to_do {
+            Some(text) => return Err(PlanError::Abandoned(text)),
+            None => undone.push(id.clone()),
+        }
+    }
+    Ok(undone)
+}
+
+/// What a look at the machine says of an act's effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing of it is there.
+    Absent,
+    /// Some of it is there.
+    Partial,
+    /// All of it is there.
+    Done,
+    /// There is no way to see it.
+    Unseen,
+    /// The plan was asked not to look.
+    NotChecked,
+    /// The machine shows all of it, and the cluster could not be asked for the rest.
+    Unanswered(String),
+}
+
+/// What a failure means for the next run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterFailure {
+    /// It has ended, and only its author knows what it left: it is run again as it is.
+    Ended,
+    /// It left partial work, which the next run undoes first.
+    Partial,
+}
+
+/// What undoing an act did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undone {
+    /// Nothing: the act is run again on top of what it left.
+    Nothing,
+    /// It may have removed what earlier documents made: the run starts again at the first document.
+    Changed,
+}
+
+/// Acts are equal when the journal and a review can't tell them apart.
+impl PartialEq for dyn Act {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id() && Parts::of(|parts| self.compares(parts)) == Parts::of(|parts| other.compares(parts))
+    }
+}
+
+impl Eq for dyn Act {}

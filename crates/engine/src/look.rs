@@ -1,0 +1,163 @@
+//! Ports as values: what planning may look at, and what applying may act on.
+use crate::{Label, Planned, Remark, Step, Wanted, plan::Named};
+use host::{Change, FileState, Host, Inspect};
+use std::{collections::BTreeSet, time::Duration};
+
+/// A cluster, as far as a step may ask it. Connected in a binary, through `crates/cluster`.
+pub trait Cluster {
+    /// Whether the API server of a kubeconfig has all of these objects, given by their paths.
+    fn has(&self, kubeconfig: &[u8], objects: &[&str], patience: &Patience<'_>) -> Result<bool, Unanswered>;
+}
+
+/// How long to ask a server that does not answer.
+pub struct Patience<'a> {
+    /// So long at most.
+    pub within: Duration,
+    /// And only while this holds, such as the kubelet that starts the API server.
+    pub while_true: &'a dyn Fn() -> bool,
+}
+
+/// What could not be asked, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unanswered(pub String);
+
+/// Whether a user's `unless` is executed while planning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checks {
+    /// It is executed, once in each look.
+    Executed,
+    /// It is left out, and the plan shows "not checked".
+    LeftOut,
+}
+
+/// Who looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// A plan.
+    Preview,
+    /// A run.
+    Run,
+}
+
+/// What turns of this run have found out for later ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The version of the machine's kubeadm.
+    pub kubeadm: Option<String>,
+}
+
+impl Facts {
+    /// Adds what a turn has found out.
+    pub(crate) fn learn(&mut self, found: &Self) {
+        let Self { kubeadm } = found;
+        if kubeadm.is_some() {
+            self.kubeadm.clone_from(kubeadm);
+        }
+    }
+}
+
+/// All that planning sees; it can change nothing.
+pub struct Look<'a> {
+    /// All documents of the configuration.
+    pub wanted: &'a Wanted,
+    /// The machine.
+    pub host: &'a dyn Inspect,
+    /// The cluster.
+    pub cluster: &'a dyn Cluster,
+    /// What earlier turns have found out.
+    pub facts: &'a Facts,
+    /// Whether a user's `unless` is executed.
+    pub checks: Checks,
+    /// How long to wait for a server that does not answer.
+    pub patience: Duration,
+    /// Whether this is a run, whose checks may take their time, or a preview, which somebody waits for.
+    pub(crate) stage: Stage,
+    /// What earlier turns of a preview would still do; empty in a run, where they have done it.
+    pub(crate) pending: &'a [(Label, Planned)],
+    /// Everything that earlier turns name, whether it needs a change or not.
+    pub(crate) named: &'a BTreeSet<Named>,
+}
+
+impl<'a> Look<'a> {
+    /// A look before any turn, which waits for nobody.
+    pub(crate) fn now(
+        wanted: &'a Wanted,
+        host: &'a dyn Inspect,
+        cluster: &'a dyn Cluster,
+        facts: &'a Facts,
+        named: &'a BTreeSet<Named>,
+    ) -> Self {
+        let (checks, patience, stage) = (Checks::LeftOut, Duration::ZERO, Stage::Preview);
+        Self { wanted, host, cluster, facts, checks, patience, stage, pending: &[], named }
+    }
+
+    /// A file as it will be when this turn comes: what an earlier turn would write counts as written.
+    pub fn file(&self, path: &str) -> host::Result<Option<FileState>> {
+        let written = self.pending_steps().rev().find_map(|(_, step)| match step {
+            Step::Ensure(Change::WriteFile { path: other, file, .. }) if other == path => Some(file.clone()),
+            _ => None,
+        });
+        match written {
+            Some(file) => Ok(Some(file)),
+            None => self.host.file(path),
+        }
+    }
+
+    /// A kernel parameter as it will be when this turn comes.
+    pub fn sysctl(&self, path: &str) -> host::Result<Option<String>> {
+        let set = self.pending_steps().rev().find_map(|(_, step)| match step {
+            Step::Ensure(Change::SetSysctl { path: other, value, .. }) if other == path => Some(value.clone()),
+            _ => None,
+        });
+        match set {
+            Some(value) => Ok(Some(value)),
+            None => self.host.sysctl(path),
+        }
+    }
+
+    /// The last earlier turn with a pending step of this sort: only after it can this turn tell.
+    pub(crate) fn waits_for(&self, sort: impl Fn(&Step) -> bool) -> Option<Label> {
+        self.pending_steps().rev().find(|(_, step)| sort(step)).map(|(label, _)| label.clone())
+    }
+
+    /// The last earlier turn that may still run something, also if that was not checked.
+    pub(crate) fn waits_for_acts(&self) -> Option<Label> {
+        let may_run = |planned: &Planned| {
+            let not_checked = planned.remarks.iter().any(|remark| matches!(remark, Remark::NotChecked(_)));
+            not_checked || planned.steps.iter().any(Step::is_act)
+        };
+        self.pending.iter().rev().find(|(_, planned)| may_run(planned)).map(|(label, _)| label.clone())
+    }
+
+    fn pending_steps(&self) -> impl DoubleEndedIterator<Item = (&Label, &Step)> {
+        self.pending.iter().flat_map(|(label, planned)| planned.steps.iter().map(move |step| (label, step)))
+    }
+}
+
+/// All that applying acts on.
+pub struct World<'a> {
+    /// The machine.
+    pub host: &'a mut dyn Host,
+    /// The cluster.
+    pub cluster: &'a dyn Cluster,
+    /// How long to wait for a server that does not answer.
+    pub patience: Duration,
+}
+
+impl std::fmt::Debug for Look<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Look").field("facts", self.facts).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for World<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("World").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Patience<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Patience").field("within", &self.within).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,294 @@
+//! Which document wrote which path, the digest of what it wrote, and what was there before.
+//!
+//! A record is written before the change that it is about, so that a power cut between the two loses nothing: the
+//! record holds the digests of both sides of that change.
+use crate::{
+    block::{block_of, without_block},
+    plan::{Named, Planned, Step},
+};
+use documents::{Decoded, Secret};
+use host::{
+    Change, Error, FileState, Host, Inspect,
+    contract::{OWNERSHIP, PREVIOUS_DIR},
+};
+use objects::hex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+const VERSION: u32 = 1;
+/// The largest previous content that is copied.
+const LARGEST_COPY: usize = 1 << 20;
+
+/// All records of a machine, by what they are about.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Ownership {
+    version: u32,
+    records: BTreeMap<String, Record>,
+}
+
+/// What one document made so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Record {
+    /// The document's kind and name, for people.
+    pub(crate) document: String,
+    #[serde(flatten)]
+    pub(crate) owned: Owned,
+}
+
+/// What it is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Owned {
+    /// A file, or a managed block of one.
+    #[serde(rename_all = "camelCase")]
+    File {
+        path: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        block: Option<String>,
+        /// Of what the document wants there.
+        digest: String,
+        /// Of what was there before the last write.
+        before: String,
+        /// Whether it came encrypted: what is there is then never shown, also when its document is gone.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        confidential: bool,
+        previous: Previous,
+    },
+    /// A kernel parameter of the running system.
+    Parameter { key: String, path: String, value: String, before: String, previous: String },
+}
+
+/// What was at a path before machineadm wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Previous {
+    /// No file.
+    Absent,
+    /// A file without the managed block.
+    NoBlock,
+    /// This, with its content in a copy of its own.
+    Copied { mode: u32, uid: u32, gid: u32, sha256: String },
+    /// Something too large to be copied.
+    TooLarge,
+}
+
+impl Ownership {
+    /// The records of a machine.
+    pub(crate) fn read(host: &dyn Inspect) -> host::Result<BTreeMap<String, Record>> {
+        let Some(file) = host.file(OWNERSHIP)? else { return Ok(BTreeMap::new()) };
+        match serde_json::from_slice::<Self>(file.contents.expose()) {
+            Ok(ownership) if ownership.version == VERSION => Ok(ownership.records),
+            _ => Err(Error::Unfit {
+                what: OWNERSHIP.to_owned(),
+                why: "is damaged, or of another version of machineadm".into(),
+                advice: format!(
+                    "move it and {PREVIOUS_DIR} away; machineadm then no longer knows what it wrote before"
+                ),
+            }),
+        }
+    }
+
+    /// Records what a document is about to write, and copies what is there now. What the document names and is as it
+    /// wants it changes hands only.
+    pub(crate) fn note(document: &Decoded, planned: &Planned, host: &mut dyn Host) -> host::Result<()> {
+        let before = Self::read(host)?;
+        let mut records = before.clone();
+        for change in planned.steps.iter().filter_map(written) {
+            let named = match change {
+                Change::WriteFile { path, block, .. } => Named::File { path: path.clone(), block: block.clone() },
+                Change::SetSysctl { path, .. } => Named::Parameter(path.clone()),
+                _ => continue,
+            };
+            let (owned, copy) = match change {
+                Change::WriteFile { .. } => owned_file(change, &records),
+                _ => (owned_parameter(change, &records), None),
+            };
+            let (Some(owned), key) = (owned, key(&named)) else { continue };
+            if let Some(copy) = copy {
+                store(&copy_path(&key), copy, host)?;
+            }
+            if let Named::File { path, block: None } = &named {
+                // The whole file is one document's from now on.
+                records.retain(|_, record| !record.is_block_of(path));
+            }
+            records.insert(key, Record { document: title(document), owned });
+        }
+        for named in &planned.names {
+            if let Some(record) = records.get_mut(&key(named)) {
+                record.document = title(document);
+            }
+        }
+        match records == before {
+            true => Ok(()),
+            false => Self::write(records, host),
+        }
+    }
+
+    /// Ends records, with their copies.
+    pub(crate) fn forget(gone: &[Named], host: &mut dyn Host) -> host::Result<()> {
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let mut records = Self::read(host)?;
+        for key in gone.iter().map(key) {
+            records.remove(&key);
+            if let Some(was) = host.file(&copy_path(&key))? {
+                host.ensure(&Change::RemoveFile { path: copy_path(&key), was })?;
+            }
+        }
+        Self::write(records, host)
+    }
+
+    fn write(records: BTreeMap<String, Record>, host: &mut dyn Host) -> host::Result<()> {
+        let bytes = serde_json::to_vec_pretty(&Self { version: VERSION, records }).unwrap_or_default();
+        store(OWNERSHIP, bytes, host)
+    }
+}
+
+impl Record {
+    /// What it is about, as plans name it.
+    pub(crate) fn named(&self) -> Named {
+        match &self.owned {
+            Owned::File { path, block, .. } => Named::File { path: path.clone(), block: block.clone() },
+            Owned::Parameter { path, .. } => Named::Parameter(path.clone()),
+        }
+    }
+
+    /// The content that was there before, if it was copied and the copy is whole.
+    pub(crate) fn copy(&self, host: &dyn Inspect) -> host::Result<Option<FileState>> {
+        let Owned::File { previous: Previous::Copied { sha256, .. }, .. } = &self.owned else { return Ok(None) };
+        let copy = host.file(&copy_path(&key(&self.named())))?;
+        Ok(copy.filter(|copy| hex::encode(&Sha256::digest(copy.contents.expose())) == *sha256))
+    }
+
+    /// Whether it came encrypted, and lies in this file.
+    pub(crate) fn is_confidential_in(&self, wanted: &str) -> bool {
+        matches!(&self.owned, Owned::File { path, confidential: true, .. } if path == wanted)
+    }
+
+    fn is_block_of(&self, wanted: &str) -> bool {
+        matches!(&self.owned, Owned::File { path, block: Some(_), .. } if path == wanted)
+    }
+}
+
+/// A file or its block as records hold it: the digest of its content, and of a whole file its mode and owner.
+pub(crate) fn digest(file: Option<&FileState>, block: Option<&str>) -> String {
+    match (file, block) {
+        (None, _) => ABSENT.to_owned(),
+        (Some(file), Some(block)) => match block_of(file.contents.expose(), block) {
+            None => ABSENT.to_owned(),
+            Some(lines) => hex::encode(&Sha256::digest(lines)),
+        },
+        (Some(FileState { contents, mode, uid, gid }), None) => {
+            format!("{} {mode:04o} {uid}:{gid}", hex::encode(&Sha256::digest(contents.expose())))
+        }
+    }
+}
+
+const ABSENT: &str = "absent";
+
+/// Whether what is there now is no stranger's: a document's content, whatever its mode, or nothing.
+fn is_ours(now: &str, known: &[&String]) -> bool {
+    let content = |digest: &str| digest.split(' ').next().map(str::to_owned);
+    now == ABSENT || known.iter().any(|known| content(known) == content(now))
+}
+
+/// The record of a write, and the content to copy if what is there now is not machineadm's.
+fn owned_file(change: &Change, records: &BTreeMap<String, Record>) -> (Option<Owned>, Option<Vec<u8>>) {
+    let Change::WriteFile { path, block, was, file, confidential } = change else { return (None, None) };
+    let named = Named::File { path: path.clone(), block: block.clone() };
+    let now = digest(was.as_ref(), block.as_deref());
+    let (previous, copy) = match records.get(&key(&named)).map(|record| &record.owned) {
+        Some(Owned::File { digest, before, previous, .. }) if is_ours(&now, &[digest, before]) => {
+            (previous.clone(), None)
+        }
+        _ => previous(path, block.as_deref(), was.as_ref(), records),
+    };
+    let owned = Owned::File {
+        path: path.clone(),
+        block: block.clone(),
+        digest: digest(Some(file), block.as_deref()),
+        before: now,
+        confidential: *confidential,
+        previous,
+    };
+    (Some(owned), copy)
+}
+
+fn owned_parameter(change: &Change, records: &BTreeMap<String, Record>) -> Option<Owned> {
+    let Change::SetSysctl { key: name, path, was: Some(was), value } = change else { return None };
+    let previous = match records.get(&key(&Named::Parameter(path.clone()))).map(|record| &record.owned) {
+        Some(Owned::Parameter { value, before, previous, .. }) if [value, before].contains(&was) => previous.clone(),
+        _ => was.clone(),
+    };
+    let (key, path, value, before) = (name.clone(), path.clone(), value.clone(), was.clone());
+    Some(Owned::Parameter { key, path, value, before, previous })
+}
+
+/// What was there before machineadm, without what its other documents have put there.
+fn previous(
+    path: &str,
+    block: Option<&str>,
+    was: Option<&FileState>,
+    records: &BTreeMap<String, Record>,
+) -> (Previous, Option<Vec<u8>>) {
+    let Some(FileState { contents, mode, uid, gid }) = was else { return (Previous::Absent, None) };
+    let blocks = records.values().filter_map(|record| match &record.owned {
+        Owned::File { path: other, block: Some(block), previous, .. } if other == path => Some((block, previous)),
+        _ => None,
+    });
+    let is_made_for_blocks = blocks.clone().any(|(_, previous)| *previous == Previous::Absent);
+    let content = match block {
+        None => blocks.fold(contents.expose().clone(), |content, (block, _)| without_block(&content, block)),
+        Some(block) => match block_of(contents.expose(), block) {
+            None if is_made_for_blocks => return (Previous::Absent, None),
+            None => return (Previous::NoBlock, None),
+            Some(lines) => lines,
+        },
+    };
+    if block.is_none() && is_made_for_blocks && content.is_empty() {
+        return (Previous::Absent, None);
+    }
+    match content.len() <= LARGEST_COPY {
+        true => {
+            let sha256 = hex::encode(&Sha256::digest(&content));
+            (Previous::Copied { mode: *mode, uid: *uid, gid: *gid, sha256 }, Some(content))
+        }
+        false => (Previous::TooLarge, None),
+    }
+}
+
+/// Whether a step leaves something that a document then owns.
+fn written(step: &Step) -> Option<&Change> {
+    match step {
+        Step::Ensure(change @ (Change::WriteFile { .. } | Change::SetSysctl { .. })) => Some(change),
+        _ => None,
+    }
+}
+
+fn title(document: &Decoded) -> String {
+    match &document.name {
+        Some(name) => format!("{} {name}", document.kind),
+        None => document.kind.to_string(),
+    }
+}
+
+fn key(named: &Named) -> String {
+    match named {
+        Named::File { path, block: None } => format!("file {path}"),
+        Named::File { path, block: Some(block) } => format!("block {block} of {path}"),
+        Named::Parameter(path) => format!("parameter {path}"),
+    }
+}
+
+fn copy_path(key: &str) -> String {
+    format!("{PREVIOUS_DIR}/{}", hex::encode(&Sha256::digest(key)[..16]))
+}
+
+fn store(path: &str, bytes: Vec<u8>, host: &mut dyn Host) -> host::Result<()> {
+    let (uid, gid) = host.default_owner();
+    let file = FileState { contents: Secret::new(bytes), mode: 0o600, uid, gid };
+    host.ensure(&Change::WriteFile { path: path.to_owned(), block: None, was: None, file, confidential: true })
+}

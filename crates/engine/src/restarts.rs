@@ -1,0 +1,71 @@
+//! Service restarts: queued, and done once before the next act, wait or the end.
+use crate::{Label, Planned, Step};
+use host::Change;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A step by its turn and its place in that turn.
+pub(crate) type Place = (usize, usize);
+
+/// A service to restart, for every turn that asked.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) service: String,
+    pub(crate) reads: Vec<String>,
+    pub(crate) running: bool,
+    pub(crate) asked_by: Vec<Place>,
+}
+
+impl Queued {
+    /// The one restart that serves all that asked.
+    pub(crate) fn change(&self) -> Change {
+        let Self { service, reads, running, .. } = self;
+        Change::Restart { service: service.clone(), reads: reads.clone(), running: *running }
+    }
+}
+
+/// Restarts that are still to be done, in the order in which they were first asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Queue(Vec<Queued>);
+
+impl Queue {
+    /// Takes a step in, if it is a restart.
+    pub(crate) fn takes(&mut self, place: Place, step: &Step) -> bool {
+        let Step::Ensure(Change::Restart { service, reads, running }) = step else { return false };
+        match self.0.iter_mut().find(|queued| queued.service == *service) {
+            Some(queued) => {
+                queued.reads.extend(reads.iter().cloned());
+                queued.running |= running;
+                queued.asked_by.push(place);
+            }
+            None => self.0.push(Queued {
+                service: service.clone(),
+                reads: reads.clone(),
+                running: *running,
+                asked_by: vec![place],
+            }),
+        }
+        true
+    }
+
+    /// Everything that is to be done now.
+    pub(crate) fn take(&mut self) -> Vec<Queued> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+/// The restarts of a preview that a later turn's restart of the same service makes needless.
+pub(crate) fn merged(turns: &[(Label, Planned)]) -> BTreeSet<Place> {
+    let (mut queued, mut merged) = (BTreeMap::new(), BTreeSet::new());
+    for (turn, (_, planned)) in turns.iter().enumerate() {
+        for (at, step) in planned.steps.iter().enumerate() {
+            match step {
+                Step::Ensure(Change::Restart { service, .. }) => {
+                    merged.extend(queued.insert(service.as_str(), (turn, at)));
+                }
+                Step::Run(_) | Step::Redo(_) | Step::Wait(..) => queued.clear(),
+                Step::Ensure(_) | Step::Close(_) => {}
+            }
+        }
+    }
+    merged
+}

@@ -1,0 +1,134 @@
+//! The order of a run: the documents as they stand, and the few turns that the engine adds.
+use crate::{
+    Label, Look, Mode, PlanError, Planned, Wanted,
+    phases::{self, Role, preflight, prune},
+};
+use documents::Decoded;
+
+/// Something that the engine does by itself.
+pub struct Addition {
+    /// The name in plans, reports and docs.
+    pub name: &'static str,
+    /// What it does, in one line for the docs.
+    pub summary: &'static str,
+    /// Where it stands.
+    pub place: Place,
+    pub(crate) plan: fn(&Subject<'_>, &Look<'_>) -> Result<Planned, PlanError>,
+}
+
+/// Where an addition stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Directly before the document that makes the machine a node.
+    BeforeNode,
+    /// Directly after it.
+    AfterNode,
+    /// At the end of mode post.
+    EndOfPost,
+}
+
+/// Everything that the engine adds, in order. The report at the end is the caller's, from the outcome.
+///
+/// Discovery and certificate download join [`Place::BeforeNode`], certificate upload [`Place::AfterNode`].
+pub const ADDED: &[Addition] = &[preflight::ADDITION, prune::ADDITION];
+
+/// What an addition is asked about.
+pub(crate) struct Subject<'a> {
+    /// The document that makes the machine a node.
+    pub(crate) node: Option<&'a Decoded>,
+    /// Whether what no document names any more is removed.
+    pub(crate) prune: Prune,
+}
+
+/// Whether what earlier documents wrote, and this configuration no longer names, is removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prune {
+    /// It is only listed.
+    #[default]
+    List,
+    /// The previous content is restored, or the file deleted.
+    Restore,
+}
+
+/// One turn of a run.
+pub struct Turn<'a> {
+    /// Its name.
+    pub label: Label,
+    what: What<'a>,
+}
+
+enum What<'a> {
+    Document(&'a Decoded),
+    Added(&'static Addition, Subject<'a>),
+}
+
+impl Turn<'_> {
+    /// What is still missing on this machine.
+    pub(crate) fn plan(&self, look: &Look<'_>) -> Result<Planned, PlanError> {
+        match &self.what {
+            What::Document(document) => phases::plan(document, look),
+            What::Added(addition, subject) => (addition.plan)(subject, look),
+        }
+    }
+
+    /// Its document, if it has one.
+    pub(crate) const fn document(&self) -> Option<&Decoded> {
+        match &self.what {
+            What::Document(document) => Some(document),
+            What::Added(..) => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Turn<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.label.fmt(f)
+    }
+}
+
+impl std::fmt::Debug for Addition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// The turns of a mode: prepare stops before the document that makes a node, provision runs all, post runs every kind
+/// that keeps something as it is.
+pub fn turns(mode: Mode, wanted: &Wanted, prune: Prune) -> Vec<Turn<'_>> {
+    let node = wanted.documents.iter().position(|document| phases::role(document) == Role::MakesNode);
+    let added = |place: Place| {
+        let subject = move || Subject { node: node.map(|at| &wanted.documents[at]), prune };
+        let turn = move |addition| Turn {
+            label: Label::added(addition_name(addition)),
+            what: What::Added(addition, subject()),
+        };
+        ADDED.iter().filter(move |addition| addition.place == place).map(turn)
+    };
+    let mut turns = Vec::new();
+    for (index, document) in wanted.documents.iter().enumerate() {
+        let (is_node, turn) =
+            (Some(index) == node, Turn { label: label(index, document), what: What::Document(document) });
+        match mode {
+            Mode::Prepare if is_node => break,
+            Mode::Provision if is_node => {
+                turns.extend(added(Place::BeforeNode));
+                turns.push(turn);
+                turns.extend(added(Place::AfterNode));
+            }
+            Mode::Post if phases::role(document) != Role::Keeps => {}
+            Mode::Prepare | Mode::Provision | Mode::Post => turns.push(turn),
+        }
+    }
+    if mode == Mode::Post {
+        turns.extend(added(Place::EndOfPost));
+    }
+    turns
+}
+
+const fn addition_name(addition: &Addition) -> &'static str {
+    addition.name
+}
+
+fn label(index: usize, document: &Decoded) -> Label {
+    Label::Document { number: index + 1, kind: document.kind.to_string(), name: document.name.clone() }
+}

@@ -1,0 +1,11 @@
+//! The engine on a machine in memory: what it plans, in which order, that it can be cut anywhere, and what it refuses.
+#![expect(clippy::unwrap_used, reason = "what fails in a helper fails its test")]
+mod acts;
+mod cuts;
+mod order;
+mod preflight;
+mod prune;
+mod report;
+mod restarts;
+mod review;
+mod support;

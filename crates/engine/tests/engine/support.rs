@@ -1,0 +1,178 @@
+//! A configuration, a machine and a cluster to try the engine on.
+use documents::{Secret, Source};
+use host::{FileState, Inspect, Memory, Played};
+use machineadm_engine::{
+    Ask, Checks, Cluster, Done, Event, Failure, Line, Mode, Patience, Planned, Preview, Prune, Run, SavedPlan,
+    Unanswered, Wanted, World, bootstrap, preview,
+};
+use std::{cell::RefCell, time::Duration};
+
+/// A document: its kind, its name (or none), its spec.
+pub(crate) type Document<'a> = (&'a str, &'a str, &'a str);
+
+/// A configuration of these documents.
+pub(crate) fn wanted(documents: &[Document<'_>]) -> Wanted {
+    let document = |(kind, name, spec): &Document<'_>| {
+        let metadata = if name.is_empty() { String::new() } else { format!("metadata: {{name: {name}}}\n") };
+        format!("---\napiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: {kind}\n{metadata}spec: {spec}\n")
+    };
+    let text: String = documents.iter().map(document).collect();
+    let read = documents::read(vec![Source { name: "test".into(), bytes: text.into_bytes().into() }]);
+    assert!(!read.report.has_errors(), "{}", read.report);
+    Wanted::of(read.documents)
+}
+
+pub(crate) const FORWARDING: Document<'_> = ("SysctlConfig", "forwarding", "{parameters: {net.ipv4.ip_forward: '1'}}");
+pub(crate) const INIT: Document<'_> = ("InitConfig", "", "{kubernetesVersion: v1.36.4}");
+
+/// A document of every kind that asks something of a machine.
+pub(crate) fn everything() -> Wanted {
+    wanted(&[
+        ("TrustBundleConfig", "", &format!("{{certificates: {:?}}}", certificate())),
+        ("ProxyConfig", "", "{httpProxy: 'http://proxy.example:3128', services: [containerd, kubelet]}"),
+        ("KernelModulesConfig", "", "{modules: [overlay, br_netfilter]}"),
+        ("SysctlConfig", "", "{parameters: {net.ipv4.ip_forward: '1', net.bridge.bridge-nf-call-iptables: '1'}}"),
+        (
+            "FilesConfig",
+            "",
+            "{files: [{path: /etc/motd, content: hello}, {path: /etc/hosts, block: a, content: 10.0.0.1 a}, \
+             {path: /etc/hosts, block: b, content: 10.0.0.2 b}, {path: /etc/key, content: s3cret, mode: '0600'}, \
+             {path: /etc/kubernetes/pki/ca.crt, content: the user's own}]}",
+        ),
+        (
+            "CommandsConfig",
+            "early",
+            "{commands: [{name: seen, argv: [touch, /seen], creates: /seen}, {name: unseen, shell: 'true'}]}",
+        ),
+        INIT,
+        ("CommandsConfig", "late", "{commands: [{name: checked, argv: [touch, /late], unless: 'test -e /late'}]}"),
+    ])
+}
+
+/// The certificate of the kind's own example.
+fn certificate() -> String {
+    let trust_bundle = documents::KINDS.iter().find(|kind| kind.kind == "TrustBundleConfig");
+    let example = trust_bundle.expect("the kind is listed").example;
+    example.lines().map(str::trim).skip_while(|line| !line.starts_with("-----BEGIN")).collect::<Vec<_>>().join("\n")
+}
+
+pub(crate) fn file(text: &str) -> FileState {
+    FileState { contents: Secret::new(text.into()), mode: 0o644, uid: 0, gid: 0 }
+}
+
+pub(crate) fn text_of(host: &Memory, path: &str) -> String {
+    String::from_utf8(host.files[path].contents.expose().clone()).expect("text")
+}
+
+/// What `kubeadm init` leaves on a machine, in its order.
+pub(crate) const TRACES: [&str; 6] = [
+    "/etc/kubernetes/kubelet.conf",
+    "/etc/kubernetes/admin.conf",
+    "/etc/kubernetes/manifests/etcd.yaml",
+    "/etc/kubernetes/manifests/kube-apiserver.yaml",
+    "/etc/kubernetes/manifests/kube-controller-manager.yaml",
+    "/etc/kubernetes/manifests/kube-scheduler.yaml",
+];
+
+/// A machine with containerd and kubeadm, and nothing of machineadm's.
+pub(crate) fn fresh() -> Memory {
+    let init = TRACES.map(|path| Played::Write(path.into(), String::new())).to_vec();
+    // As `kubeadm reset` does, whoever put them there.
+    let reset = vec![Played::RemoveBelow("/etc/kubernetes/".into())];
+    Memory {
+        files: [
+            ("/etc/hosts".into(), file("127.0.0.1 localhost\n")),
+            ("/run/containerd/containerd.sock".into(), file("")),
+        ]
+        .into(),
+        outputs: [("kubeadm version -o short".into(), "v1.36.4\n".into())].into(),
+        programs: [("kubeadm init".into(), init), ("kubeadm reset".into(), reset)].into(),
+        sysctls: [("net/ipv4/ip_forward".into(), "0".into())].into(),
+        sysctls_of: [("net/bridge/bridge-nf-call-iptables".into(), ("br_netfilter".into(), "0".into()))].into(),
+        services: [("containerd".into(), true), ("kubelet".into(), false)].into(),
+        ..Memory::default()
+    }
+}
+
+/// A cluster whose API server answers what it is told, and remembers what it was asked.
+pub(crate) struct FakeCluster {
+    pub(crate) answer: Result<bool, Unanswered>,
+    pub(crate) asked: RefCell<Vec<Duration>>,
+}
+
+impl FakeCluster {
+    pub(crate) fn answering(answer: Result<bool, Unanswered>) -> Self {
+        Self { answer, asked: RefCell::default() }
+    }
+}
+
+impl Cluster for FakeCluster {
+    fn has(&self, _: &[u8], objects: &[&str], patience: &Patience<'_>) -> Result<bool, Unanswered> {
+        assert!(objects[0].ends_with("/configmaps/kubeadm-config"), "{objects:?}");
+        self.asked.borrow_mut().push(patience.within);
+        self.answer.clone()
+    }
+}
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What a plan says of this machine.
+pub(crate) fn look(mode: Mode, wanted: &Wanted, host: &Memory) -> Result<Preview, Failure> {
+    look_with(mode, wanted, host, Prune::List)
+}
+
+pub(crate) fn look_with(mode: Mode, wanted: &Wanted, host: &Memory, prune: Prune) -> Result<Preview, Failure> {
+    let ask = Ask { mode, wanted, prune, checks: Checks::Executed, patience: PATIENCE };
+    preview(&ask, host, &FakeCluster::answering(Ok(true)))
+}
+
+/// The planned turn of this name.
+pub(crate) fn turn<'a>(preview: &'a Preview, name: &str) -> &'a Planned {
+    let found = preview.0.iter().find(|(label, _)| label.to_string() == name);
+    &found.unwrap_or_else(|| panic!("no turn {name}")).1
+}
+
+/// Runs it, with a cluster that has everything.
+pub(crate) fn run(mode: Mode, wanted: &Wanted, host: &mut Memory) -> Result<Done, Failure> {
+    run_as(&Run { mode, wanted, prune: Prune::List, reviewed: None }, host, &FakeCluster::answering(Ok(true)))
+}
+
+pub(crate) fn run_pruning(wanted: &Wanted, host: &mut Memory) -> Result<Done, Failure> {
+    let run = Run { mode: Mode::Post, wanted, prune: Prune::Restore, reviewed: None };
+    run_as(&run, host, &FakeCluster::answering(Ok(true)))
+}
+
+pub(crate) fn run_reviewed(plan: &SavedPlan, wanted: &Wanted, host: &mut Memory) -> Result<Done, Failure> {
+    let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: Some(plan) };
+    run_as(&run, host, &FakeCluster::answering(Ok(true)))
+}
+
+pub(crate) fn run_as(run: &Run<'_>, host: &mut Memory, cluster: &FakeCluster) -> Result<Done, Failure> {
+    bootstrap(run, &mut World { host, cluster, patience: PATIENCE }, &mut |_| ())
+}
+
+/// Every change of a run, in order, as a report names them.
+pub(crate) fn changes(mode: Mode, wanted: &Wanted, host: &mut Memory) -> Vec<String> {
+    let run = Run { mode, wanted, prune: Prune::List, reviewed: None };
+    let cluster = FakeCluster::answering(Ok(true));
+    let mut changes = Vec::new();
+    let mut watch = |event: Event<'_>| {
+        if let Event::Done(_, _, step) = event
+            && step.is_change()
+        {
+            changes.push(Line::of(step).to_string());
+        }
+    };
+    bootstrap(&run, &mut World { host, cluster: &cluster, patience: PATIENCE }, &mut watch).expect("the run succeeds");
+    changes
+}
+
+/// What a run leaves, without the log of how it came to be.
+pub(crate) fn left(host: &Memory) -> Memory {
+    Memory { log: Vec::new(), ..host.clone() }
+}
+
+/// Whether a path is there.
+pub(crate) fn has(host: &Memory, path: &str) -> bool {
+    host.exists(path).expect("memory answers")
+}

@@ -1,0 +1,183 @@
+//! Why a command ended without doing what it was asked for: an exit code, the problems, and their remedies.
+//!
+//! Commands and everything below them return this value; [`crate::run`] prints it, once, on standard error. Nothing
+//! prints while it builds one.
+use engine::outcome::chain;
+use host::contract::Exit;
+use std::fmt;
+
+/// An error as the command line reports it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CommandError {
+    exit: Exit,
+    problems: Vec<Problem>,
+}
+
+/// One thing that went wrong, and what to do about it.
+#[derive(Debug, PartialEq, Eq)]
+struct Problem {
+    form: Form,
+    text: String,
+    remedies: Vec<String>,
+}
+
+/// How a problem is printed.
+#[derive(Debug, PartialEq, Eq)]
+enum Form {
+    /// `error: ` and the text.
+    Error,
+    /// The same, followed by a pointer to `--help`.
+    Usage,
+    /// The text as it is: its lines have their own headings.
+    Report,
+}
+
+impl CommandError {
+    /// One problem.
+    pub(crate) fn new(exit: Exit, text: impl Into<String>) -> Self {
+        Self::of(exit, Form::Error, text.into())
+    }
+
+    /// Something did not work, although the input is valid.
+    pub(crate) fn failed(text: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, text)
+    }
+
+    /// The input is invalid and nothing was changed.
+    pub(crate) fn invalid(text: impl Into<String>) -> Self {
+        Self::new(Exit::Input, text)
+    }
+
+    /// The input is invalid in several ways, all of which are listed.
+    pub(crate) fn invalid_input(problems: impl IntoIterator<Item = String>) -> Self {
+        let problem = |text| Problem { form: Form::Error, text, remedies: Vec::new() };
+        Self { exit: Exit::Input, problems: problems.into_iter().map(problem).collect() }
+    }
+
+    /// The command cannot be used like this; the text names what is valid.
+    pub(crate) fn usage(text: impl Into<String>) -> Self {
+        Self::of(Exit::Input, Form::Usage, text.into())
+    }
+
+    /// Manual action is required; the text says which.
+    pub(crate) fn manual_action(text: impl Into<String>) -> Self {
+        Self::new(Exit::Person, text)
+    }
+
+    /// A text that lists problems under headings of its own, such as that of a [`documents::Report`].
+    pub(crate) fn report(exit: Exit, text: impl Into<String>) -> Self {
+        Self::of(exit, Form::Report, text.into())
+    }
+
+    fn of(exit: Exit, form: Form, text: String) -> Self {
+        Self { exit, problems: vec![Problem { form, text, remedies: Vec::new() }] }
+    }
+
+    /// The same with another exit code.
+    pub(crate) fn with_exit(self, exit: Exit) -> Self {
+        Self { exit, ..self }
+    }
+
+    /// Adds a remedy for the last problem.
+    pub(crate) fn with_remedy(self, remedy: impl Into<String>) -> Self {
+        self.with_remedies([remedy])
+    }
+
+    /// Adds remedies for the last problem; an `Option` is none or one.
+    pub(crate) fn with_remedies<T: Into<String>>(mut self, remedies: impl IntoIterator<Item = T>) -> Self {
+        if let Some(last) = self.problems.last_mut() {
+            last.remedies.extend(remedies.into_iter().map(Into::into));
+        }
+        self
+    }
+
+    /// Both errors. Different exit codes together are [`Exit::Failed`]: every other code promises something, such as
+    /// that nothing was changed, which then holds for one of them only.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        if self.exit != other.exit {
+            self.exit = Exit::Failed;
+        }
+        for problem in other.problems {
+            // Standard output that takes nothing fails for each of several results.
+            if !self.problems.contains(&problem) {
+                self.problems.push(problem);
+            }
+        }
+        self
+    }
+
+    /// The exit code that the program ends with.
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// The first problem, without its remedies.
+    pub(crate) fn text(&self) -> &str {
+        self.problems.first().map(|problem| problem.text.as_str()).unwrap_or_default()
+    }
+}
+
+/// A fault of the machine, with its causes and its remedy.
+impl From<host::Error> for CommandError {
+    fn from(error: host::Error) -> Self {
+        Self::failed(chain(&error)).with_remedies(error.advice())
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Problem { form, text, remedies } in &self.problems {
+            match form {
+                Form::Error => writeln!(out, "error: {text}")?,
+                Form::Usage => writeln!(out, "error: {text}\n\nFor more information, try '--help'.")?,
+                Form::Report => write!(out, "{text}")?,
+            }
+            for remedy in remedies {
+                writeln!(out, "remedy: {remedy}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All errors among these results together.
+pub(crate) fn all_succeeded(results: impl IntoIterator<Item = Result<(), CommandError>>) -> Result<(), CommandError> {
+    results.into_iter().filter_map(Result::err).reduce(CommandError::and).map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_problem_is_followed_by_its_own_remedies() {
+        let first = CommandError::failed("a").with_remedies(["b", "c"]);
+        let error = first.and(CommandError::report(Exit::Failed, "d:\n  e\n")).and(CommandError::usage("f"));
+        let printed = "error: a\nremedy: b\nremedy: c\nd:\n  e\nerror: f\n\nFor more information, try '--help'.\n";
+        assert_eq!(error.to_string(), printed);
+    }
+
+    #[test]
+    fn a_machine_fault_brings_its_cause_and_its_remedy() {
+        let source = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        let error = CommandError::from(host::Error::System { doing: "open /a".into(), source });
+        assert_eq!(error.to_string(), "error: cannot open /a: permission denied\nremedy: run as root\n");
+        assert_eq!(error.exit(), Exit::Failed);
+    }
+
+    #[test]
+    fn errors_together_keep_an_exit_code_that_all_of_them_have() {
+        let invalid = || Err(CommandError::invalid("a"));
+        let together = |second| all_succeeded([invalid(), Ok(()), second]).map_err(|error| error.exit());
+        assert_eq!(together(Err(CommandError::usage("b"))), Err(Exit::Input));
+        assert_eq!(together(Err(CommandError::failed("b"))), Err(Exit::Failed));
+        assert_eq!(together(Ok(())), Err(Exit::Input));
+        assert_eq!(all_succeeded([Ok(())]), Ok(()));
+    }
+
+    #[test]
+    fn the_same_problem_is_printed_once() {
+        let lost = || Err(CommandError::failed("a"));
+        assert_eq!(all_succeeded([lost(), lost()]).map_err(|error| error.to_string()), Err("error: a\n".to_owned()));
+    }
+}
