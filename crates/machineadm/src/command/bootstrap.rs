@@ -26,11 +26,11 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
     let mut seen = silent_machine(root)?;
     let run = Run { mode: mode.into(), prune, output: asked.output, started: Timestamp::now() };
     let sources = match asked.files.is_empty() {
-        false => sources(&asked.files, Care::Applying).map_err(|error| marked(error, run.mode, &seen))?,
+        false => sources(&asked.files, Care::Applying).map_err(|error| marked_if_idle(error, run.mode, &seen))?,
         true => kept(run.mode, &seen)?,
     };
     let text = documents::joined(&sources);
-    let given = given(sources).map_err(|error| marked(error, run.mode, &seen))?;
+    let given = given(sources).map_err(|error| marked_if_idle(error, run.mode, &seen))?;
     let _lock = lock(&seen, "machineadm bootstrap")?;
     seen.remove_leftovers()?;
     let begun = run.begun(&seen);
@@ -73,12 +73,18 @@ pub(super) fn prune(asked: bool, mode: Mode) -> Result<Prune, CommandError> {
 /// The heading of a report and its first problem.
 const CAUSE_LINES: usize = 3;
 
+/// The same before this process holds the lock: a run at work has its own say.
+fn marked_if_idle(error: CommandError, mode: Mode, linux: &Linux) -> CommandError {
+    match linux.lock_holder() {
+        Ok(Some(_)) => error,
+        _ => marked(error, mode, linux),
+    }
+}
+
 /// Invalid input of a machine that is no node yet: whoever polls must learn of it, and nothing else is written.
 fn marked(error: CommandError, mode: Mode, linux: &Linux) -> CommandError {
     let is_node = linux.exists(contract::SUCCESS_KEPT).unwrap_or(false);
-    // A run at work has its own say; this process may hold the lock itself.
-    let at_work = matches!(linux.lock_holder(), Ok(Some(_)));
-    if mode != Mode::Provision || is_node || at_work || error.exit() != Exit::Input {
+    if mode != Mode::Provision || is_node || error.exit() != Exit::Input {
         return error;
     }
     let cause = error.text().lines().map(str::trim).filter(|line| !line.is_empty()).take(CAUSE_LINES);

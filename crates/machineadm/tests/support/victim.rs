@@ -87,6 +87,7 @@ impl Victim {
         assert!(!ran.stderr.contains(PASSPHRASE) && ran.stdout.is_empty(), "{}{}", ran.stdout, ran.stderr);
         assert!(ran.stderr.len() < 4000, "a report that nobody reads: {} bytes", ran.stderr.len());
         let mut after = machines_own(&self.keeper.root());
+        assert!(after.contains_key(host::contract::FAILURE), "nobody who polls learns of it");
         after.retain(|name, _| !reported.contains(&name.as_str()));
         assert_eq!(differences(&before.0, &after), Vec::<String>::new());
         let ours = format!("htons({}), sin_addr=inet_addr(\"127.0.0.1\")", self.server.port());
