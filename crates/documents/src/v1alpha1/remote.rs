@@ -138,7 +138,7 @@ impl Check for RemoteConfig {
         } = self;
         uri::check(&provider, uri.expose(), "spec.uri", findings);
         let sha256 = sha256.map(|text| {
-            let digest = digest(&text);
+            let digest = objects::hex::decode::<32>(&text);
             if digest.is_none() {
                 findings.error("spec.sha256", "must be 64 hexadecimal digits");
             }
@@ -199,17 +199,6 @@ fn rights(allowed: &[Right]) -> Rights {
         loopback: allowed.contains(&Right::Loopback),
         link_local: allowed.contains(&Right::LinkLocal),
     }
-}
-
-fn digest(text: &str) -> Option<[u8; 32]> {
-    let mut digest = [0; 32];
-    if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (byte, at) in digest.iter_mut().zip((0..64).step_by(2)) {
-        *byte = u8::from_str_radix(&text[at..at + 2], 16).ok()?;
-    }
-    Some(digest)
 }
 
 #[cfg(test)]

@@ -1,13 +1,18 @@
 //! What is said about an id that is there already: what its token is, and what to do.
 use crate::command_error::CommandError;
-use discovery::{Moment, TokenId, TokenSettings};
+use discovery::{Moment, TokenId, TokenSettings, token_secret};
 use jiff::Timestamp;
 use objects::Secret;
 
 /// Why no token of this id can be made, and the next step.
 pub(super) fn error(id: &TokenId, live: &Secret, now: Timestamp) -> CommandError {
+    // `token delete` leaves alone what is no token.
+    let delete = match token_secret::id(live) {
+        Ok(_) => format!("machineadm token delete {id}"),
+        Err(_) => format!("kubectl --namespace={} delete secret {}", token_secret::NAMESPACE, live.metadata.name),
+    };
     CommandError::failed(format!("a token with id \"{id}\" already exists: {}", state(live, now)))
-        .with_remedy(format!("take another id, or delete that token first with `machineadm token delete {id}`"))
+        .with_remedy(format!("take another id, or delete that token first with `{delete}`"))
 }
 
 fn state(live: &Secret, now: Timestamp) -> String {
@@ -51,6 +56,8 @@ mod tests {
                 .text()
                 .contains("exists: its Secret is no usable token, since its type")
         );
+        let remedy = error(&settings.token.id, &secret, now).to_string();
+        assert!(remedy.contains("`kubectl --namespace=kube-system delete secret bootstrap-token-abcdef`"), "{remedy}");
         secret.metadata.deletion_timestamp = Some("2026-11-16T05:00:00Z".into());
         assert!(error(&settings.token.id, &secret, now).text().ends_with("exists: it is being deleted"));
         assert!(!told(&settings).contains("0123456789abcdef"));
