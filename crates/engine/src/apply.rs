@@ -90,7 +90,8 @@ pub fn bootstrap(run: &Run<'_>, world: &mut World<'_>, watch: &mut dyn FnMut(Eve
     }
     if let Some(undone) = pass.go(world, watch)? {
         watch(Event::Again(&undone));
-        Pass { is_second: true, facts: Facts::default(), named: BTreeSet::new(), ..pass }.go(world, watch)?;
+        pass.is_second = true;
+        pass.go(world, watch)?;
     }
     reboot_reason(world).map(|reboot| Done { reboot }).map_err(|error| at_start(error.into()))
 }
