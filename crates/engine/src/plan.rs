@@ -241,18 +241,7 @@ pub struct Ask<'a> {
 pub fn preview(ask: &Ask<'_>, host: &dyn Inspect, cluster: &dyn Cluster) -> Result<Preview, Failure> {
     let Ask { mode, wanted, prune, checks, patience } = *ask;
     let (mut facts, mut pending, mut named) = (Facts::default(), Vec::new(), BTreeSet::new());
-    let look = Look {
-        wanted,
-        host,
-        cluster,
-        facts: &facts,
-        checks,
-        patience,
-        stage: Stage::Preview,
-        pending: &[],
-        named: &named,
-    };
-    acts::check_abandoned(&look).map_err(|error| Failure::at(Label::added(START), error))?;
+    acts::check_unfinished(wanted, &[], host, cluster).map_err(|error| Failure::at(Label::added(START), error))?;
     for turn in turns(mode, wanted, prune) {
         let look = Look {
             wanted,
