@@ -86,10 +86,7 @@ fn fate(record: &Record, look: &Look<'_>, planned: &Planned) -> Result<Fate, Pla
             let has_blocks =
                 |named: &Named| matches!(named, Named::File { path: other, block: Some(_) } if other == path);
             if block.is_none() && look.named.iter().any(has_blocks) {
-                return Ok(Fate {
-                    change: Restoring::Refused,
-                    words: "other documents have blocks in it, so it stays",
-                });
+                return Ok(refused("other documents have blocks in it, so it stays"));
             }
             let copy = record.copy(look.host)?;
             Ok(file_fate(&Found { path, block: block.as_deref(), ours: [digest, before], previous, now, copy }))
