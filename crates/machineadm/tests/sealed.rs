@@ -42,7 +42,7 @@ fn done(ran: &Ran) {
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
 }
 
-/// Refused with this message, and the tree is as it was.
+/// Refused with this message, and the tree is as it was but for the mark for whoever polls.
 fn refused(keeper: &Keeper, configuration: &str, why: &str) {
     let before = machines_own(&keeper.root());
     let ran = keeper.bootstrap(configuration);
@@ -51,7 +51,13 @@ fn refused(keeper: &Keeper, configuration: &str, why: &str) {
     for text in [&ran.stdout, &ran.stderr] {
         assert!(!text.contains(SECRET) && !text.contains(PASSPHRASE), "{text}");
     }
-    assert_eq!(differences(&before, &machines_own(&keeper.root())), Vec::<String>::new());
+    let mut after = machines_own(&keeper.root());
+    for mark in ["/run/cluster-api/bootstrap-failure.json", "/run/cluster-api"] {
+        let marked = after.remove(mark).unwrap_or_else(|| panic!("{why}: nobody who polls learns of it"));
+        assert!(!String::from_utf8_lossy(&marked.body).contains(SECRET), "{why}");
+    }
+    std::fs::remove_dir_all(keeper.root().join("run/cluster-api")).unwrap();
+    assert_eq!(differences(&before, &after), Vec::<String>::new());
 }
 
 #[test]
