@@ -56,7 +56,7 @@ fn refused(keeper: &Keeper, configuration: &str, why: &str) {
         let marked = after.remove(mark).unwrap_or_else(|| panic!("{why}: nobody who polls learns of it"));
         assert!(!String::from_utf8_lossy(&marked.body).contains(SECRET), "{why}");
     }
-    std::fs::remove_dir_all(keeper.root().join("run/cluster-api")).unwrap();
+    std::fs::remove_dir_all(keeper.root().join("run/cluster-api")).expect("the mark can be removed");
     assert_eq!(differences(&before, &after), Vec::<String>::new());
 }
 

@@ -140,3 +140,22 @@ fn after_a_reviewed_undo_documents_are_made_so_again_and_nothing_else_runs() {
     let failure = run_reviewed(&plan, &wanted, &mut host).unwrap_err();
     assert!(matches!(&*failure.cause, PlanError::Drifted(why) if why.contains("after the undo")), "{failure:?}");
 }
+
+#[test]
+fn after_a_reviewed_undo_another_command_of_a_reviewed_document_is_not_run() {
+    let commands = "{commands: [{name: always, argv: ['true'], run: always}, \
+        {name: seen, argv: [touch, /seen], creates: /seen}]}";
+    let wanted =
+        crate::support::wanted(&[("CommandsConfig", "c", commands), crate::support::FORWARDING, crate::support::INIT]);
+    let mut host = fresh();
+    run(Mode::Provision, &wanted, &mut host).unwrap();
+    host.files.remove(TRACES[5]);
+    host.note("kubeadm init", Progress::Started).unwrap();
+    let plan = saved(&wanted, &host);
+    let removed = ["/etc/kubernetes/", "/seen"].map(|start| host::Played::RemoveBelow(start.into()));
+    host.programs.insert("kubeadm reset".into(), removed.to_vec());
+    host.log.clear();
+    let failure = run_reviewed(&plan, &wanted, &mut host).unwrap_err();
+    assert!(matches!(&*failure.cause, PlanError::Drifted(why) if why.contains("run c/seen")), "{failure:?}");
+    assert!(!host.log.contains(&"run touch /seen".to_owned()), "{:?}", host.log);
+}
