@@ -14,6 +14,7 @@ fn preflight_lists_everything_that_is_wrong_at_once() {
     let PlanError::Unfit(problems) = &*failure.cause else { panic!("{failure:?}") };
     assert_eq!((failure.at.to_string().as_str(), problems.len()), ("preflight", 5), "{problems:?}");
     assert_eq!(host.log, Vec::<String>::new());
+    assert!(!failure.cause.needs_operator(), "a machine that is put right goes on by itself");
     host.outputs.clear();
     let failure = run(Mode::Provision, &wanted(&[INIT]), &mut host).unwrap_err();
     assert!(failure.cause.to_string().starts_with("there is no kubeadm; "), "{failure:?}");
