@@ -129,6 +129,13 @@ mod tests {
     }
 
     #[test]
+    fn words_that_anybody_would_say_stay() {
+        let said = "123456789012345 configurationmanagement a1b2c3";
+        let redactor = Redactor::new([format!("echo {said}").as_bytes()]);
+        assert_eq!(redactor.redact(said), said);
+    }
+
+    #[test]
     fn a_private_key_goes_line_by_line_and_without_its_head() {
         let text = "a\n-----BEGIN EC PRIVATE KEY-----\nMHc\n-----END EC PRIVATE KEY-----\nb";
         let lines = LineRedactor::new(Redactor::new([]));

@@ -105,6 +105,9 @@ fn a_plan_carries_its_configuration_and_whether_it_prunes() {
     assert_eq!(plan.configuration().unwrap().expose(), b"the configuration");
     assert_eq!((plan.prune(), plan.mode, plan.machine_id.as_str()), (Prune::List, Mode::Provision, "id"));
     let text = String::from_utf8(plan.bytes().expose().clone()).unwrap();
+    assert!(!text.contains("prune"), "{text}");
+    let pruning = text.replace("\"turns\"", "\"prune\": true, \"turns\"");
+    assert_eq!(SavedPlan::read(pruning.as_bytes()).unwrap().prune(), Prune::Restore);
     assert!(SavedPlan::read(text.replace("SavedPlan", "Outcome").as_bytes()).is_err());
     assert!(SavedPlan::read(text.replace("v1alpha1", "v1alpha9").as_bytes()).is_err());
     assert!(SavedPlan::read(b"{}").is_err());
