@@ -81,7 +81,7 @@ pub fn bootstrap(run: &Run<'_>, world: &mut World<'_>, watch: &mut dyn FnMut(Eve
     let mut pass = Pass { run, turns: &turns, facts: Facts::default(), named: BTreeSet::new(), is_second: false };
     // First of all, also if the run stops right here: nobody else removes them.
     world.host.remove_leftovers().map_err(|error| at_start(error.into()))?;
-    let undone = acts::check_abandoned(&pass.look(world)).map_err(at_start)?;
+    let undone = acts::check_abandoned(&pass.look(world), &[]).map_err(at_start)?;
     if let Some(reviewed) = run.reviewed {
         reviewed.allows_turns(turns.iter().map(|turn| &turn.label)).map_err(at_start)?;
     }

@@ -4,7 +4,7 @@ use host::Change;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A step by its turn and its place in that turn.
-pub(crate) type Place = (usize, usize);
+pub(crate) type StepAt = (usize, usize);
 
 /// A service to restart, for every turn that asked.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct Queued {
     pub(crate) service: String,
     pub(crate) reads: Vec<String>,
     pub(crate) running: bool,
-    pub(crate) asked_by: Vec<Place>,
+    pub(crate) asked_by: Vec<StepAt>,
 }
 
 impl Queued {
@@ -29,7 +29,7 @@ pub(crate) struct Queue(Vec<Queued>);
 
 impl Queue {
     /// Takes a step in, if it is a restart.
-    pub(crate) fn takes(&mut self, place: Place, step: &Step) -> bool {
+    pub(crate) fn takes(&mut self, place: StepAt, step: &Step) -> bool {
         let Step::Ensure(Change::Restart { service, reads, running }) = step else { return false };
         match self.0.iter_mut().find(|queued| queued.service == *service) {
             Some(queued) => {
@@ -54,7 +54,7 @@ impl Queue {
 }
 
 /// The restarts of a preview that a later turn's restart of the same service makes needless.
-pub(crate) fn merged(turns: &[(Label, Planned)]) -> BTreeSet<Place> {
+pub(crate) fn merged(turns: &[(Label, Planned)]) -> BTreeSet<StepAt> {
     let (mut queued, mut merged) = (BTreeMap::new(), BTreeSet::new());
     for (turn, (_, planned)) in turns.iter().enumerate() {
         for (at, step) in planned.steps.iter().enumerate() {

@@ -51,23 +51,19 @@ pub(crate) fn is_same(id: &str, other: &str) -> bool {
     id != other && id.split(' ').take(2).eq(other.split(' ').take(2))
 }
 
-/// The same check for a caller that has not stored anything yet; what the operator gives up does not count.
+/// Stops when machineadm has started something here that did not end and that this configuration no longer has: for a
+/// caller that has not stored anything yet. What the operator gives up does not count.
 pub fn check_unfinished(
     wanted: &Wanted,
     given_up: &[String],
     host: &dyn Inspect,
     cluster: &dyn Cluster,
 ) -> Result<(), PlanError> {
-    check(&Look::now(wanted, host, cluster, &Facts::default(), &BTreeSet::new()), given_up).map(drop)
+    check_abandoned(&Look::now(wanted, host, cluster, &Facts::default(), &BTreeSet::new()), given_up).map(drop)
 }
 
-/// Stops when machineadm has started something here that did not end and that this configuration no longer has; gives
-/// the ids of which nothing is left any more.
-pub(crate) fn check_abandoned(look: &Look<'_>) -> Result<Vec<String>, PlanError> {
-    check(look, &[])
-}
-
-fn check(look: &Look<'_>, given_up: &[String]) -> Result<Vec<String>, PlanError> {
+/// The same for a run; gives the ids of which nothing is left any more.
+pub(crate) fn check_abandoned(look: &Look<'_>, given_up: &[String]) -> Result<Vec<String>, PlanError> {
     let known = phases::act_ids(look.wanted);
     let mut undone = Vec::new();
     let is_asked_for = |id: &str| {
