@@ -43,6 +43,9 @@ _machineadm() {
             machineadm,explain)
                 cmd="machineadm__subcmd__explain"
                 ;;
+            machineadm,generate)
+                cmd="machineadm__subcmd__generate"
+                ;;
             machineadm,help)
                 cmd="machineadm__subcmd__help"
                 ;;
@@ -70,95 +73,11 @@ _machineadm() {
             machineadm__subcmd__config,edit-map)
                 cmd="machineadm__subcmd__config__subcmd__edit__subcmd__map"
                 ;;
-            machineadm__subcmd__config,help)
-                cmd="machineadm__subcmd__config__subcmd__help"
-                ;;
             machineadm__subcmd__config,validate)
                 cmd="machineadm__subcmd__config__subcmd__validate"
                 ;;
-            machineadm__subcmd__config__subcmd__help,convert)
-                cmd="machineadm__subcmd__config__subcmd__help__subcmd__convert"
-                ;;
-            machineadm__subcmd__config__subcmd__help,defaults)
-                cmd="machineadm__subcmd__config__subcmd__help__subcmd__defaults"
-                ;;
-            machineadm__subcmd__config__subcmd__help,edit-map)
-                cmd="machineadm__subcmd__config__subcmd__help__subcmd__edit__subcmd__map"
-                ;;
-            machineadm__subcmd__config__subcmd__help,help)
-                cmd="machineadm__subcmd__config__subcmd__help__subcmd__help"
-                ;;
-            machineadm__subcmd__config__subcmd__help,validate)
-                cmd="machineadm__subcmd__config__subcmd__help__subcmd__validate"
-                ;;
-            machineadm__subcmd__help,apply)
-                cmd="machineadm__subcmd__help__subcmd__apply"
-                ;;
-            machineadm__subcmd__help,bootstrap)
-                cmd="machineadm__subcmd__help__subcmd__bootstrap"
-                ;;
-            machineadm__subcmd__help,completion)
-                cmd="machineadm__subcmd__help__subcmd__completion"
-                ;;
-            machineadm__subcmd__help,config)
-                cmd="machineadm__subcmd__help__subcmd__config"
-                ;;
-            machineadm__subcmd__help,decrypt)
-                cmd="machineadm__subcmd__help__subcmd__decrypt"
-                ;;
-            machineadm__subcmd__help,discover)
-                cmd="machineadm__subcmd__help__subcmd__discover"
-                ;;
-            machineadm__subcmd__help,discovery-objects)
-                cmd="machineadm__subcmd__help__subcmd__discovery__subcmd__objects"
-                ;;
-            machineadm__subcmd__help,encrypt)
-                cmd="machineadm__subcmd__help__subcmd__encrypt"
-                ;;
-            machineadm__subcmd__help,explain)
-                cmd="machineadm__subcmd__help__subcmd__explain"
-                ;;
-            machineadm__subcmd__help,help)
-                cmd="machineadm__subcmd__help__subcmd__help"
-                ;;
-            machineadm__subcmd__help,plan)
-                cmd="machineadm__subcmd__help__subcmd__plan"
-                ;;
-            machineadm__subcmd__help,status)
-                cmd="machineadm__subcmd__help__subcmd__status"
-                ;;
-            machineadm__subcmd__help,token)
-                cmd="machineadm__subcmd__help__subcmd__token"
-                ;;
-            machineadm__subcmd__help,validate)
-                cmd="machineadm__subcmd__help__subcmd__validate"
-                ;;
-            machineadm__subcmd__help,version)
-                cmd="machineadm__subcmd__help__subcmd__version"
-                ;;
-            machineadm__subcmd__help__subcmd__config,convert)
-                cmd="machineadm__subcmd__help__subcmd__config__subcmd__convert"
-                ;;
-            machineadm__subcmd__help__subcmd__config,defaults)
-                cmd="machineadm__subcmd__help__subcmd__config__subcmd__defaults"
-                ;;
-            machineadm__subcmd__help__subcmd__config,edit-map)
-                cmd="machineadm__subcmd__help__subcmd__config__subcmd__edit__subcmd__map"
-                ;;
-            machineadm__subcmd__help__subcmd__config,validate)
-                cmd="machineadm__subcmd__help__subcmd__config__subcmd__validate"
-                ;;
-            machineadm__subcmd__help__subcmd__token,create)
-                cmd="machineadm__subcmd__help__subcmd__token__subcmd__create"
-                ;;
-            machineadm__subcmd__help__subcmd__token,delete)
-                cmd="machineadm__subcmd__help__subcmd__token__subcmd__delete"
-                ;;
-            machineadm__subcmd__help__subcmd__token,generate)
-                cmd="machineadm__subcmd__help__subcmd__token__subcmd__generate"
-                ;;
-            machineadm__subcmd__help__subcmd__token,list)
-                cmd="machineadm__subcmd__help__subcmd__token__subcmd__list"
+            machineadm__subcmd__plan,show)
+                cmd="machineadm__subcmd__plan__subcmd__show"
                 ;;
             machineadm__subcmd__token,create)
                 cmd="machineadm__subcmd__token__subcmd__create"
@@ -169,26 +88,8 @@ _machineadm() {
             machineadm__subcmd__token,generate)
                 cmd="machineadm__subcmd__token__subcmd__generate"
                 ;;
-            machineadm__subcmd__token,help)
-                cmd="machineadm__subcmd__token__subcmd__help"
-                ;;
             machineadm__subcmd__token,list)
                 cmd="machineadm__subcmd__token__subcmd__list"
-                ;;
-            machineadm__subcmd__token__subcmd__help,create)
-                cmd="machineadm__subcmd__token__subcmd__help__subcmd__create"
-                ;;
-            machineadm__subcmd__token__subcmd__help,delete)
-                cmd="machineadm__subcmd__token__subcmd__help__subcmd__delete"
-                ;;
-            machineadm__subcmd__token__subcmd__help,generate)
-                cmd="machineadm__subcmd__token__subcmd__help__subcmd__generate"
-                ;;
-            machineadm__subcmd__token__subcmd__help,help)
-                cmd="machineadm__subcmd__token__subcmd__help__subcmd__help"
-                ;;
-            machineadm__subcmd__token__subcmd__help,list)
-                cmd="machineadm__subcmd__token__subcmd__help__subcmd__list"
                 ;;
             *)
                 ;;
@@ -197,7 +98,7 @@ _machineadm() {
 
     case "${cmd}" in
         machineadm)
-            opts="-h -V --bootstrap --path --root --mode --help --version bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help"
+            opts="-v -q -h -V --bootstrap --path --root --mode --verbose --quiet --log-format --help --version bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects generate version completion help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -215,6 +116,10 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
                     return 0
                     ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -223,7 +128,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__apply)
-            opts="-o -h --output --root --mode --help"
+            opts="-o -v -q -h --output --root --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -241,8 +146,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -253,7 +158,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__bootstrap)
-            opts="-f -o -h --filename --prune --abandon --output --root --mode --help"
+            opts="-f -o -v -q -h --filename --prune --abandon --output --root --mode --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -287,6 +192,10 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
                     return 0
                     ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -295,18 +204,14 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__completion)
-            opts="-h --root --mode --help bash elvish fish powershell zsh"
+            opts="-v -q -h --verbose --quiet --log-format --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -317,18 +222,14 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__config)
-            opts="-h --root --mode --help convert validate defaults edit-map help"
+            opts="-v -q -h --verbose --quiet --log-format --help convert validate defaults edit-map"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -339,7 +240,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__config__subcmd__convert)
-            opts="-f -o -h --kubernetes-version --filename --allow-loss --tolerant --api-version --output --root --mode --help"
+            opts="-f -o -v -q -h --kubernetes-version --filename --allow-loss --tolerant --api-version --output --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -369,12 +270,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -385,7 +282,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__config__subcmd__defaults)
-            opts="-o -h --kubernetes-version --output --root --mode --help init join join-control-plane reset upgrade"
+            opts="-o -v -q -h --kubernetes-version --output --verbose --quiet --log-format --help init join join-control-plane reset upgrade"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -403,12 +300,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -419,7 +312,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__config__subcmd__edit__subcmd__map)
-            opts="-f -h --filename --kubeconfig --kubernetes-version --image-repository --dns-image-repository --dns-image-tag --etcd-image-repository --etcd-image-tag --feature-gate --api-server-arg --controller-manager-arg --scheduler-arg --etcd-arg --etcd-endpoint --encryption-algorithm --certificate-validity-period --ca-certificate-validity-period --certificates-dir --remove-api-endpoint --allow-loss --root --mode --help"
+            opts="-f -v -q -h --filename --kubeconfig --kubernetes-version --image-repository --dns-image-repository --dns-image-tag --etcd-image-repository --etcd-image-tag --feature-gate --api-server-arg --controller-manager-arg --scheduler-arg --etcd-arg --etcd-endpoint --encryption-algorithm --certificate-validity-period --ca-certificate-validity-period --certificates-dir --remove-api-endpoint --allow-loss --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -505,98 +398,10 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__config__subcmd__help)
-            opts="convert validate defaults edit-map help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__config__subcmd__help__subcmd__convert)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__config__subcmd__help__subcmd__defaults)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__config__subcmd__help__subcmd__edit__subcmd__map)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__config__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__config__subcmd__help__subcmd__validate)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -605,7 +410,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__config__subcmd__validate)
-            opts="-f -o -h --filename --kubernetes-version --tolerant --output --root --mode --help"
+            opts="-f -o -v -q -h --filename --kubernetes-version --tolerant --output --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -631,12 +436,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -647,7 +448,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__decrypt)
-            opts="-f -h --filename --root --mode --help"
+            opts="-f -v -q -h --filename --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -661,12 +462,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -677,7 +474,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__discover)
-            opts="-o -h --token --token-file --discovery-token --discovery-token-ca-cert-hash --discovery-token-unsafe-skip-ca-verification --discovery-file --store --refresh --accept-unpinned-roots --timeout --output --root --mode --help"
+            opts="-o -v -q -h --token --token-file --discovery-token --discovery-token-ca-cert-hash --discovery-token-unsafe-skip-ca-verification --discovery-file --store --refresh --accept-unpinned-roots --timeout --output --root --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -719,8 +516,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -731,7 +528,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__discovery__subcmd__objects)
-            opts="-o -h --server --ca-file --dry-run --output --kubeconfig --root --mode --help"
+            opts="-o -v -q -h --server --ca-file --dry-run --output --kubeconfig --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -757,12 +554,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -773,7 +566,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__encrypt)
-            opts="-f -h --filename --provider --passphrase-uri --certificate-authority --iterations --for-hostname --for-machine-id --for-product-uuid --not-after --valid-for --max-age --name --root --mode --help"
+            opts="-f -v -q -h --filename --provider --passphrase-uri --certificate-authority --iterations --for-hostname --for-machine-id --for-product-uuid --not-after --valid-for --max-age --name --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -831,12 +624,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -847,18 +636,36 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__explain)
-            opts="-h --root --mode --help"
+            opts="-v -q -h --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --root)
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        machineadm__subcmd__generate)
+            opts="-v -q -h --kubernetes-version --verbose --quiet --log-format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --kubernetes-version)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -869,334 +676,16 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__help)
-            opts="bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help"
+            opts="-v -q -h --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                *)
-                    COMPREPLY=()
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
                     ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__apply)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__bootstrap)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__completion)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__config)
-            opts="convert validate defaults edit-map"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__config__subcmd__convert)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__config__subcmd__defaults)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__config__subcmd__edit__subcmd__map)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__config__subcmd__validate)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__decrypt)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__discover)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__discovery__subcmd__objects)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__encrypt)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__explain)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__plan)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__status)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__token)
-            opts="create list delete generate"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__token__subcmd__create)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__token__subcmd__delete)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__token__subcmd__generate)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__token__subcmd__list)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__validate)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__help__subcmd__version)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -1205,7 +694,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__plan)
-            opts="-f -o -h --filename --output --exit-code --prune --no-commands --out --root --mode --help"
+            opts="-f -o -v -q -h --filename --output --exit-code --prune --no-commands --out --root --mode --verbose --quiet --log-format --help show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1239,6 +728,40 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
                     return 0
                     ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        machineadm__subcmd__plan__subcmd__show)
+            opts="-o -v -q -h --output --root --verbose --quiet --log-format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1247,7 +770,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__status)
-            opts="-o -h --output --root --mode --help"
+            opts="-o -v -q -h --output --root --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1265,8 +788,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1277,7 +800,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token)
-            opts="-h --kubeconfig --dry-run --root --mode --help create list delete generate help"
+            opts="-v -q -h --kubeconfig --dry-run --verbose --quiet --log-format --help create list delete generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1291,12 +814,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1307,7 +826,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__create)
-            opts="-o -h --usages --ttl --description --groups --print-join-command --certificate-key --config --output --kubeconfig --dry-run --root --mode --help"
+            opts="-o -v -q -h --usages --ttl --description --groups --print-join-command --certificate-key --config --output --kubeconfig --dry-run --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1357,12 +876,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1373,7 +888,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__delete)
-            opts="-o -h --output --kubeconfig --dry-run --root --mode --help"
+            opts="-o -v -q -h --output --kubeconfig --dry-run --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1395,12 +910,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1411,7 +922,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__generate)
-            opts="-o -h --output --kubeconfig --dry-run --root --mode --help"
+            opts="-o -v -q -h --output --kubeconfig --dry-run --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1433,98 +944,10 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__token__subcmd__help)
-            opts="create list delete generate help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__token__subcmd__help__subcmd__create)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__token__subcmd__help__subcmd__delete)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__token__subcmd__help__subcmd__generate)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__token__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        machineadm__subcmd__token__subcmd__help__subcmd__list)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -1533,7 +956,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__list)
-            opts="-o -h --output --allow-missing-template-keys --show-managed-fields --kubeconfig --dry-run --root --mode --help"
+            opts="-o -v -q -h --output --allow-missing-template-keys --show-managed-fields --kubeconfig --dry-run --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1563,12 +986,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1579,7 +998,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__validate)
-            opts="-f -o -h --filename --expand --output --root --mode --help"
+            opts="-f -o -v -q -h --filename --expand --output --root --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1605,8 +1024,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1617,7 +1036,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__version)
-            opts="-o -h --output --root --mode --help"
+            opts="-o -v -q -h --output --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1631,12 +1050,8 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
                     return 0
                     ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --mode)
-                    COMPREPLY=($(compgen -W "prepare provision post" -- "${cur}"))
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)

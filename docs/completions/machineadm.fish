@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_machineadm_global_optspecs
-    string join \n bootstrap path= root= mode= h/help V/version
+    string join \n bootstrap path= root= mode= v/verbose q/quiet log-format= h/help V/version
 end
 
 function __fish_machineadm_needs_command
@@ -25,12 +25,16 @@ function __fish_machineadm_using_subcommand
 end
 
 complete -c machineadm -n "__fish_machineadm_needs_command" -l path -d 'The configuration for --bootstrap; `-` is standard input' -r
-complete -c machineadm -n "__fish_machineadm_needs_command" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_needs_command" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_needs_command" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_needs_command" -l mode -d 'Lifecycle stage to run: prepare (everything before the node, for example in an image), provision (the node too) or post (files and settings of a node; no commands) [default: provision]' -r -f -a "prepare\t''
+provision\t''
+post\t''"
+complete -c machineadm -n "__fish_machineadm_needs_command" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
 complete -c machineadm -n "__fish_machineadm_needs_command" -l bootstrap -d 'Bootstrap this machine; the specified call, the same as `machineadm bootstrap -f FILE`'
-complete -c machineadm -n "__fish_machineadm_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_needs_command" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_needs_command" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_needs_command" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_needs_command" -s V -l version -d 'Print version'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "bootstrap" -d 'Make this machine what its configuration says'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "plan" -d 'Show what bootstrap would change, and change nothing'
@@ -44,47 +48,67 @@ complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "config" -d 'C
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "token" -d 'Make, list and delete the bootstrap tokens of a cluster'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discover" -d 'Find a cluster, prove that it is the right one, and say how'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discovery-objects" -d 'Make what a cluster needs so that machines can discover and join it: cluster-info, roles and bindings'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "generate" -d 'Write a commented starter configuration'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "version" -d 'Print the version'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "completion" -d 'Print a completion script for a shell'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "help" -d 'Print the help of a command'
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s f -l filename -d 'The configuration; may be repeated; `-` is standard input. Without it: that of an interrupted run' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l abandon -d 'Forget a command that was interrupted and that this configuration no longer has; may be repeated' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s o -l output -d 'How to print the outcome' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s o -l output -d 'How to print the outcome' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l mode -d 'Lifecycle stage to run: prepare (everything before the node, for example in an image), provision (the node too) or post (files and settings of a node; no commands) [default: provision]' -r -f -a "prepare\t''
+provision\t''
+post\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l prune -d 'Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post'
-complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -s f -l filename -d 'The configuration; may be repeated; `-` is standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l out -d 'Save the plan in a file, for review and `machineadm apply`; it holds the configuration, so it is secret' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l exit-code -d 'End with exit code 3 when there is something to do'
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l prune -d 'Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post'
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -l no-commands -d 'Do not execute any `unless`; such commands show as "not checked"'
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s o -l output -d 'How to print the outcome' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s f -l filename -d 'The configuration; may be repeated; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s o -l output -d 'How to print it' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l out -d 'Save the plan in a file, for review and `machineadm apply`; `-` is standard output. It holds the configuration: protect it like that. An existing file is replaced only if it is a saved plan' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l mode -d 'Lifecycle stage to run: prepare (everything before the node, for example in an image), provision (the node too) or post (files and settings of a node; no commands) [default: provision]' -r -f -a "prepare\t''
+provision\t''
+post\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l exit-code -d 'End with exit code 3 when there is something to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l prune -d 'Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l no-commands -d 'Do not execute any `unless`; such commands show as "not checked"'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -f -a "show" -d 'Print a saved plan'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -s o -l output -d 'How to print it' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s o -l output -d 'How to print the outcome' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s f -l filename -d 'The configuration; may be repeated; `-` is standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s o -l output -d 'How to print the problems' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s o -l output -d 'How to print the problems' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l expand -d 'Also fetch and open what the configuration points to and seals, as bootstrap would'
-complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s f -l filename -d 'The documents to seal; may be repeated; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l provider -d 'Who fetches the passphrase: file, descriptor or https' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l passphrase-uri -d 'Where the passphrase is: file:///PATH, fd:N or https://HOST/PATH' -r
@@ -97,68 +121,68 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l not-af
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l valid-for -d 'For how long from now on the documents hold, such as 24h' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l max-age -d 'How old the documents may be when they are opened, such as 24h' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l name -d 'The name of the EncryptedConfig' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s f -l filename -d 'A file with an EncryptedConfig; may be repeated; `-` is standard input; a TrustBundleConfig or ProxyConfig before it counts for its passphrase' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand status" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand status" -s o -l output -d 'How to print it' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand status" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand status" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand status" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l kubernetes-version -d 'The Kubernetes version whose kubeadm will read the result' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s f -l filename -d 'A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l api-version -d 'Write this kubeadm API version instead, such as the experimental v1' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s o -l output -d 'How to print the result: the file alone, or with its flags, losses and notes' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s o -l output -d 'How to print the result: the file alone, or with its flags, losses and notes' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l allow-loss -d 'Go on without what this kubeadm can\'t be told'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l tolerant -d 'Go on without fields that do not exist, as `kubeadm init` does'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s f -l filename -d 'A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l kubernetes-version -d 'Check as the kubeadm of this Kubernetes version does' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s o -l output -d 'How to print the problems' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s o -l output -d 'How to print the problems' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l tolerant -d 'Only warn about fields that do not exist, as `kubeadm init` does'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -l kubernetes-version -d 'The Kubernetes version whose defaults they are' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s o -l output -d 'How to print them' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s o -l output -d 'How to print them' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s f -l filename -d 'The ConfigMap, YAML or JSON; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l kubeconfig -d 'Edit the map of this cluster in place; whoever changes it meanwhile loses nothing' -r
@@ -179,30 +203,24 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l ca-certificate-validity-period -d 'How long certificate authorities are valid' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l certificates-dir -d 'Where certificates and keys lie' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l remove-api-endpoint -d 'Take a node\'s API server out of the ClusterStatus; only below Kubernetes 1.22, later nobody reads it' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l allow-loss -d 'Go on without what this kubeadm can\'t be told'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
 false\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "create" -d 'Make a token on the cluster and print it'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "list" -d 'List the tokens of the cluster'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "delete" -d 'Delete tokens by id or by the whole token'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "generate" -d 'Print a new token without talking to anybody'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -f -a "create" -d 'Make a token on the cluster and print it'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -f -a "list" -d 'List the tokens of the cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -f -a "delete" -d 'Delete tokens by id or by the whole token'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -f -a "generate" -d 'Print a new token without talking to anybody'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l usages -d 'What it may be used for' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l ttl -d 'How long it lives, such as 2h30m; 0 is for ever' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l description -d 'What it is for, for people' -r
@@ -211,16 +229,16 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l certificate-key -d 'The certificate key for the join command of a control plane node' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l config -d 'Make the tokens of an InitConfiguration instead; a random one if it names none' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s o -l output -d 'How to print each token, with all that is known of it' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s o -l output -d 'How to print each token, with all that is known of it' -r -f -a "json\t''
+yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
 false\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s o -l output -d 'text, json, yaml, or jsonpath=TEMPLATE' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l allow-missing-template-keys -d 'Take what a token lacks for empty in a template; with =false it is an error' -r -f -a "true\t''
 false\t''"
@@ -229,36 +247,31 @@ false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
 false\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s o -l output -d 'How to print what came of each' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s o -l output -d 'How to print what came of each' -r -f -a "json\t''
+yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
 false\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s o -l output -d 'How to print it' -r -f -a "json\t''
+yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
 false\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "create" -d 'Make a token on the cluster and print it'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the tokens of the cluster'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "delete" -d 'Delete tokens by id or by the whole token'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "generate" -d 'Print a new token without talking to anybody'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token -d 'The token that cluster-info is signed with; counts as --discovery-token. Other users of this machine can see arguments: --token-file hides it' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token-file -d 'The same, read from a file or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token -d 'The token that cluster-info is signed with' -r
@@ -268,58 +281,47 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l timeo
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
 yaml\t'YAML'
 kubeconfig\t'The kubeconfig itself, without credentials'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-unsafe-skip-ca-verification -d 'Go without a pin: whoever else holds the token can then pose as the cluster'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l store -d 'Keep what was found on this machine; what is kept there already goes only if this is reached'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l refresh -d 'Ask the cluster that is kept on this machine whether its address or its roots have changed, and follow them'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l accept-unpinned-roots -d 'With --refresh or --store: agree to roots of which none is pinned'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l server -d 'The https URL under which machines reach the API server; without it, that of the kubeconfig' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l ca-file -d 'The roots that machines shall trust, as PEM; without it, those of the kubeconfig' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s o -l output -d 'How to print what was done' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s o -l output -d 'How to print what was done' -r -f -a "json\t''
+yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l dry-run -d 'Check everything with the cluster, and change nothing'
-complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand version" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
-yaml\t'YAML'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand version" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand version" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
-provision\t'Make it a node'
-post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "bootstrap" -d 'Make this machine what its configuration says'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "plan" -d 'Show what bootstrap would change, and change nothing'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "apply" -d 'Do exactly what a reviewed plan says, or refuse because the machine has changed since'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "validate" -d 'List everything that is wrong with a configuration'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "encrypt" -d 'Seal documents with a passphrase, so that only who has it can read them'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "decrypt" -d 'Open sealed documents and print them'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "status" -d 'Tell what the last run did, and where it stopped'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "explain" -d 'Explain a document kind or one of its fields'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "config" -d 'Convert, check and edit kubeadm\'s configuration files'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "token" -d 'Make, list and delete the bootstrap tokens of a cluster'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "discover" -d 'Find a cluster, prove that it is the right one, and say how'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "discovery-objects" -d 'Make what a cluster needs so that machines can discover and join it: cluster-info, roles and bindings'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "version" -d 'Print the version'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "completion" -d 'Print a completion script for a shell'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from token" -f -a "create" -d 'Make a token on the cluster and print it'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from token" -f -a "list" -d 'List the tokens of the cluster'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from token" -f -a "delete" -d 'Delete tokens by id or by the whole token'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from token" -f -a "generate" -d 'Print a new token without talking to anybody'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand generate" -l kubernetes-version -d 'The Kubernetes version of the new cluster' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand generate" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand generate" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand generate" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand generate" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand version" -s o -l output -d 'How to print it' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand version" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand version" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand version" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand version" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand completion" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand help" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help" -s h -l help -d 'Print help'

@@ -1,6 +1,6 @@
 //! Doing it: each turn plans just before its time, so that it sees what earlier ones did, and one function applies.
 use crate::{
-    Act, AfterFailure, Checks, Facts, Label, Look, Mode, PlanError, Planned, Prune, SavedPlan, Step, Undone, Wanted,
+    Act, AfterFailure, Checks, Facts, Label, Look, Mode, PlanError, Planned, Prune, ReviewedPlan, Step, Undone, Wanted,
     World, acts,
     look::Stage,
     outcome::START,
@@ -27,7 +27,7 @@ pub struct Run<'a> {
     /// Whether what no document names any more is removed.
     pub prune: Prune,
     /// A reviewed plan: then only what it says.
-    pub reviewed: Option<&'a SavedPlan>,
+    pub reviewed: Option<&'a ReviewedPlan>,
 }
 
 /// What happens during a run, for whoever shows or records it. Turns and steps are counted from 0.

@@ -1,13 +1,16 @@
 //! What a step is, in 32 bytes: what it does and what it met, so that a reviewed plan can be told from another.
-use crate::{Act, Step, plan::Condition};
+//!
+//! Contents may be secret, and a plan travels: a plain digest would let whoever reads it try one guess after the other.
+//! Fingerprints are made with a key that stays on the machine ([`PlanKey`]).
+use crate::{Act, PlanKey, Step, plan::Condition};
+use aws_lc_rs::hmac;
 use host::{Change, FileState};
 use objects::hex;
-use sha2::{Digest, Sha256};
 
 impl Step {
-    /// Equal for equal steps only, contents and the state that was seen included.
-    pub fn fingerprint(&self) -> String {
-        Parts::of(|parts| match self {
+    /// Equal for equal steps and keys only, contents and the state that was seen included.
+    pub fn fingerprint(&self, key: &PlanKey) -> String {
+        Parts::of(key, |parts| match self {
             Self::Ensure(change) => parts.change(change),
             Self::Run(act) => act.compares(parts.text("run")),
             Self::Redo(act) => act.compares(parts.text("redo")),
@@ -20,25 +23,24 @@ impl Step {
 }
 
 /// What an act is, however the journal stands.
-pub(crate) fn act_fingerprint(act: &dyn Act) -> String {
-    Parts::of(|parts| act.compares(parts))
+pub(crate) fn act_fingerprint(act: &dyn Act, key: &PlanKey) -> String {
+    Parts::of(key, |parts| act.compares(parts))
 }
 
 /// Parts with their lengths, so that no two lists of parts look the same.
-#[derive(Debug)]
-pub struct Parts(Sha256);
+pub struct Parts(hmac::Context);
 
 impl Parts {
-    /// The digest of the parts that a function adds.
-    pub(crate) fn of(add: impl FnOnce(&mut Self)) -> String {
-        let mut parts = Self(Sha256::new());
+    /// The authentication code of the parts that a function adds.
+    pub(crate) fn of(key: &PlanKey, add: impl FnOnce(&mut Self)) -> String {
+        let mut parts = Self(key.context());
         add(&mut parts);
-        hex::encode(&parts.0.finalize())
+        hex::encode(parts.0.sign().as_ref())
     }
 
     /// Adds bytes.
     pub fn bytes(&mut self, part: &[u8]) -> &mut Self {
-        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(&(part.len() as u64).to_le_bytes());
         self.0.update(part);
         self
     }
@@ -89,7 +91,7 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::acts::{CommandAct, KubeadmInit};
+    use crate::acts::{Arguments, CommandAct, KubeadmInit};
     use documents::{
         Secret,
         v1alpha1::{Command, Program, Repeat},
@@ -127,8 +129,10 @@ mod tests {
     fn assert_distinct(steps: &[Step]) {
         let mut prints = BTreeSet::new();
         for step in steps {
-            assert!(prints.insert(step.fingerprint()), "{step:?} has the fingerprint of another");
-            assert_eq!(step.fingerprint(), step.clone().fingerprint());
+            let key = PlanKey::new([7; 32]);
+            assert!(prints.insert(step.fingerprint(&key)), "{step:?} has the fingerprint of another");
+            assert_eq!(step.fingerprint(&key), step.clone().fingerprint(&key));
+            assert_ne!(step.fingerprint(&key), step.fingerprint(&PlanKey::new([8; 32])));
         }
     }
 
@@ -168,8 +172,8 @@ mod tests {
             environment(&[("XL", "a")]),
             Command { timeout: Duration::from_millis(1001), ..command() },
         ];
-        let run = changed.map(|command| Step::Run(Rc::new(CommandAct(command))));
-        let others = [Step::Redo, Step::Close].map(|step| step(Rc::new(CommandAct(command()))));
+        let run = changed.map(|command| Step::Run(Rc::new(CommandAct(command, Arguments::Shown))));
+        let others = [Step::Redo, Step::Close].map(|step| step(Rc::new(CommandAct(command(), Arguments::Shown))));
         assert_distinct(&[&run[..], &others].concat());
     }
 

@@ -125,7 +125,7 @@ pub enum PlanError {
     #[error("{0}")]
     Wrong(String),
     /// What a reviewed configuration points to is not what it was.
-    #[error("what the configuration points to has changed since the plan was made")]
+    #[error("a document that the configuration fetches has changed since the plan was made")]
     Exchanged,
     /// The machine is not fit to become a node; every problem at once.
     #[error("{}", .0.join("; "))]
@@ -156,8 +156,8 @@ pub enum PlanError {
     #[error("no plugin for {0} on this machine")]
     NoPlugin(String),
     /// The machine is not as it was when the plan was reviewed.
-    #[error("the machine has changed since the plan was made: {0}")]
-    Drifted(String),
+    #[error("the machine has changed since the plan was made: {}", .0.join("; "))]
+    Drifted(Vec<String>),
 }
 
 impl PlanError {

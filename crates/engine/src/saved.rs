@@ -1,7 +1,14 @@
-//! A reviewed plan: the configuration, and the fingerprint of every step that was shown.
-use crate::{Label, Line, Mode, PlanError, Planned, Preview, Prune, Step, fingerprint::act_fingerprint};
+//! A reviewed plan: the configuration, what was shown, and the fingerprint of every step.
+//!
+//! ```text
+//!  Reviewed ──new──▶ SavedPlan ──file──▶ SavedPlan ──verified, by the machine's key──▶ ReviewedPlan
+//!                                        (can be shown anywhere)                       (can be applied)
+//! ```
+use crate::{
+    Act, Label, Line, Mode, PlanError, PlanKey, PlanView, Planned, Preview, Prune, Step, fingerprint::act_fingerprint,
+};
 use base64::{Engine, prelude::BASE64_STANDARD};
-use documents::{Secret, v1alpha1::API_VERSION};
+use documents::{Secret, v1alpha1::API_VERSION, v1alpha1::Repeat};
 use serde::{Deserialize, Serialize};
 
 const KIND: &str = "SavedPlan";
@@ -12,39 +19,44 @@ const KIND: &str = "SavedPlan";
 pub struct SavedPlan {
     api_version: String,
     kind: String,
-    /// The machine that it was made for.
-    pub machine_id: String,
-    /// Its name, for people.
-    pub machine: String,
-    /// The mode that it was made for.
-    pub mode: Mode,
-    configuration: String,
-    /// Digests of what it points to, as it came then: what no turn could show yet must not become another thing.
-    #[serde(default)]
-    fetched: Vec<String>,
-    /// Whether it removes what no document names any more.
-    #[serde(default, skip_serializing_if = "is_false")]
+    /// Made with the key of the machine: a plan that was edited is no plan of ours.
+    authentication: String,
+    plan: Content,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Content {
+    /// A random number, from which the key of this plan is derived.
+    number: String,
+    machine_id: String,
     prune: bool,
+    shown: PlanView,
+    configuration: String,
+    /// Keyed digests of what it points to, as it came then: what no turn could show yet must not become another thing.
+    fetched: Vec<String>,
     turns: Vec<SavedTurn>,
 }
 
-/// What was shown for review, and of what.
+/// A plan to save, and of what it is.
 #[derive(Debug)]
 pub struct Reviewed<'a> {
-    /// The mode.
-    pub mode: Mode,
     /// Whether what no document names any more is removed.
     pub prune: Prune,
     /// The machine's identity.
     pub machine_id: &'a str,
-    /// The machine's name.
-    pub machine: &'a str,
     /// The configuration as it came.
     pub configuration: &'a [u8],
     /// The digest of each part that it fetched.
     pub fetched: &'a [String],
-    /// What was shown.
+    /// What each turn said.
     pub preview: &'a Preview,
+    /// What was shown of it.
+    pub shown: PlanView,
+    /// The machine's key.
+    pub key: &'a PlanKey,
+    /// A random number.
+    pub number: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -69,18 +81,17 @@ struct SavedStep {
 }
 
 impl SavedStep {
-    fn of(step: &Step) -> Self {
-        let act = match step {
-            Step::Run(act) | Step::Redo(act) => Some(act_fingerprint(&**act)),
-            Step::Ensure(_) | Step::Close(_) | Step::Wait(..) => None,
-        };
-        Self { what: Line::of(step).to_string(), fingerprint: step.fingerprint(), act }
+    fn of(step: &Step, key: &PlanKey) -> Self {
+        let act = act_of(step).map(|act| act_fingerprint(act, key));
+        Self { what: Line::of(step).to_string(), fingerprint: step.fingerprint(key), act }
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
-const fn is_false(prune: &bool) -> bool {
-    !*prune
+fn act_of(step: &Step) -> Option<&dyn Act> {
+    match step {
+        Step::Run(act) | Step::Redo(act) => Some(&**act),
+        Step::Ensure(_) | Step::Close(_) | Step::Wait(..) => None,
+    }
 }
 
 /// The file is not a plan of ours.
@@ -88,34 +99,35 @@ const fn is_false(prune: &bool) -> bool {
 #[error("is not a plan that `machineadm plan --out` wrote")]
 pub struct Unreadable;
 
+/// The plan does not verify: it was edited, or another machine made it.
+#[derive(Debug, thiserror::Error)]
+#[error("was edited since `machineadm plan --out` wrote it, or was written on another machine")]
+pub struct Unverified;
+
 impl SavedPlan {
     /// Stores a preview together with the configuration that it came from.
-    pub fn new(reviewed: &Reviewed<'_>) -> Self {
-        let Reviewed { mode, prune, machine_id, machine, configuration, fetched, preview } = *reviewed;
+    pub fn new(reviewed: Reviewed<'_>) -> Self {
+        let Reviewed { prune, machine_id, configuration, fetched, preview, shown, key, number } = reviewed;
+        let key = key.of_plan(&number);
         let turn = |(label, planned): &(Label, Planned)| SavedTurn {
             name: label.to_string(),
             known_after: planned.known_after.as_ref().map(Label::to_string),
-            steps: planned.steps.iter().map(SavedStep::of).collect(),
+            steps: planned.steps.iter().map(|step| SavedStep::of(step, &key)).collect(),
         };
-        Self {
-            api_version: API_VERSION.into(),
-            kind: KIND.into(),
+        let plan = Content {
+            number,
             machine_id: machine_id.to_owned(),
-            machine: machine.to_owned(),
-            mode,
-            configuration: BASE64_STANDARD.encode(configuration),
-            fetched: fetched.to_vec(),
             prune: prune == Prune::Restore,
+            shown,
+            configuration: BASE64_STANDARD.encode(configuration),
+            fetched: keyed(fetched, &key),
             turns: preview.0.iter().map(turn).collect(),
-        }
+        };
+        let authentication = key.authenticate(&plan.bytes());
+        Self { api_version: API_VERSION.into(), kind: KIND.into(), authentication, plan }
     }
 
-    /// Whether it removes what no document names any more.
-    pub const fn prune(&self) -> Prune {
-        if self.prune { Prune::Restore } else { Prune::List }
-    }
-
-    /// The bytes to keep; secret, as the configuration in them is.
+    /// The bytes to store; secret, as the configuration in them is.
     pub fn bytes(&self) -> Secret<Vec<u8>> {
         let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
         bytes.push(b'\n');
@@ -129,14 +141,63 @@ impl SavedPlan {
         ours.then_some(plan).ok_or(Unreadable)
     }
 
+    /// What it shows.
+    pub const fn shown(&self) -> &PlanView {
+        &self.plan.shown
+    }
+
+    /// The machine that it was made for.
+    pub fn machine_id(&self) -> &str {
+        &self.plan.machine_id
+    }
+
+    /// The plan as it was written on the machine that has this key.
+    pub fn verified(self, key: &PlanKey) -> Result<ReviewedPlan, Unverified> {
+        let Self { authentication, plan, .. } = self;
+        let key = key.of_plan(&plan.number);
+        match key.verifies(&plan.bytes(), &authentication) {
+            true => Ok(ReviewedPlan { plan, key }),
+            false => Err(Unverified),
+        }
+    }
+}
+
+impl Content {
+    /// What is authenticated.
+    fn bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+fn keyed(digests: &[String], key: &PlanKey) -> Vec<String> {
+    digests.iter().map(|digest| key.authenticate(digest.as_bytes())).collect()
+}
+
+/// A saved plan that this machine made and nobody edited.
+pub struct ReviewedPlan {
+    plan: Content,
+    key: PlanKey,
+}
+
+impl ReviewedPlan {
+    /// The mode that it was made for.
+    pub const fn mode(&self) -> Mode {
+        self.plan.shown.mode
+    }
+
+    /// Whether it removes what no document names any more.
+    pub const fn prune(&self) -> Prune {
+        if self.plan.prune { Prune::Restore } else { Prune::List }
+    }
+
     /// The configuration.
     pub fn configuration(&self) -> Result<Secret<Vec<u8>>, Unreadable> {
-        BASE64_STANDARD.decode(&self.configuration).map(Secret::new).map_err(|_| Unreadable)
+        BASE64_STANDARD.decode(&self.plan.configuration).map(Secret::new).map_err(|_| Unreadable)
     }
 
     /// Whether what the configuration points to is what it was.
     pub fn allows_parts(&self, fetched: &[String]) -> Result<(), PlanError> {
-        match self.fetched == fetched {
+        match self.plan.fetched == keyed(fetched, &self.key) {
             true => Ok(()),
             false => Err(PlanError::Exchanged),
         }
@@ -144,32 +205,30 @@ impl SavedPlan {
 
     /// Whether the turns are those that were reviewed, in that order.
     pub fn allows_turns<'a>(&self, turns: impl Iterator<Item = &'a Label>) -> Result<(), PlanError> {
-        match turns.map(Label::to_string).eq(self.turns.iter().map(|turn| turn.name.clone())) {
+        match turns.map(Label::to_string).eq(self.plan.turns.iter().map(|turn| turn.name.clone())) {
             true => Ok(()),
-            false => Err(PlanError::Drifted("the documents are others, or in another order".into())),
+            false => Err(PlanError::Drifted(vec!["the documents are others, or in another order".into()])),
         }
     }
 
-    /// Whether the steps of a turn, counted from 0, are those that were reviewed.
+    /// Whether the steps of a turn, counted from 0, are those that were reviewed; if not, every difference.
     pub fn allows(&self, turn: usize, label: &Label, planned: &Planned) -> Result<(), PlanError> {
         let saved = self.turn(turn, label)?;
         if saved.known_after.is_some() {
             return Ok(());
         }
-        let now: Vec<SavedStep> = planned.steps.iter().map(SavedStep::of).collect();
+        let now: Vec<SavedStep> = planned.steps.iter().map(|step| SavedStep::of(step, &self.key)).collect();
         let is_in = |steps: &[SavedStep], one: &SavedStep| steps.iter().any(|step| step.fingerprint == one.fingerprint);
-        if let Some(step) = now.iter().find(|step| !is_in(&saved.steps, step)) {
-            let what = format!("{label} now needs: {}, or needs it for another reason", step.what);
-            return Err(PlanError::Drifted(what));
-        }
-        if let Some(step) = saved.steps.iter().find(|step| !is_in(&now, step)) {
-            return Err(PlanError::Drifted(format!("{label} no longer needs: {}", step.what)));
-        }
+        let new = now.iter().filter(|step| !is_in(&saved.steps, step));
+        let mut drift: Vec<String> =
+            new.map(|step| format!("{label} now needs: {}, or needs it for another reason", step.what)).collect();
+        let gone = saved.steps.iter().filter(|step| !is_in(&now, step));
+        drift.extend(gone.map(|step| format!("{label} no longer needs: {}", step.what)));
         let print = |step: &SavedStep| step.fingerprint.clone();
-        if !now.iter().map(print).eq(saved.steps.iter().map(print)) {
-            return Err(PlanError::Drifted(format!("{label} would do the same in another order")));
+        if drift.is_empty() && !now.iter().map(print).eq(saved.steps.iter().map(print)) {
+            drift.push(format!("{label} would do the same in another order"));
         }
-        Ok(())
+        drift_of(drift)
     }
 
     /// Whether a turn runs only what was reviewed, after an undo: that may have removed what documents had made, which is
@@ -179,18 +238,27 @@ impl SavedPlan {
         if saved.known_after.is_some() {
             return Ok(());
         }
-        let now = planned.steps.iter().map(SavedStep::of);
-        let mut unknown =
-            now.filter(|step| step.act.is_some() && !saved.steps.iter().any(|known| known.act == step.act));
-        match unknown.next() {
-            None => Ok(()),
-            Some(step) => Err(PlanError::Drifted(format!("after the undo {label} needs: {}", step.what))),
-        }
+        let now = planned.steps.iter().map(|step| SavedStep::of(step, &self.key));
+        let unknown = now.filter(|step| step.act.is_some() && !saved.steps.iter().any(|known| known.act == step.act));
+        drift_of(unknown.map(|step| format!("after the undo {label} needs: {}", step.what)).collect())
     }
 
     /// By its place: documents of one kind without a name are called the same.
     fn turn(&self, turn: usize, label: &Label) -> Result<&SavedTurn, PlanError> {
-        let found = self.turns.get(turn).filter(|saved| saved.name == label.to_string());
-        found.ok_or_else(|| PlanError::Drifted(format!("the plan has no {label} there")))
+        let found = self.plan.turns.get(turn).filter(|saved| saved.name == label.to_string());
+        found.ok_or_else(|| PlanError::Drifted(vec![format!("the plan has no {label} there")]))
     }
+}
+
+fn drift_of(differences: Vec<String>) -> Result<(), PlanError> {
+    if differences.is_empty() { Ok(()) } else { Err(PlanError::Drifted(differences)) }
+}
+
+/// Whether everything that a plan asks for is done: what is left is known now, and runs at every run.
+pub fn is_done(preview: &Preview) -> bool {
+    let always = |step: &Step| act_of(step).is_some_and(|act| act.repeat() == Repeat::Always);
+    let rests = |planned: &Planned| {
+        planned.known_after.is_none() && planned.steps.iter().all(|step| !step.is_change() || always(step))
+    };
+    preview.0.iter().all(|(_, planned)| rests(planned))
 }

@@ -95,7 +95,7 @@ impl std::fmt::Debug for Addition {
 /// The turns of a mode: prepare stops before the document that makes a node, provision runs all, post runs every kind
 /// that keeps something as it is.
 pub fn turns(mode: Mode, wanted: &Wanted, prune: Prune) -> Vec<Turn<'_>> {
-    let node = wanted.documents.iter().position(|document| phases::role(document) == Role::MakesNode);
+    let node = wanted.documents.iter().position(phases::makes_node);
     let added = |place: Place| {
         let subject = move || Subject { node: node.map(|at| &wanted.documents[at]), prune };
         let turn = move |addition| Turn {

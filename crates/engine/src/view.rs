@@ -2,19 +2,21 @@
 use crate::{Label, Mode, Planned, Preview, Provenance, Remark, Step, Wanted, plan::Condition, restarts};
 use documents::v1alpha1::API_VERSION;
 use host::{Change, FileState};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, TextDiff};
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 /// Lines of a diff beyond which only the count is shown.
 const MOST_DIFF_LINES: usize = 60;
+/// The same for a new file, of which everything is new.
+const MOST_NEW_LINES: usize = 20;
 
 /// A plan to show.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanView {
-    api_version: &'static str,
-    kind: &'static str,
+    api_version: Cow<'static, str>,
+    kind: Cow<'static, str>,
     /// The machine's name.
     pub machine: String,
     /// The mode.
@@ -28,42 +30,45 @@ pub struct PlanView {
     /// Whether there may be something to do.
     #[serde(skip)]
     pub is_open: bool,
+    /// Who works on the machine while this is shown, so that it may change any moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_progress: Option<String>,
     /// Turn by turn: documents in their order, and what the engine adds.
     pub phases: Vec<TurnView>,
 }
 
 /// A turn of a plan.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnView {
     /// Its name: a document's kind and name, or what the engine adds.
     pub name: String,
     /// The document's place in the stream after expansion, counted from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<usize>,
     /// The turn that alone can tell the rest, as in `document 2 (KernelModulesConfig network)`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_after: Option<String>,
     /// The steps.
     pub steps: Vec<Line>,
     /// What to know although there is nothing to do.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
 
 /// A step.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Line {
     /// What is done: create, change, run, restart, wait.
-    pub action: &'static str,
+    pub action: Cow<'static, str>,
     /// To what.
     pub target: String,
     /// How, in a few words.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// The lines that change, each after ` `, `+` or `-`; empty where contents are not public.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diff: Vec<String>,
 }
 
@@ -89,18 +94,33 @@ impl PlanView {
             remarks: planned.remarks.iter().map(Remark::to_string).collect(),
         };
         Self {
-            api_version: API_VERSION,
-            kind: "Plan",
+            api_version: API_VERSION.into(),
+            kind: "Plan".into(),
             machine,
             mode,
             documents: wanted.documents.len(),
             sources: wanted.sources.clone(),
             changes: preview.changes(),
             is_open: preview.is_open(),
+            in_progress: None,
             phases: preview.0.iter().enumerate().map(turn).collect(),
         }
     }
 }
+
+impl PlanView {
+    /// The same while another process works on the machine: what it has started is not interrupted.
+    pub fn during(mut self, holder: String) -> Self {
+        for line in self.phases.iter_mut().flat_map(|turn| &mut turn.steps) {
+            line.detail = line.detail.replace(INTERRUPTED, "a run is in progress");
+        }
+        self.in_progress = Some(holder);
+        self
+    }
+}
+
+/// Behind an act that was started and whose end nobody has seen.
+const INTERRUPTED: &str = "again: its first run was interrupted";
 
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -126,10 +146,7 @@ impl Line {
         match step {
             Step::Ensure(change) => Self::of_change(change),
             Step::Run(act) => Self::plain("run", act.name(), act.shows()),
-            Step::Redo(act) => {
-                let again = format!("{}, again: its first run was interrupted", act.shows());
-                Self::plain("run", act.name(), again)
-            }
+            Step::Redo(act) => Self::plain("run", act.name(), format!("{}, {INTERRUPTED}", act.shows())),
             Step::Close(act) => Self::plain("note", act.name(), "is done, but was not recorded".into()),
             Step::Wait(Condition::ServiceActive(service), within) => {
                 Self::plain("wait", service, format!("until it runs, {} s at most", within.as_secs()))
@@ -138,14 +155,14 @@ impl Line {
     }
 
     fn plain(action: &'static str, target: &str, detail: String) -> Self {
-        Self { action, target: target.to_owned(), detail, diff: Vec::new() }
+        Self { action: action.into(), target: target.to_owned(), detail, diff: Vec::new() }
     }
 
     fn of_change(change: &Change) -> Self {
         match change {
             Change::WriteFile { path, was: None, file, confidential, .. } => {
-                let shown = if file.is_public() && !confidential { String::new() } else { size(file) };
-                Self::plain("create", path, format!("{}{shown}", rights(file)))
+                let contents = if file.is_public() && !confidential { Contents::Shown } else { Contents::Hidden };
+                Self::of_creation(path, file, contents)
             }
             Change::WriteFile { path, was: Some(was), file, confidential, .. } => {
                 let is_public = was.is_public() && file.is_public() && !confidential;
@@ -171,6 +188,20 @@ impl Line {
         }
     }
 
+    fn of_creation(path: &str, file: &FileState, contents: Contents) -> Self {
+        match (contents, std::str::from_utf8(file.contents.expose())) {
+            (Contents::Shown, Ok(text)) if !text.contains('\0') => {
+                let lines = text.lines().map(|line| format!("+{line}")).collect();
+                Self { diff: at_most(lines, MOST_NEW_LINES), ..Self::plain("create", path, rights(file)) }
+            }
+            (Contents::Shown, _) => {
+                let size = file.contents.expose().len();
+                Self::plain("create", path, format!("{}, {size} bytes that are not text", rights(file)))
+            }
+            (Contents::Hidden, _) => Self::plain("create", path, format!("{}{}", rights(file), size(file))),
+        }
+    }
+
     fn of_rewrite(path: &str, was: &FileState, file: &FileState, contents: Contents) -> Self {
         let mut details = Vec::new();
         let mut diff = Vec::new();
@@ -189,12 +220,12 @@ impl Line {
         if (was.uid, was.gid) != (file.uid, file.gid) {
             details.push(format!("owner {} → {}", owner(was), owner(file)));
         }
-        Self { action: "change", target: path.to_owned(), detail: details.join(", "), diff }
+        Self { action: "change".into(), target: path.to_owned(), detail: details.join(", "), diff }
     }
 
     /// The sign in front.
     pub fn mark(&self) -> &'static str {
-        match self.action {
+        match &*self.action {
             "create" | "load" => "+",
             "delete" => "-",
             "change" => "~",
@@ -241,10 +272,15 @@ fn difference(was: &FileState, file: &FileState) -> (usize, usize, Vec<String>) 
             lines.push(format!("{sign}{}", change.value().trim_end_matches('\n')));
         }
     }
-    if lines.len() > MOST_DIFF_LINES {
-        let rest = lines.len() - MOST_DIFF_LINES;
-        lines.truncate(MOST_DIFF_LINES);
-        lines.push(format!(" … and {rest} more lines"));
+    (added, removed, at_most(lines, MOST_DIFF_LINES))
+}
+
+/// The first lines, and how many more there are.
+fn at_most(mut lines: Vec<String>, most: usize) -> Vec<String> {
+    if lines.len() > most {
+        let rest = lines.len() - most;
+        lines.truncate(most);
+        lines.push(format!(" … and {rest} more {}", if rest == 1 { "line" } else { "lines" }));
     }
-    (added, removed, lines)
+    lines
 }

@@ -24,6 +24,8 @@ pub const SERVICES_DIR: &str = "/var/lib/machineadm/services";
 pub const OWNERSHIP: &str = "/var/lib/machineadm/ownership.json";
 /// What was at a path before a document wrote it, one file a path.
 pub const PREVIOUS_DIR: &str = "/var/lib/machineadm/previous";
+/// The key of this machine's saved plans, so that nobody can edit one or guess secrets by it.
+pub const PLAN_KEY: &str = "/var/lib/machineadm/plan.key";
 /// There while a command that needs a reboot has run and the machine has not been rebooted since.
 pub const REBOOT_REQUIRED: &str = "/run/machineadm/reboot-required";
 /// The same, as distributions of Debian's family say it for their packages.
@@ -62,6 +64,7 @@ pub const PATHS: &[&str] = &[
     SERVICES_DIR,
     OWNERSHIP,
     PREVIOUS_DIR,
+    PLAN_KEY,
     REBOOT_REQUIRED,
     SYSTEM_REBOOT_REQUIRED,
     LOCK,

@@ -6,6 +6,7 @@ pub(crate) use crate::command::{
     config::arguments::Config, discover::arguments::Discover, discovery_objects::DiscoveryObjects,
     token::arguments::Token,
 };
+use crate::show::log::Settings;
 use documents::{
     limits,
     v1alpha1::{parse_duration, parse_time},
@@ -15,7 +16,7 @@ use std::{path::PathBuf, time::Duration};
 
 /// Makes a machine a Kubernetes node: reads its configuration, shows what it would do, does it, and tells what happened.
 #[derive(Debug, Parser)]
-#[command(name = "machineadm", version, after_help = EXAMPLES)]
+#[command(name = "machineadm", version, after_help = EXAMPLES, term_width = HELP_WIDTH, disable_help_subcommand = true)]
 pub struct Cli {
     /// Bootstrap this machine; the specified call, the same as `machineadm bootstrap -f FILE`
     #[arg(long, requires = "path")]
@@ -23,14 +24,34 @@ pub struct Cli {
     /// The configuration for --bootstrap; `-` is standard input
     #[arg(long, value_name = "FILE", requires = "bootstrap")]
     pub(crate) path: Vec<String>,
-    /// Work on the tree below DIR instead of the running system
-    #[arg(long, global = true, value_name = "DIR", default_value = "/")]
-    pub(crate) root: PathBuf,
-    /// Lifecycle stage to run: prepare, provision or post
-    #[arg(long, global = true, value_enum, default_value_t)]
-    pub(crate) mode: ModeArgument,
+    #[command(flatten)]
+    pub(crate) root: RootOption,
+    #[command(flatten)]
+    pub(crate) mode: ModeOption,
+    #[command(flatten)]
+    pub(crate) log: Settings,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+/// The same on every terminal: an example that a narrow one folds is still one line when it is copied.
+const HELP_WIDTH: usize = 100;
+
+/// Of the commands that work on a machine.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct RootOption {
+    /// Root directory of the machine to work on, instead of the running system [default: /]
+    #[arg(long, value_name = "DIR", help_heading = "Global options")]
+    pub(crate) root: Option<PathBuf>,
+}
+
+/// Of the commands that run documents.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ModeOption {
+    /// Lifecycle stage to run: prepare (everything before the node, for example in an image), provision (the node too) or
+    /// post (files and settings of a node; no commands) [default: provision]
+    #[arg(long, value_enum, hide_possible_values = true, help_heading = "Global options")]
+    pub(crate) mode: Option<ModeArgument>,
 }
 
 const EXAMPLES: &str = "\
@@ -51,7 +72,7 @@ pub(crate) enum Command {
 Examples:
   machineadm bootstrap -f node.yaml
   machineadm bootstrap -f base.yaml -f node.yaml
-  machineadm bootstrap                      # go on with the configuration of a run that was interrupted
+  machineadm bootstrap                      # continue an interrupted run
   machineadm bootstrap -f node.yaml --mode post --prune
 
 Documents are processed in their order. Mode prepare stops before InitConfig; post runs no commands.")]
@@ -61,8 +82,10 @@ Documents are processed in their order. Mode prepare stops before InitConfig; po
 Examples:
   machineadm plan -f node.yaml
   machineadm plan -f node.yaml --exit-code  # 3 when there is something to do
-  machineadm plan -f node.yaml --out plan   # save it for review, then: machineadm apply plan
-  machineadm plan -f node.yaml --mode post  # also lists what earlier documents wrote and this file no longer names
+  machineadm plan -f node.yaml --out plan.json
+  machineadm plan show plan.json            # print the saved plan
+  machineadm apply plan.json                # apply exactly that
+  machineadm plan -f node.yaml --mode post  # also lists what no document names any more
 
 Nothing is changed. The `unless` of a command is executed, once, to see whether the command has been done;
 --no-commands leaves that out. A server that does not answer is asked for a few seconds.")]
@@ -70,13 +93,16 @@ Nothing is changed. The `unless` of a command is executed, once, to see whether 
     /// Do exactly what a reviewed plan says, or refuse because the machine has changed since
     #[command(after_help = "\
 Example:
-  machineadm plan -f node.yaml --out plan && machineadm apply plan")]
+  machineadm plan -f node.yaml --out plan.json
+  machineadm apply plan.json
+
+A plan that has been applied already is no error: nothing is done.")]
     Apply(Apply),
     /// List everything that is wrong with a configuration
     #[command(after_help = "\
 Examples:
   machineadm validate -f node.yaml
-  machineadm validate -f node.yaml --expand # fetch and open what it points to and seals, and check that too
+  machineadm validate -f node.yaml --expand # also fetch and decrypt, and check the result
   generate-config | machineadm validate -f - -o json")]
     Validate(Validate),
     /// Seal documents with a passphrase, so that only who has it can read them
@@ -149,6 +175,12 @@ Examples:
 
 Names and rules are kubeadm's. What is there already and right is left alone.")]
     DiscoveryObjects(DiscoveryObjects),
+    /// Write a commented starter configuration
+    #[command(after_help = "\
+Example:
+  machineadm generate > node.yaml
+  machineadm validate -f node.yaml")]
+    Generate(Generate),
     /// Print the version
     Version(Version),
     /// Print a completion script for a shell
@@ -156,6 +188,12 @@ Names and rules are kubeadm's. What is there already and right is left alone.")]
 Example:
   machineadm completion bash > /etc/bash_completion.d/machineadm")]
     Completion(Completion),
+    /// Print the help of a command
+    #[command(after_help = "\
+Examples:
+  machineadm help
+  machineadm help token create")]
+    Help(Help),
 }
 
 #[derive(Debug, Default, Args)]
@@ -172,10 +210,17 @@ pub(crate) struct Bootstrap {
     /// How to print the outcome
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
+    #[command(flatten)]
+    pub(crate) root: RootOption,
+    #[command(flatten)]
+    pub(crate) mode: ModeOption,
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Plan {
+    #[command(subcommand)]
+    pub(crate) command: Option<PlanCommand>,
     /// The configuration; may be repeated; `-` is standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
@@ -191,9 +236,35 @@ pub(crate) struct Plan {
     /// Do not execute any `unless`; such commands show as "not checked"
     #[arg(long)]
     pub(crate) no_commands: bool,
-    /// Save the plan in a file, for review and `machineadm apply`; it holds the configuration, so it is secret
+    /// Save the plan in a file, for review and `machineadm apply`; `-` is standard output. It holds the configuration:
+    /// protect it like that. An existing file is replaced only if it is a saved plan
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<String>,
+    #[command(flatten)]
+    pub(crate) root: RootOption,
+    #[command(flatten)]
+    pub(crate) mode: ModeOption,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanCommand {
+    /// Print a saved plan
+    #[command(after_help = "\
+Example:
+  machineadm plan show plan.json")]
+    Show(PlanShow),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanShow {
+    /// The file that `plan --out` wrote; `-` is standard input
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: String,
+    /// How to print it
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+    #[command(flatten)]
+    pub(crate) root: RootOption,
 }
 
 #[derive(Debug, Args)]
@@ -204,6 +275,8 @@ pub(crate) struct Apply {
     /// How to print the outcome
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
+    #[command(flatten)]
+    pub(crate) root: RootOption,
 }
 
 #[derive(Debug, Args)]
@@ -217,6 +290,8 @@ pub(crate) struct Validate {
     /// How to print the problems
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
+    #[command(flatten)]
+    pub(crate) root: RootOption,
 }
 
 #[derive(Debug, Args)]
@@ -273,6 +348,8 @@ pub(crate) struct Status {
     /// How to print it
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
+    #[command(flatten)]
+    pub(crate) root: RootOption,
 }
 
 #[derive(Debug, Args)]
@@ -295,24 +372,33 @@ pub(crate) struct Completion {
     pub(crate) shell: Shell,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Generate {
+    /// The Kubernetes version of the new cluster
+    #[arg(long, value_name = "VERSION", default_value = "v1.36.4")]
+    pub(crate) kubernetes_version: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Help {
+    /// The command; without it, all commands
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
 /// For programs; without it, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
-    /// JSON
     Json,
-    /// YAML
     Yaml,
 }
 
 /// The mode, as typed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeArgument {
-    /// Make it fit for Kubernetes
     Prepare,
-    /// Make it a node
     #[default]
     Provision,
-    /// Keep what was prepared as it is
     Post,
 }
 

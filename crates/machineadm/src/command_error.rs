@@ -4,6 +4,7 @@
 //! prints while it builds one.
 use engine::outcome::chain;
 use host::contract::Exit;
+use serde_json::{Map, Value};
 use std::fmt;
 
 /// An error as the command line reports it.
@@ -109,6 +110,11 @@ impl CommandError {
     /// The exit code that the program ends with.
     pub(crate) fn exit(&self) -> Exit {
         self.exit
+    }
+
+    /// What a log in JSON has beside the message.
+    pub(crate) fn members(&self) -> Map<String, Value> {
+        [("exitCode".to_owned(), Value::from(self.exit.code()))].into_iter().collect()
     }
 
     /// The first problem, without its remedies.

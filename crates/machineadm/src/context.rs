@@ -98,7 +98,7 @@ pub(crate) fn expanded(
     if read.report.has_errors() {
         return Err(Box::new(Unusable::of(read, fetched)));
     }
-    tell_on!("{}", read.report);
+    warn_report!("{}", read.report);
     let redactor = redactor(&read);
     Ok(Configuration { text, wanted: Wanted::of(read.documents), redactor, fetched, parts: read.fetched })
 }
@@ -114,7 +114,7 @@ pub(crate) fn without_errors(read: Read) -> Result<Read, CommandError> {
     if read.report.has_errors() {
         return Err(CommandError::report(exit_of(&read.report), read.report.to_string()));
     }
-    tell_on!("{}", read.report);
+    warn_report!("{}", read.report);
     Ok(read)
 }
 

@@ -1,17 +1,24 @@
 //! machineadm's command line: what people type, and what they see.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
-/// Prints a line of progress or a warning, on standard error. Errors are values: [`command_error::CommandError`].
+/// Prints a line of progress or a note, on standard error. Errors are values: [`command_error::CommandError`].
 macro_rules! tell {
     ($($words:tt)*) => {
-        $crate::show::tell(&(format!($($words)*) + "\n"))
+        $crate::show::log::print($crate::show::log::Level::Info, &(format!($($words)*) + "\n"))
     };
 }
 
-/// The same without a line end.
-macro_rules! tell_on {
+/// Prints a warning, on standard error.
+macro_rules! warn {
     ($($words:tt)*) => {
-        $crate::show::tell(&format!($($words)*))
+        $crate::show::log::print($crate::show::log::Level::Warning, &format!("warning: {}\n", format_args!($($words)*)))
+    };
+}
+
+/// Prints a report of warnings that has line ends and headings of its own, on standard error.
+macro_rules! warn_report {
+    ($($words:tt)*) => {
+        $crate::show::log::print($crate::show::log::Level::Warning, &format!($($words)*))
     };
 }
 
@@ -20,49 +27,98 @@ mod cli;
 mod command;
 mod command_error;
 mod context;
+mod interrupt;
 mod provider;
 mod show;
 
 pub use cli::Cli;
 
 use clap::Parser;
-use cli::Command;
+use cli::{Command, ModeArgument};
 use command_error::CommandError;
 use host::contract::Exit;
-use std::ffi::OsString;
+use show::log::Level;
+use std::{ffi::OsString, path::PathBuf};
 
 /// Runs what the command line, the program's name first, asks for. The one place that prints errors.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let ended = Cli::try_parse_from(arguments).map_or_else(|answer| command::parser_answer(&answer), command);
+    let ended = Cli::try_parse_from(arguments).map_or_else(|answer| command::help::parser_answer(&answer), command);
     ended.unwrap_or_else(|error| {
-        show::tell(&error.to_string());
+        show::log::print_with(Level::Error, &error.to_string(), error.members());
         error.exit()
     })
 }
 
 fn command(cli: Cli) -> Result<Exit, CommandError> {
-    let Cli { bootstrap, path, root, mode, command } = cli;
+    let Cli { bootstrap, path, log, root, mode, command } = cli;
+    show::log::set(log);
+    let before = Before { root, mode };
+    let Some(command) = command else {
+        if !bootstrap {
+            return command::help::all();
+        }
+        let (mode, root) = (before.mode(&cli::ModeOption::default())?, before.root(&cli::RootOption::default())?);
+        return command::bootstrap::run(&cli::Bootstrap { files: path, ..cli::Bootstrap::default() }, mode, &root);
+    };
+    if bootstrap {
+        return Err(CommandError::usage("--bootstrap and a command exclude each other: give one of them"));
+    }
+    before.check(&command)?;
     match command {
-        None if bootstrap => {
-            command::bootstrap::run(&cli::Bootstrap { files: path, ..cli::Bootstrap::default() }, mode, &root)
+        Command::Bootstrap(asked) => {
+            command::bootstrap::run(&asked, before.mode(&asked.mode)?, &before.root(&asked.root)?)
         }
-        None => command::help(),
-        Some(_) if bootstrap => {
-            Err(CommandError::usage("--bootstrap and a command exclude each other: give one of them"))
+        Command::Plan(asked) => command::plan::run(&asked, before.mode(&asked.mode)?, &before.root(&asked.root)?),
+        Command::Apply(asked) => command::apply::run(&asked, &before.root(&asked.root)?),
+        Command::Validate(asked) => command::validate::run(&asked, &before.root(&asked.root)?),
+        Command::Status(asked) => command::status::run(&asked, &before.root(&asked.root)?),
+        Command::Discover(asked) => command::discover::run(&asked, &before.root(&asked.root)?),
+        Command::Encrypt(asked) => command::encrypt::run(&asked),
+        Command::Decrypt(asked) => command::decrypt::run(&asked),
+        Command::Explain(asked) => command::explain::run(&asked),
+        Command::Config(asked) => command::config::run(&asked),
+        Command::Token(asked) => command::token::run(&asked),
+        Command::DiscoveryObjects(asked) => command::discovery_objects::run(&asked),
+        Command::Generate(asked) => command::generate::run(&asked),
+        Command::Help(asked) => command::help::run(&asked),
+        Command::Version(asked) => command::version::run(&asked),
+        Command::Completion(asked) => command::completion::run(&asked),
+    }
+}
+
+/// Options that were given before the command: only those that the command has may stand there.
+struct Before {
+    root: cli::RootOption,
+    mode: cli::ModeOption,
+}
+
+impl Before {
+    fn root(&self, behind: &cli::RootOption) -> Result<PathBuf, CommandError> {
+        one_of("--root", self.root.root.clone(), behind.root.clone()).map(|root| root.unwrap_or_else(|| "/".into()))
+    }
+
+    fn mode(&self, behind: &cli::ModeOption) -> Result<ModeArgument, CommandError> {
+        one_of("--mode", self.mode.mode, behind.mode).map(Option::unwrap_or_default)
+    }
+
+    fn check(&self, command: &Command) -> Result<(), CommandError> {
+        let (takes_root, takes_mode) = match command {
+            Command::Bootstrap(_) | Command::Plan(_) => (true, true),
+            Command::Apply(_) | Command::Validate(_) | Command::Status(_) | Command::Discover(_) => (true, false),
+            _ => (false, false),
+        };
+        let unused =
+            [("--root", self.root.root.is_some() && !takes_root), ("--mode", self.mode.mode.is_some() && !takes_mode)];
+        match unused.iter().find(|(_, is_unused)| *is_unused) {
+            Some((option, _)) => Err(CommandError::usage(format!("this command has no option {option}"))),
+            None => Ok(()),
         }
-        Some(Command::Bootstrap(asked)) => command::bootstrap::run(&asked, mode, &root),
-        Some(Command::Plan(asked)) => command::plan::run(&asked, mode, &root),
-        Some(Command::Apply(asked)) => command::apply::run(&asked, &root),
-        Some(Command::Validate(asked)) => command::validate::run(&asked, &root),
-        Some(Command::Encrypt(asked)) => command::encrypt::run(&asked),
-        Some(Command::Decrypt(asked)) => command::decrypt::run(&asked),
-        Some(Command::Status(asked)) => command::status::run(&asked, &root),
-        Some(Command::Explain(asked)) => command::explain::run(&asked),
-        Some(Command::Config(asked)) => command::config::run(&asked),
-        Some(Command::Token(asked)) => command::token::run(&asked),
-        Some(Command::Discover(asked)) => command::discover::run(&asked, &root),
-        Some(Command::DiscoveryObjects(asked)) => command::discovery_objects::run(&asked),
-        Some(Command::Version(asked)) => command::version::run(&asked),
-        Some(Command::Completion(asked)) => command::completion::run(&asked),
+    }
+}
+
+fn one_of<T>(option: &str, before: Option<T>, behind: Option<T>) -> Result<Option<T>, CommandError> {
+    match before.is_some() && behind.is_some() {
+        true => Err(CommandError::usage(format!("{option} is given twice"))),
+        false => Ok(before.or(behind)),
     }
 }

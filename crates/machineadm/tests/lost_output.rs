@@ -31,6 +31,10 @@ const COMMANDS: &[&str] = &[
     "validate -f @/invalid.yaml",
     "plan -f @/node.yaml",
     "plan -f @/node.yaml -o yaml",
+    "plan -f @/node.yaml --out -",
+    "plan show @/plan",
+    "generate",
+    "help token create",
     "bootstrap -f @/node.yaml",
     "bootstrap -f @/node.yaml -o json",
     "--bootstrap --path @/node.yaml",
@@ -84,7 +88,11 @@ fn machine() -> Scratch {
 fn command(dir: &Path, line: &str) -> Command {
     let line = line.replace('@', &dir.display().to_string());
     let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
-    command.arg("--root").arg(dir.join("root")).args(line.split_whitespace()).stdin(Stdio::null());
+    let first = line.split_whitespace().next().unwrap_or_default();
+    if ["plan", "bootstrap", "--bootstrap", "apply", "validate", "status", "discover"].contains(&first) {
+        command.arg("--root").arg(dir.join("root"));
+    }
+    command.args(line.split_whitespace()).stdin(Stdio::null());
     command
 }
 
@@ -92,7 +100,7 @@ fn command(dir: &Path, line: &str) -> Command {
 fn prepared(line: &str) -> Scratch {
     let machine = machine();
     let before = match line.split_whitespace().next() {
-        Some("apply") => "plan -f @/node.yaml --out @/plan",
+        Some("apply") | Some("plan") if line.contains("@/plan") => "plan -f @/node.yaml --out @/plan",
         Some("status") => "bootstrap -f @/node.yaml",
         Some("decrypt") => "encrypt --passphrase-uri file://@/passphrase -f @/node.yaml",
         _ => return machine,

@@ -72,12 +72,128 @@ impl Reviewed {
 }
 
 #[test]
-fn a_reviewed_plan_is_applied_and_then_no_longer_fits() {
+fn a_reviewed_plan_is_applied_and_then_it_is_done() {
     let reviewed = Reviewed::new();
     let ran = reviewed.apply(&reviewed.plan);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert_eq!(fs::read_to_string(reviewed.root.join("etc/motd")).unwrap(), "new");
+    let before = reviewed.without_lock();
+    let again = reviewed.apply(&reviewed.plan);
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    assert!(again.stderr.contains("has been applied already"), "{}", again.stderr);
+    assert_eq!(differences(&before, &reviewed.without_lock()), Vec::<String>::new());
+    fs::write(reviewed.root.join("etc/motd"), "edited\n").unwrap();
     reviewed.refused(&reviewed.plan, 6, "no longer needs");
+}
+
+#[test]
+fn a_refused_plan_lists_every_difference() {
+    let reviewed = Reviewed::new();
+    fs::write(reviewed.root.join("etc/motd"), "edited\n").unwrap();
+    fs::write(reviewed.root.join("etc/issue"), "edited\n").unwrap();
+    let ran = reviewed.apply(&reviewed.plan);
+    assert_eq!(ran.code, Some(6), "{}", ran.stderr);
+    for line in ["now needs: change /etc/motd", "no longer needs: change /etc/motd", "now needs: change /etc/issue"] {
+        assert!(ran.stderr.contains(line), "{line}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_plan_overwrites_neither_its_input_nor_any_file_that_is_no_plan() {
+    let reviewed = Reviewed::new();
+    let [configuration, other, link] =
+        ["configuration.yaml", "other", "link"].map(|name| reviewed.dir.path().join(name));
+    fs::write(&other, "mine").unwrap();
+    std::os::unix::fs::symlink(&configuration, &link).unwrap();
+    let twin = reviewed.dir.path().join("twin");
+    fs::hard_link(&configuration, &twin).unwrap();
+    let text = fs::read(&configuration).unwrap();
+    let plan = |out: &Path| {
+        let [root, from] = [&reviewed.root, &configuration];
+        run(["plan".as_ref(), "--root".as_ref(), root.as_path(), "-f".as_ref(), from, "--out".as_ref(), out])
+    };
+    for (out, why) in [
+        (&configuration, "it would be overwritten"),
+        (&link, "it would be overwritten"),
+        (&twin, "it would be overwritten"),
+        (&other, "something else than a saved plan"),
+        (&reviewed.root, "something else than a saved plan"),
+    ] {
+        let ran = plan(out);
+        assert_eq!(ran.code, Some(2), "{}: {}", out.display(), ran.stderr);
+        assert!(ran.stderr.contains(why) && ran.stdout.is_empty(), "{}: {}", out.display(), ran.stderr);
+    }
+    assert_eq!((fs::read(&configuration).unwrap(), fs::read(&other).unwrap()), (text, b"mine".to_vec()));
+    assert_eq!(plan(&reviewed.plan).code, Some(0), "a saved plan is replaced by a new one");
+    let printed = plan(Path::new("-"));
+    assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+    let again = reviewed.dir.path().join("printed");
+    fs::write(&again, printed.stdout).unwrap();
+    assert_eq!(reviewed.apply(&again).code, Some(0));
+}
+
+#[test]
+fn a_saved_plan_is_shown_as_it_was_planned_and_says_whether_it_is_verified() {
+    let reviewed = Reviewed::new();
+    let show = |root: &Path, plan: &Path| run(["plan".as_ref(), "show".as_ref(), plan, "--root".as_ref(), root]);
+    let here = show(&reviewed.root, &reviewed.plan);
+    assert_eq!(here.code, Some(0), "{}", here.stderr);
+    for line in ["1  FilesConfig", "~ /etc/motd", "+ new", "2  KernelModulesConfig", "+ overlay"] {
+        assert!(here.stdout.contains(line), "{line}: {}", here.stdout);
+    }
+    assert!(here.stderr.contains("To apply: machineadm apply"), "{}", here.stderr);
+    let elsewhere = show(Path::new("/"), &reviewed.plan);
+    assert_eq!((elsewhere.code, &elsewhere.stdout), (Some(0), &here.stdout));
+    assert!(elsewhere.stderr.contains("not verified"), "{}", elsewhere.stderr);
+    let edited = reviewed.dir.path().join("edited");
+    fs::write(&edited, fs::read_to_string(&reviewed.plan).unwrap().replace("/etc/motd", "/etc/mot")).unwrap();
+    let ran = show(&reviewed.root, &edited);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("was edited"), "{}", ran.stderr);
+}
+
+/// A tree without an identity, and another one without an identity: the key tells them apart.
+#[test]
+fn a_plan_for_a_root_without_machine_id_does_not_fit_another_root_without_one() {
+    let reviewed = Reviewed::new();
+    let [one, other, from, out] =
+        ["one", "other", "configuration.yaml", "plan"].map(|name| reviewed.dir.path().join(name));
+    for root in [&one, &other] {
+        fs::create_dir_all(root.join("etc")).unwrap();
+        let ran =
+            run(["plan".as_ref(), "--root".as_ref(), root.as_path(), "-f".as_ref(), &from, "--out".as_ref(), &out]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    }
+    let apply = |root: &Path| run(["apply".as_ref(), "--root".as_ref(), root, out.as_path()]);
+    let ran = apply(&one);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("another machine"), "{}", ran.stderr);
+    assert_eq!(apply(&other).code, Some(0));
+}
+
+/// By hand, as somebody would who wants a step to go unseen.
+#[test]
+fn known_after_that_was_added_by_hand_does_not_skip_a_comparison() {
+    let reviewed = Reviewed::new();
+    let text = fs::read_to_string(&reviewed.plan).unwrap();
+    let turns = text.rfind("\"turns\"").unwrap();
+    let open = text[turns..].replacen("\"steps\": [", "\"knownAfter\": \"x\", \"steps\": [", 1);
+    let edited = reviewed.dir.path().join("edited");
+    fs::write(&edited, format!("{}{open}", &text[..turns])).unwrap();
+    fs::write(reviewed.root.join("etc/motd"), "edited\n").unwrap();
+    reviewed.refused(&edited, 2, "was edited");
+}
+
+#[test]
+fn apply_has_no_mode_of_its_own() {
+    let reviewed = Reviewed::new();
+    for words in [["--mode", "post", "apply"], ["apply", "--mode", "post"]] {
+        let words = words.iter().map(AsRef::as_ref).chain(["--root".as_ref(), reviewed.root.as_path()]);
+        let ran = run(words.chain([reviewed.plan.as_path()]));
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains("--mode"), "{}", ran.stderr);
+    }
+    assert_eq!(fs::read_to_string(reviewed.root.join("etc/motd")).unwrap(), "old\n");
 }
 
 #[test]
@@ -116,18 +232,19 @@ fn what_is_no_plan_is_wrong_input() {
         path
     };
     let configuration = text.split_once("\"configuration\": \"").unwrap().1.split_once('"').unwrap().0;
+    let edited = ["damaged", "other-configuration"];
     for (name, bytes) in [
         ("empty", Vec::new()),
         ("garbage", vec![0xff; 1000]),
         ("torn", text.as_bytes()[..text.len() / 2].to_vec()),
         ("configuration", fs::read(reviewed.dir.path().join("configuration.yaml")).unwrap()),
         ("foreign", text.replace("SavedPlan", "Plan").into_bytes()),
-        ("later", text.replace("v1alpha1", "v9").into_bytes()),
+        ("later", text.replacen("v1alpha1", "v9", 1).into_bytes()),
         ("unknown-member", text.replacen('{', "{\"more\": 1,", 1).into_bytes()),
         ("damaged", text.replace(configuration, "!!!").into_bytes()),
         ("other-configuration", text.replace(configuration, "a2luZDogTm90aGluZwo=").into_bytes()),
     ] {
-        reviewed.refused(&put(name, &bytes), 2, "");
+        reviewed.refused(&put(name, &bytes), 2, if edited.contains(&name) { "was edited" } else { "is not a plan" });
     }
     reviewed.refused(&reviewed.dir.path().join("missing"), 2, "missing");
     fs::set_permissions(&reviewed.plan, fs::Permissions::from_mode(0o666)).unwrap();
@@ -155,7 +272,10 @@ fn commands_that_were_altered_where_they_lie_are_not_run() {
         ("{name: a, argv: ['true'], environment: {X: a}, run: always}, {name: b, argv: ['true']}", "now needs"),
         ("{name: b, argv: ['true']}, {name: a, argv: ['true'], environment: {X: a}}", "in another order"),
         // A phase that can't tell yet what it will do has no steps to compare.
-        (&format!("{reviewed}]}} # [{{"), "what the configuration points to has changed since the plan was made"),
+        (
+            &format!("{reviewed}]}} # [{{"),
+            "a document that the configuration fetches has changed since the plan was made",
+        ),
     ] {
         let dir = Scratch::new("altered");
         let part = dir.path().join("part.yaml");

@@ -5,7 +5,8 @@
 //! - [`yaml`] reads one document as Kubernetes' programs do (YAML 1.1, with limits) and writes one that every reader
 //!   takes for the same. [`kubeconfig`] is the format of kubeconfigs; who reads one decides what it may hold.
 //! - [`pem`] reads blocks one by one, so that each bad one is named; [`hex`] writes and reads digests, pins and keys.
-//! - [`Duration`] is Go's span of time, and [`printable`] makes the words of others fit to be shown.
+//! - [`Duration`] is Go's span of time, [`shell`] quotes words for a shell, and [`printable`], [`visible`] and
+//!   [`one_line`] make the words of others fit to be shown.
 mod bytes;
 mod config_map;
 mod duration;
@@ -18,6 +19,7 @@ mod printable;
 mod rbac;
 mod resource;
 mod secret;
+pub mod shell;
 mod wipe;
 pub mod yaml;
 
@@ -26,7 +28,7 @@ pub use config_map::ConfigMap;
 pub use duration::{Duration, NoDuration};
 pub use meta::{ObjectMeta, OwnerReference};
 pub use object::Object;
-pub use printable::printable;
+pub use printable::{one_line, printable, visible};
 pub use rbac::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject};
 pub use resource::{List, ListMeta, Resource};
 pub use secret::Secret;

@@ -30,5 +30,20 @@ fn man(command: &clap::Command) -> Generated {
     let mut page = Vec::new();
     // Writing into memory does not fail; a page that came out empty would fail the comparison.
     let _ = clap_mangen::Man::new(command.clone()).title(name.to_uppercase()).render(&mut page);
-    (format!("docs/man/{name}.1"), String::from_utf8_lossy(&page).into_owned())
+    (format!("docs/man/{name}.1"), with_examples(&String::from_utf8_lossy(&page)))
+}
+
+/// Indented lines of the last section are to be copied, so that nothing may fill or break them.
+fn with_examples(page: &str) -> String {
+    let Some((before, behind)) = page.split_once("\n.SH EXTRA\n") else { return page.to_owned() };
+    let mut text = format!("{before}\n.SH EXAMPLES\n");
+    let mut is_example = false;
+    for line in behind.lines().filter(|line| !line.starts_with("Example")) {
+        if line.starts_with("  ") != is_example {
+            is_example = !is_example;
+            text.push_str(if is_example { ".nf\n" } else { ".fi\n" });
+        }
+        text.push_str(&format!("{line}\n"));
+    }
+    text + if is_example { ".fi\n" } else { "" }
 }

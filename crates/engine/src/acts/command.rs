@@ -3,7 +3,7 @@ use super::{Act, AfterFailure, Effect, Sort, Undone};
 use crate::{Checks, Look, PlanError, World, fingerprint::Parts, look::Stage};
 use documents::v1alpha1::{Command, Program, Repeat};
 use host::Call;
-use objects::hex;
+use objects::{hex, shell};
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 
@@ -13,7 +13,14 @@ const CHECK_IN_PLAN: Duration = Duration::from_secs(5);
 
 /// A command of a CommandsConfig.
 #[derive(Clone, Debug)]
-pub(crate) struct CommandAct(pub(crate) Command);
+pub(crate) struct CommandAct(pub(crate) Command, pub(crate) Arguments);
+
+/// Whether a plan shows a command's arguments: those of a document that came encrypted are secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arguments {
+    Shown,
+    Hidden,
+}
 
 pub(super) const SORT: Sort = Sort {
     first_word: "command",
@@ -95,9 +102,21 @@ impl Act for CommandAct {
     }
 
     fn shows(&self) -> String {
-        match &self.0.program {
-            Program::Argv(argv) => argv.first().cloned().unwrap_or_default(),
-            Program::Shell(script) => format!("shell, {} lines", script.expose().lines().count()),
+        let Command { program, environment, .. } = &self.0;
+        let call = match (program, self.1) {
+            (Program::Argv(argv), Arguments::Shown) => shell::command(argv),
+            (Program::Argv(argv), Arguments::Hidden) => {
+                format!("{}, {} not shown", argv.first().map(String::as_str).unwrap_or_default(), arguments(argv.len()))
+            }
+            (Program::Shell(script), _) => match script.expose().lines().count() {
+                1 => "shell script, 1 line".to_owned(),
+                lines => format!("shell script, {lines} lines"),
+            },
+        };
+        let variables: Vec<&str> = environment.keys().map(String::as_str).collect();
+        match variables.is_empty() {
+            true => call,
+            false => format!("{call}, with {}", variables.join(", ")),
         }
     }
 
@@ -123,6 +142,13 @@ impl Act for CommandAct {
 
     fn needs_reboot(&self) -> bool {
         self.0.needs_reboot
+    }
+}
+
+fn arguments(words: usize) -> String {
+    match words.saturating_sub(1) {
+        1 => "1 argument".into(),
+        many => format!("{many} arguments"),
     }
 }
 

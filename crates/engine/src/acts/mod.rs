@@ -2,10 +2,14 @@
 mod command;
 pub(crate) mod kubeadm_init;
 
-pub(crate) use command::{CommandAct, id_prefix as command_id_prefix};
+pub(crate) use command::{Arguments, CommandAct, id_prefix as command_id_prefix};
 pub(crate) use kubeadm_init::KubeadmInit;
 
-use crate::{Cluster, Facts, Look, PlanError, Wanted, World, fingerprint::Parts, phases};
+use crate::{
+    Cluster, Facts, Look, PlanError, PlanKey, Wanted, World,
+    fingerprint::{Parts, act_fingerprint},
+    phases,
+};
 use documents::v1alpha1::Repeat;
 use host::Inspect;
 use std::{collections::BTreeSet, fmt};
@@ -124,7 +128,9 @@ pub enum Undone {
 /// Acts are equal when the journal and a review can't tell them apart.
 impl PartialEq for dyn Act {
     fn eq(&self, other: &Self) -> bool {
-        self.id() == other.id() && Parts::of(|parts| self.compares(parts)) == Parts::of(|parts| other.compares(parts))
+        // Compared here and now, and never stored.
+        let print = |act: &dyn Act| act_fingerprint(act, &PlanKey::new([0; 32]));
+        self.id() == other.id() && print(self) == print(other)
     }
 }
 

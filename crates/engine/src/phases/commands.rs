@@ -2,7 +2,7 @@
 use super::{Phase, Role};
 use crate::{
     Look, PlanError, Planned,
-    acts::{CommandAct, command_id_prefix},
+    acts::{Arguments, CommandAct, command_id_prefix},
     steps_for,
 };
 use documents::{AnyDocument, Decoded, v1alpha1::Command};
@@ -18,8 +18,10 @@ pub(super) const PHASE: Phase = Phase {
 
 fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     let mut planned = Planned::default();
+    let arguments = if document.sealed { Arguments::Hidden } else { Arguments::Shown };
     for command in commands(document) {
-        let Planned { steps, remarks, .. } = steps_for(Rc::new(CommandAct(command.clone())), look)?;
+        let act = CommandAct(command.clone(), arguments);
+        let Planned { steps, remarks, .. } = steps_for(Rc::new(act), look)?;
         planned.steps.extend(steps);
         planned.remarks.extend(remarks);
     }

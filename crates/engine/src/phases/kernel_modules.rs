@@ -18,7 +18,8 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     let listed = modules.iter().map(|module| format!("{module}\n"));
     let contents = format!("# Written by machineadm from KernelModulesConfig.\n{}", listed.collect::<String>());
     let contents = contents.into_bytes();
-    OwnFile { path: &modules_file(document.name.as_deref()), contents, mode: 0o644 }.plan(look, &mut planned)?;
+    OwnFile { path: &modules_file(document.name.as_deref()), contents, mode: 0o644, confidential: document.sealed }
+        .plan(look, &mut planned)?;
     if !look.host.live() {
         planned.remarks.push(Remark::AtBoot("kernel modules"));
         return Ok(planned);

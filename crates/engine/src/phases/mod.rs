@@ -57,6 +57,11 @@ pub(crate) fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanE
     }
 }
 
+/// Whether a document makes the machine a node.
+pub fn makes_node(document: &Decoded) -> bool {
+    role(document) == Role::MakesNode
+}
+
 /// What a document is for.
 pub(crate) fn role(document: &Decoded) -> Role {
     phase(document).map_or(Role::Keeps, |phase| phase.role)
@@ -101,18 +106,20 @@ struct OwnFile<'a> {
     path: &'a str,
     contents: Vec<u8>,
     mode: u32,
+    /// Whether its document came encrypted.
+    confidential: bool,
 }
 
 impl OwnFile<'_> {
     /// Plans it, with the owner that new files get, and gives whether it changes.
     fn plan(self, look: &Look<'_>, planned: &mut Planned) -> Result<bool, PlanError> {
-        let Self { path, contents, mode } = self;
+        let Self { path, contents, mode, confidential } = self;
         let (uid, gid) = look.host.default_owner();
         let file = FileState { contents: Secret::new(contents), mode, uid, gid };
         let was = look.file(path)?;
         let path = path.to_owned();
         planned.names.push(Named::File { path: path.clone(), block: None });
-        let step = write_if_other(Change::WriteFile { path, block: None, was, file, confidential: false });
+        let step = write_if_other(Change::WriteFile { path, block: None, was, file, confidential });
         let changes = step.is_some();
         planned.steps.extend(step);
         Ok(changes)

@@ -21,12 +21,13 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     let mut planned = Planned::default();
     let AnyDocument::Proxy(proxy) = &document.body else { return Ok(planned) };
     let variables = environment_file(&proxy.name);
-    let file = OwnFile { path: &variables, contents: environment(proxy), mode: 0o600 };
+    let file = OwnFile { path: &variables, contents: environment(proxy), mode: 0o600, confidential: document.sealed };
     let variables_change = file.plan(look, &mut planned)?;
     for service in &proxy.services {
         let drop_in = proxy_drop_in(service);
         let contents = format!("# Written by machineadm from ProxyConfig.\n[Service]\nEnvironmentFile={variables}\n");
-        let file = OwnFile { path: &drop_in, contents: contents.into_bytes(), mode: 0o644 };
+        let file =
+            OwnFile { path: &drop_in, contents: contents.into_bytes(), mode: 0o644, confidential: document.sealed };
         let changes = file.plan(look, &mut planned)? || variables_change;
         restart(service, vec![variables.clone(), drop_in], changes, look, &mut planned)?;
     }

@@ -17,7 +17,8 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     let AnyDocument::Sysctl(parameters) = &document.body else { return Ok(planned) };
     let lines = parameters.iter().map(|parameter| format!("{} = {}\n", parameter.key, parameter.value));
     let contents = format!("# Written by machineadm from SysctlConfig.\n{}", lines.collect::<String>()).into_bytes();
-    OwnFile { path: &sysctl_file(document.name.as_deref()), contents, mode: 0o644 }.plan(look, &mut planned)?;
+    OwnFile { path: &sysctl_file(document.name.as_deref()), contents, mode: 0o644, confidential: document.sealed }
+        .plan(look, &mut planned)?;
     planned.names.extend(parameters.iter().map(|parameter| Named::Parameter(parameter.path.clone())));
     if !look.host.live() {
         planned.remarks.push(Remark::AtBoot("kernel parameters"));

@@ -32,8 +32,13 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
         let body = BASE64_STANDARD.encode(&certificate.der);
         // One certificate a file: Debian's program skips files that hold more.
         let path = format!("{}/machineadm-{}-{}.{}", store.anchors, bundle.name, short(certificate), store.ending);
-        OwnFile { path: &path, contents: pem::encode(pem::CERTIFICATE, &certificate.der).into_bytes(), mode: 0o644 }
-            .plan(look, &mut planned)?;
+        OwnFile {
+            path: &path,
+            contents: pem::encode(pem::CERTIFICATE, &certificate.der).into_bytes(),
+            mode: 0o644,
+            confidential: document.sealed,
+        }
+        .plan(look, &mut planned)?;
         if !trusted.contains(&body) {
             missing.push(body);
         }

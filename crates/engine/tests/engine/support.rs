@@ -2,7 +2,7 @@
 use documents::{Secret, Source};
 use host::{FileState, Inspect, Memory, Played};
 use machineadm_engine::{
-    Ask, Checks, Cluster, Done, Event, Failure, Line, Mode, Patience, Planned, Preview, Prune, Run, SavedPlan,
+    Ask, Checks, Cluster, Done, Event, Failure, Line, Mode, Patience, Planned, Preview, Prune, ReviewedPlan, Run,
     Unanswered, Wanted, World, bootstrap, preview,
 };
 use std::{cell::RefCell, time::Duration};
@@ -142,7 +142,7 @@ pub(crate) fn run_pruning(wanted: &Wanted, host: &mut Memory) -> Result<Done, Fa
     run_as(&run, host, &FakeCluster::answering(Ok(true)))
 }
 
-pub(crate) fn run_reviewed(plan: &SavedPlan, wanted: &Wanted, host: &mut Memory) -> Result<Done, Failure> {
+pub(crate) fn run_reviewed(plan: &ReviewedPlan, wanted: &Wanted, host: &mut Memory) -> Result<Done, Failure> {
     let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: Some(plan) };
     run_as(&run, host, &FakeCluster::answering(Ok(true)))
 }

@@ -1,64 +1,102 @@
 //! `machineadm apply`: does exactly what a reviewed plan says, or refuses.
-use super::run::{Run, lock, machine_for};
+use super::{
+    bootstrap::can_succeed,
+    run::{Run, lock, machine_for},
+    saved_plan,
+};
 use crate::{
     cli::Apply,
     command_error::CommandError,
-    context::{Unusable, expanded, given, input_file, silent_machine},
+    context::{Configuration, Unusable, expanded, given, silent_machine},
     provider::Waiting,
 };
 use documents::Source;
-use engine::{SavedPlan, outcome::chain};
+use engine::{PlanError, ReviewedPlan, is_done, outcome::chain};
 use host::{Host, Linux, contract::Exit, linux::input::Care};
 use jiff::Timestamp;
+use objects::one_line;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// A plan holds its configuration in base64 and a line per step.
-const LARGEST_PLAN: u64 = 16 << 20;
-
 pub(crate) fn run(asked: &Apply, root: &Path) -> Result<Exit, CommandError> {
-    let plan = read(&asked.plan)?;
+    let mut seen = silent_machine(root)?;
+    let plan = verified(asked, &seen)?;
     let bytes = plan.configuration().map_err(|error| CommandError::usage(format!("{} {error}", asked.plan)))?;
     let bytes = Zeroizing::new(bytes.expose().clone());
     let text = bytes.clone();
     let given = given(vec![Source { name: asked.plan.clone(), bytes }])?;
-    let mut seen = silent_machine(root)?;
-    if plan.machine_id != seen.machine_id() {
-        return Err(refuse(&format!("it was made for {}, which is another machine", plan.machine)));
-    }
     let _lock = lock(&seen, "machineadm apply")?;
     seen.remove_leftovers()?;
-    let run = Run { mode: plan.mode, prune: plan.prune(), output: asked.output, started: Timestamp::now() };
+    let run = Run { mode: plan.mode(), prune: plan.prune(), output: asked.output, started: Timestamp::now(), root };
     let configuration =
         expanded(given, text, &seen, Waiting::AsConfigured).map_err(|unusable| not_applied(&unusable))?;
+    can_succeed(run.mode, &configuration.wanted, &seen)?;
     let mut linux = machine_for(&configuration, root)?;
-    allowed(&plan, &configuration, &linux)?;
-    run.go(&configuration, Some(&plan), &mut linux)
+    match compare(&plan, &configuration, &linux)? {
+        State::Reviewed => run.go(&configuration, Some(&plan), &mut linux),
+        State::Done => {
+            tell!("the plan has been applied already: nothing to do");
+            Ok(Exit::Done)
+        }
+    }
 }
 
-fn read(name: &str) -> Result<SavedPlan, CommandError> {
-    let bytes = input_file(name, Care::Applying, LARGEST_PLAN)?;
-    SavedPlan::read(&bytes).map_err(|error| CommandError::usage(format!("{name} {error}")))
+/// The plan, if this machine made it and nobody edited it.
+fn verified(asked: &Apply, linux: &Linux) -> Result<ReviewedPlan, CommandError> {
+    let plan = saved_plan::read(&asked.plan, Care::Applying)?;
+    let another = format!("it was made for {}, which is another machine", plan.shown().machine);
+    if plan.machine_id() != linux.machine_id() {
+        return Err(refuse(&another, []));
+    }
+    let Some(key) = saved_plan::existing_key(linux)? else { return Err(refuse(&another, [])) };
+    plan.verified(&key).map_err(|error| CommandError::usage(format!("{} {error}", asked.plan)))
+}
+
+/// How a machine stands to a reviewed plan.
+enum State {
+    /// As it was when the plan was made.
+    Reviewed,
+    /// As the plan makes it.
+    Done,
 }
 
 /// All turns are compared before the first is applied; each is again in its time.
-fn allowed(plan: &SavedPlan, configuration: &crate::context::Configuration, linux: &Linux) -> Result<(), CommandError> {
+fn compare(plan: &ReviewedPlan, configuration: &Configuration, linux: &Linux) -> Result<State, CommandError> {
     let now = super::plan::look_again(plan, configuration, linux)?;
-    plan.allows_turns(now.0.iter().map(|(label, _)| label)).map_err(|error| refuse(&chain(&error)))?;
-    for (turn, (label, planned)) in now.0.iter().enumerate() {
-        plan.allows(turn, label, planned).map_err(|error| refuse(&chain(&error)))?;
+    let mut differences = differences(plan.allows_turns(now.0.iter().map(|(label, _)| label)));
+    if differences.is_empty() {
+        let turns = now.0.iter().enumerate();
+        differences
+            .extend(turns.flat_map(|(turn, (label, planned))| self::differences(plan.allows(turn, label, planned))));
     }
+    let is_done = is_done(&now);
     // Of turns that could not tell yet there was nothing to compare.
-    plan.allows_parts(&configuration.parts).map_err(|error| refuse(&chain(&error)))
+    let parts = self::differences(plan.allows_parts(&configuration.parts));
+    match (differences.is_empty(), parts.is_empty()) {
+        (true, true) => Ok(State::Reviewed),
+        (false, true) if is_done => Ok(State::Done),
+        _ => Err(refuse(DRIFTED, differences.into_iter().chain(parts))),
+    }
 }
 
-/// Nothing of the plan was begun, so that no outcome tells of it.
+fn differences(allowed: Result<(), PlanError>) -> Vec<String> {
+    match allowed {
+        Ok(()) => Vec::new(),
+        Err(PlanError::Drifted(differences)) => differences,
+        Err(error) => vec![chain(&error)],
+    }
+}
+
+/// Nothing of the plan was started, so that there is no outcome of it.
 fn not_applied(unusable: &Unusable) -> CommandError {
-    let remedy = "run it again once it can be had; nothing was changed";
+    let remedy = "run it again when that is available; nothing was changed";
     unusable.error().with_remedies((unusable.exit == Exit::Failed).then_some(remedy))
 }
 
-fn refuse(why: &str) -> CommandError {
-    CommandError::manual_action(format!("the plan is refused and nothing was changed: {why}"))
+const DRIFTED: &str = "the machine has changed since the plan was made";
+
+fn refuse(why: &str, differences: impl IntoIterator<Item = String>) -> CommandError {
+    let lines: String = differences.into_iter().map(|line| format!("\n  {}", one_line(&line))).collect();
+    CommandError::manual_action(format!("the plan is refused and nothing was changed: {why}{lines}"))
         .with_remedy("make a new plan and review it")
 }

@@ -9,7 +9,7 @@ use crate::{
 };
 use documents::Source;
 use engine::{
-    Mode, Prune,
+    Mode, Prune, Wanted, makes_node,
     outcome::{CONFIGURATION, chain},
 };
 use host::{
@@ -24,7 +24,7 @@ use zeroize::Zeroizing;
 pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit, CommandError> {
     let prune = prune(asked.prune, mode.into())?;
     let mut seen = silent_machine(root)?;
-    let run = Run { mode: mode.into(), prune, output: asked.output, started: Timestamp::now() };
+    let run = Run { mode: mode.into(), prune, output: asked.output, started: Timestamp::now(), root };
     let sources = match asked.files.is_empty() {
         false => sources(&asked.files, Care::Applying).map_err(|error| marked_if_idle(error, run.mode, &seen))?,
         true => kept(run.mode, &seen)?,
@@ -47,6 +47,9 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
         }
         Err(unusable) => return run.give_up(*unusable, &seen),
     };
+    if let Err(error) = can_succeed(run.mode, &configuration.wanted, &seen) {
+        return undo(early, error);
+    }
     let abandoned = match abandoned(&asked.abandon, &seen) {
         Ok(abandoned) => abandoned,
         Err(error) => return undo(early, error),
@@ -57,6 +60,19 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
     }
     abandoned.iter().try_for_each(|id| linux.note(id, Progress::New))?;
     run.go(&configuration, None, &mut linux)
+}
+
+/// Refuses what can't succeed before anything is changed: only a running system becomes a node.
+pub(super) fn can_succeed(mode: Mode, wanted: &Wanted, linux: &Linux) -> Result<(), CommandError> {
+    let node = wanted.documents.iter().find(|document| makes_node(document)).filter(|_| mode == Mode::Provision);
+    match node {
+        Some(document) if !linux.live() => Err(CommandError::invalid(format!(
+            "{} needs the running system, and --root names the root file system of another one",
+            document.kind
+        ))
+        .with_remedy("pass --mode prepare: it runs everything before that document")),
+        _ => Ok(()),
+    }
 }
 
 /// Whether what no document names any more goes, which only mode post does.

@@ -28,7 +28,7 @@ pub(crate) fn run(asked: &Decrypt) -> Result<Exit, CommandError> {
         return Err(CommandError::usage(format!("{} holds no EncryptedConfig", asked.files.join(", "))));
     }
     if std::io::stdout().is_terminal() {
-        tell!("warning: what follows is secret; a terminal keeps it in its history");
+        warn!("what follows is secret; a terminal keeps it in its history");
     }
     show::print(documents::joined(&opened))?;
     Ok(Exit::Done)

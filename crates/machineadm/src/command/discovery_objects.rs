@@ -42,8 +42,8 @@ pub(crate) fn run(asked: &DiscoveryObjects) -> Result<Exit, CommandError> {
     let kubeconfig = api::kubeconfig(&asked.connection.kubeconfig)?;
     let info = info(asked, &kubeconfig)?;
     if info.roots().is_empty() {
-        tell!(
-            "warning: no roots are published, so that machines will trust those of their systems\n\
+        warn!(
+            "no roots are published, so that machines will trust those of their systems\n\
              remedy: name the cluster's own with --ca-file FILE, unless a public authority vouches for its API server"
         );
     }
@@ -55,7 +55,7 @@ pub(crate) fn run(asked: &DiscoveryObjects) -> Result<Exit, CommandError> {
         let done = done(settled);
         if asked.output.is_none() {
             let tried = if asked.dry_run { " (dry run)" } else { "" };
-            printed.push(show::print(format!("{} {}{tried}\n", done.object, done.result)));
+            printed.push(show::print_text(&format!("{} {}{tried}\n", done.object, done.result)));
         }
         all.push(done);
     });

@@ -92,7 +92,7 @@ fn scope(asked: &Encrypt) -> Result<Option<Scope>, &'static str> {
         return Err("--valid-for and --max-age are at least 1s: nobody could open what is sealed otherwise");
     }
     if not_after.is_some_and(|end| end <= now) {
-        tell!("warning: --not-after lies in the past: no machine whose clock is right opens what is sealed here");
+        warn!("--not-after lies in the past: no machine whose clock is right opens what is sealed here");
     }
     // A machine whose clock is behind would otherwise take what is over.
     let issued_at = (not_after.is_some() || max_age.is_some()).then_some(now);
@@ -112,8 +112,8 @@ fn passphrase(heading: &Heading<'_>) -> Result<Secret<Vec<u8>>, CommandError> {
     };
     let passphrase = Passphrases::default().of(encrypted as &Encrypted)?;
     if passphrase.expose().len() < SHORT {
-        tell!(
-            "warning: the passphrase has fewer than {SHORT} bytes; who has the sealed file can try all short ones: \
+        warn!(
+            "the passphrase has fewer than {SHORT} bytes; who has the sealed file can try all short ones: \
              make one with `openssl rand -base64 32`"
         );
     }

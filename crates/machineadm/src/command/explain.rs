@@ -5,6 +5,6 @@ use host::contract::Exit;
 pub(crate) fn run(asked: &Explain) -> Result<Exit, CommandError> {
     let text = documents::explain(asked.what.as_deref().unwrap_or_default());
     let text = text.map_err(|error| CommandError::usage(error.to_string()))?;
-    show::print(text)?;
+    show::print_text(&text)?;
     Ok(Exit::Done)
 }

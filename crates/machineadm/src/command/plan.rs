@@ -1,62 +1,89 @@
 //! `machineadm plan`: what bootstrap would change.
-use super::bootstrap::prune;
+use super::{
+    bootstrap::{can_succeed, prune},
+    saved_plan,
+};
 use crate::{
     api_servers::ApiServers,
-    cli::{ModeArgument, Plan},
+    cli::{ModeArgument, Plan, PlanCommand},
     command_error::CommandError,
     context::{Configuration, configuration, silent_machine, sources},
     show,
 };
-use engine::{Ask, Checks, Failure, Mode, PlanView, Preview, Reviewed, SavedPlan, outcome::chain, preview};
-use host::{
-    Linux,
-    contract::Exit,
-    linux::input::{self, Care},
+use engine::{
+    Ask, Checks, Failure, PlanView, Preview, Prune, Reviewed, ReviewedPlan, SavedPlan, outcome::chain, preview,
 };
+use host::{Linux, contract::Exit, linux::input::Care};
+use objects::shell;
 use std::{path::Path, time::Duration};
 
 /// How long a plan waits for a server that does not answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Result<Exit, CommandError> {
+    if let Some(PlanCommand::Show(asked)) = &asked.command {
+        return saved_plan::show(asked, root);
+    }
     let mode = mode.into();
     let prune = prune(asked.prune, mode)?;
+    if let Some(out) = &asked.out {
+        saved_plan::check_target(out, asked)?;
+    }
     let sources = sources(&asked.files, Care::Reading)?;
     let linux = silent_machine(root)?;
     let configuration = configuration(sources, &linux)?;
+    can_succeed(mode, &configuration.wanted, &linux)?;
     let checks = if asked.no_commands { Checks::LeftOut } else { Checks::Executed };
     let ask = Ask { mode, wanted: &configuration.wanted, prune, checks, patience: PATIENCE };
     let preview = look(&ask, &configuration, &linux)?;
     let view = PlanView::new(linux.name(), mode, &configuration.wanted, &preview);
+    let view = match linux.lock_holder()? {
+        Some(holder) => view.during(holder.0),
+        None => view,
+    };
     match asked.output {
         Some(output) => show::machine_readable(&view, output)?,
+        // The saved plan itself is the result.
+        None if asked.out.as_deref() == Some("-") => {}
         None => {
-            show::print(show::plan::text(&view))?;
+            show::print_text(&show::plan::text(&view))?;
             tell!("\n{}", hint(asked, &view, root));
         }
     }
+    let exit = if asked.exit_code && view.is_open { Exit::Changes } else { Exit::Done };
     if let Some(out) = &asked.out {
-        let saved = SavedPlan::new(&Reviewed {
-            mode,
-            prune,
-            machine_id: linux.machine_id(),
-            machine: &linux.name(),
-            configuration: &configuration.text,
-            fetched: &configuration.parts,
-            preview: &preview,
-        });
-        input::write_private(out, saved.bytes().expose())?;
+        save(out, prune, &configuration, &linux, (view, &preview))?;
     }
-    Ok(if asked.exit_code && view.is_open { Exit::Changes } else { Exit::Done })
+    Ok(exit)
+}
+
+fn save(
+    out: &str,
+    prune: Prune,
+    configuration: &Configuration,
+    linux: &Linux,
+    (shown, preview): (PlanView, &Preview),
+) -> Result<(), CommandError> {
+    let plan = SavedPlan::new(Reviewed {
+        prune,
+        machine_id: linux.machine_id(),
+        configuration: &configuration.text,
+        fetched: &configuration.parts,
+        preview,
+        shown,
+        key: &saved_plan::machine_key(linux)?,
+        number: saved_plan::number()?,
+    });
+    saved_plan::write(out, &plan)
 }
 
 /// Asks every turn for a plan that is compared with a reviewed one.
 pub(super) fn look_again(
-    plan: &SavedPlan,
+    plan: &ReviewedPlan,
     configuration: &Configuration,
     linux: &Linux,
 ) -> Result<Preview, CommandError> {
-    let (mode, wanted, prune) = (plan.mode, &configuration.wanted, plan.prune());
+    let (mode, wanted, prune) = (plan.mode(), &configuration.wanted, plan.prune());
     look(&Ask { mode, wanted, prune, checks: Checks::Executed, patience: PATIENCE }, configuration, linux)
 }
 
@@ -71,21 +98,26 @@ fn look(ask: &Ask<'_>, configuration: &Configuration, linux: &Linux) -> Result<P
 }
 
 fn hint(asked: &Plan, view: &PlanView, root: &Path) -> String {
-    let mut apply = match &asked.out {
-        Some(out) => format!("machineadm apply {out}"),
-        None => format!("machineadm bootstrap -f {}", asked.files.join(" -f ")),
-    };
-    if view.mode != Mode::Provision && asked.out.is_none() {
-        apply.push_str(&format!(" --mode {}", view.mode.name()));
+    let root = root.to_string_lossy();
+    let mut words = vec!["machineadm"];
+    match &asked.out {
+        Some(out) => words.extend(["apply", out]),
+        None => {
+            words.push("bootstrap");
+            asked.files.iter().for_each(|file| words.extend(["-f", file]));
+            if view.mode != engine::Mode::Provision {
+                words.extend(["--mode", view.mode.name()]);
+            }
+            if asked.prune {
+                words.push("--prune");
+            }
+        }
     }
-    if asked.prune && asked.out.is_none() {
-        apply.push_str(" --prune");
+    if root != "/" {
+        words.extend(["--root", &root]);
     }
-    if root != Path::new("/") {
-        apply.push_str(&format!(" --root {}", root.display()));
-    }
-    match view.changes {
-        0 => "Nothing was changed.".into(),
-        _ => format!("Nothing was changed. To apply: {apply}"),
+    match view.is_open {
+        false => "Nothing was changed.".into(),
+        true => format!("Nothing was changed. To apply: {}", shell::command(&words)),
     }
 }

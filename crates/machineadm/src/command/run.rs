@@ -4,10 +4,15 @@ use crate::{
     cli::Output,
     command_error::{CommandError, all_succeeded},
     context::{Configuration, Unusable, machine},
-    show::{self, progress::Progress},
+    interrupt,
+    show::{
+        self,
+        progress::Progress,
+        status::{command, resume},
+    },
 };
 use engine::{
-    Done, Event, Failure, Label, LineRedactor, Mode, Outcome, PlanError, Prune, Redactor, SavedPlan, Wanted, World,
+    Done, Event, Failure, Label, LineRedactor, Mode, Outcome, PlanError, Prune, Redactor, ReviewedPlan, Wanted, World,
     outcome::{CONFIGURATION, END, START, State},
     turns,
 };
@@ -17,6 +22,7 @@ use host::{
     linux::Lock,
 };
 use jiff::Timestamp;
+use objects::one_line;
 use serde_json::json;
 use std::{path::Path, time::Duration};
 
@@ -24,18 +30,19 @@ use std::{path::Path, time::Duration};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a run goes.
-pub(super) struct Run {
+pub(super) struct Run<'a> {
     pub(super) mode: Mode,
     pub(super) prune: Prune,
     pub(super) output: Option<Output>,
     pub(super) started: Timestamp,
+    pub(super) root: &'a Path,
 }
 
 /// Locks the machine, or says who has it.
 pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, CommandError> {
     let who = format!("{command}, process {}, since {:.0}", std::process::id(), Timestamp::now());
     linux.lock(&who)?.map_err(|holder| {
-        CommandError::new(Exit::Locked, format!("another run holds this machine: {}", holder.0))
+        CommandError::new(Exit::Locked, format!("a run is in progress: {}", one_line(&holder.0)))
             .with_remedy("wait until it has ended")
     })
 }
@@ -43,17 +50,18 @@ pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, CommandError> {
 /// The machine for one run, whose caller holds the lock; what its commands print is shown without secrets.
 pub(super) fn machine_for(configuration: &Configuration, root: &Path) -> Result<Linux, CommandError> {
     let echo = LineRedactor::new(configuration.redactor.clone());
-    machine(root, Box::new(move |line| tell!("  | {}", echo.redact(line))))
+    machine(root, Box::new(move |line| tell!("  | {}", one_line(&echo.redact(line)))))
 }
 
-impl Run {
+impl Run<'_> {
     /// Runs; the caller holds the lock.
     pub(super) fn go(
         &self,
         configuration: &Configuration,
-        reviewed: Option<&SavedPlan>,
+        reviewed: Option<&ReviewedPlan>,
         linux: &mut Linux,
     ) -> Result<Exit, CommandError> {
+        interrupt::advise(self.advice());
         let mut outcome = self.outcome(linux, &configuration.wanted);
         let ended = match self.prepare(configuration, &linux.state(), &outcome) {
             Ok(()) => self.phases(configuration, reviewed, linux, &mut outcome),
@@ -81,6 +89,14 @@ impl Run {
         let failure = Failure::at(Label::added(CONFIGURATION), cause);
         let ended = self.end(linux, outcome, Err(failure), &Redactor::new([])).map(|_| ());
         all_succeeded([all, ended]).map(|()| exit).map_err(|error| error.with_exit(exit))
+    }
+
+    /// What to do after Ctrl-C.
+    fn advice(&self) -> String {
+        match self.mode {
+            Mode::Provision => format!("interrupted; to continue: {}", resume(self.root)),
+            mode => format!("interrupted; to continue: {} -f FILE", command(mode, self.root)),
+        }
     }
 
     /// What is kept while the configuration is fetched.
@@ -137,7 +153,7 @@ impl Run {
     fn phases(
         &self,
         configuration: &Configuration,
-        reviewed: Option<&SavedPlan>,
+        reviewed: Option<&ReviewedPlan>,
         linux: &mut Linux,
         outcome: &mut Outcome,
     ) -> Result<Done, Failure> {
@@ -195,9 +211,11 @@ impl Run {
     fn report(&self, outcome: &Outcome, exit: Exit, place: &Path) -> Result<(), CommandError> {
         let printed = match (self.output, &outcome.failure) {
             (Some(output), _) => show::machine_readable(outcome, output),
-            (None, None) => show::print(done(outcome, place)),
+            (None, None) => show::print_text(&done(outcome, place)),
             (None, Some(_)) => {
-                let text = show::status::text(outcome, &show::status::Now::Idle, Timestamp::now(), place);
+                let (now, clock) = (&show::status::Now::Idle, Timestamp::now());
+                let reading = show::status::Reading { now, clock, file: place, root: self.root };
+                let text = show::status::text(outcome, &reading);
                 return Err(CommandError::new(exit, text));
             }
         };
@@ -212,7 +230,12 @@ fn done(outcome: &Outcome, place: &Path) -> String {
     let changes = changes.filter(|step| step.state == State::Succeeded).count();
     let steps = if changes == 0 { "nothing to do".into() } else { show::count(changes, "step") };
     let reboot = outcome.reboot.as_ref().map(|why| format!(", a reboot is needed: {why}")).unwrap_or_default();
-    format!("{}: {} done, {steps}{reboot}\noutcome {}\n", outcome.machine, outcome.mode.name(), place.display())
+    format!(
+        "{}: {} done, {steps}{reboot}\noutcome {}\n",
+        one_line(&outcome.machine),
+        outcome.mode.name(),
+        place.display()
+    )
 }
 
 fn failed_at(stage: &str, error: host::Error) -> Failure {

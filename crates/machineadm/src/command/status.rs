@@ -5,7 +5,7 @@ use crate::{
     context::silent_machine,
     show::{
         self,
-        status::{Now, text},
+        status::{Now, Reading, text},
     },
 };
 use engine::{Outcome, outcome::State};
@@ -25,7 +25,10 @@ pub(crate) fn run(asked: &Status, root: &Path) -> Result<Exit, CommandError> {
     let now = linux.lock_holder()?.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
     match asked.output {
         Some(output) => show::machine_readable(&outcome, output),
-        None => show::print(text(&outcome, &now, Timestamp::now(), &linux.place_of(place))),
+        None => {
+            let file = &linux.place_of(place);
+            show::print_text(&text(&outcome, &Reading { now: &now, clock: Timestamp::now(), file, root }))
+        }
     }?;
     Ok(match (outcome.state, now) {
         (State::Succeeded, _) | (State::Running, Now::AtWork(_)) => Exit::Done,

@@ -25,9 +25,9 @@ pub(crate) fn run(asked: &Validate, root: &Path) -> Result<Exit, CommandError> {
         Some(output) => show::machine_readable(&read.report, output),
         None if read.report.is_empty() => {
             let documents = show::count(read.documents.len(), "document");
-            show::print(format!("{}: {documents}, no problems\n", asked.files.join(", ")))
+            show::print_text(&format!("{}: {documents}, no problems\n", asked.files.join(", ")))
         }
-        None => show::print(read.report.to_string()),
+        None => show::print_text(&read.report.to_string()),
     }?;
     Ok(exit_of(&read.report))
 }

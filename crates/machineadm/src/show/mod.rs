@@ -1,14 +1,20 @@
 //! What people and programs see.
+pub(crate) mod log;
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod status;
+pub(crate) mod terminal;
 pub(crate) mod tokens;
 
 use crate::{cli::Output, command_error::CommandError};
 use engine::{Provenance, outcome::chain};
-use objects::yaml;
+use objects::{one_line, yaml};
 use serde::Serialize;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::{
+    io::{ErrorKind, Write},
+    time::Duration,
+};
+use terminal::Mark;
 
 /// Prints a result for programs.
 pub(crate) fn machine_readable(value: &impl Serialize, output: Output) -> Result<(), CommandError> {
@@ -20,17 +26,19 @@ pub(crate) fn machine_readable(value: &impl Serialize, output: Output) -> Result
     })
 }
 
-/// Tells people something, on standard error. That nobody listens any more, or that the disk of a log is full, must not
-/// end a run in the middle.
-pub(crate) fn tell(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
+/// Prints text for people to standard output: what others wrote into it can't control a terminal.
+pub(crate) fn print_text(text: &str) -> Result<(), CommandError> {
+    print(terminal::text_for(&std::io::stdout(), text))
 }
 
 /// Prints a result, or a part of one; nothing else writes to standard output. A result that cannot be written, for
 /// example because a disk is full, is a failure. A reader that has gone away, such as `head`, wanted no more of it.
 pub(crate) fn print(result: impl AsRef<[u8]>) -> Result<(), CommandError> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(result.as_ref()).and_then(|()| stdout.flush()) {
+    let written = terminal::above(|| {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(result.as_ref()).and_then(|()| stdout.flush())
+    });
+    match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(CommandError::failed(format!("cannot write the result to standard output: {}", chain(&error))))
         }
@@ -40,7 +48,7 @@ pub(crate) fn print(result: impl AsRef<[u8]>) -> Result<(), CommandError> {
 
 /// Where documents came from, unless all stood in one file that was given.
 pub(crate) fn sources(sources: &[Provenance]) -> String {
-    let one = |source: &Provenance| format!("{} ({})", source.name, source.documents);
+    let one = |source: &Provenance| format!("{} ({})", one_line(&source.name), source.documents);
     match sources {
         [] => String::new(),
         [one] if !one.name.contains(" > ") => String::new(),
@@ -48,28 +56,25 @@ pub(crate) fn sources(sources: &[Provenance]) -> String {
     }
 }
 
-/// Whether standard error is a terminal that wants colours and moving lines.
-pub(crate) fn lively() -> bool {
-    std::io::stderr().is_terminal() && wants_colour()
-}
-
-/// A sign in its colour, where standard output is a terminal.
+/// A sign in its colour.
 pub(crate) fn sign(sign: &str) -> String {
-    if !(std::io::stdout().is_terminal() && wants_colour()) {
-        return sign.to_owned();
-    }
-    let colour = match sign {
-        "+" | "✔" => 32,
-        "-" | "✘" => 31,
-        "~" | "↻" => 33,
-        "▸" => 36,
+    let mark = match sign {
+        "+" | "✔" => Mark::Green,
+        "-" | "✘" => Mark::Red,
+        "~" | "↻" => Mark::Yellow,
+        "▸" => Mark::Cyan,
         _ => return sign.to_owned(),
     };
-    format!("\x1b[{colour}m{sign}\x1b[0m")
+    format!("{}{sign}{}", mark.character(), Mark::Plain.character())
 }
 
-fn wants_colour() -> bool {
-    std::env::var_os("NO_COLOR").is_none() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+/// A span of time for people: `0.3s`, `12s`, `3m20s`.
+pub(crate) fn span(span: Duration) -> String {
+    match span.as_secs() {
+        0..10 => format!("{:.1}s", span.as_secs_f64()),
+        seconds @ 10..60 => format!("{seconds}s"),
+        seconds => format!("{}m{:02}s", seconds / 60, seconds % 60),
+    }
 }
 
 /// `1 change`, `2 changes`.

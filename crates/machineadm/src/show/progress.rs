@@ -1,6 +1,11 @@
-//! What a run shows while it works: a moving line on a terminal, one plain line per change in a boot log.
-use super::lively;
-use engine::{Event, Line, Remark};
+//! What a run shows while it works: a moving line on a terminal, a start and an end of each step in a boot log.
+use super::{
+    log::{self, Level},
+    span, terminal,
+};
+use engine::{Event, Line, Remark, Step};
+use objects::one_line;
+use serde_json::{Map, Value, json};
 use std::{
     sync::{Arc, Condvar, Mutex, PoisonError},
     thread::JoinHandle,
@@ -13,6 +18,7 @@ const TICK: Duration = Duration::from_millis(200);
 pub(crate) struct Progress {
     labels: Vec<String>,
     ticker: Option<Ticker>,
+    started: Instant,
 }
 
 /// Redraws the moving line, so that long work shows its time.
@@ -30,24 +36,52 @@ struct Shown {
 impl Progress {
     /// For a run that starts, with the names of its turns.
     pub(crate) fn new(labels: Vec<String>) -> Self {
-        Self { labels, ticker: lively().then(Ticker::start) }
+        Self { labels, ticker: terminal::is_lively().then(Ticker::start), started: Instant::now() }
     }
 
     /// Shows an event.
     pub(crate) fn note(&mut self, event: &Event<'_>) {
         match event {
             Event::Turn(turn) => self.show(self.name(*turn)),
-            Event::Starts(turn, _, step) => self.show(&format!("{}: {}", self.name(*turn), Line::of(step))),
-            Event::Done(turn, _, step) if step.is_change() => {
-                self.line(&format!("{}: {}", self.name(*turn), Line::of(step)));
+            Event::Starts(turn, _, step) => self.starts(*turn, step),
+            Event::Done(turn, _, step) => self.done(*turn, step),
+            Event::Again(act) => {
+                self.line(Level::Info, &format!("{act} was interrupted before: undone, starting again"), Map::new());
             }
-            Event::Again(act) => self.line(&format!("{act} was interrupted before: undone, starting again")),
             Event::Planned(turn, planned) => {
-                let stale = planned.remarks.iter().filter(|remark| matches!(remark, Remark::Stale { .. }));
-                stale.for_each(|remark| self.line(&format!("{}: {remark}", self.name(*turn))));
+                if planned.steps.is_empty() {
+                    self.line(Level::Debug, &format!("{}: nothing to do", self.name(*turn)), Map::new());
+                }
+                for remark in &planned.remarks {
+                    let level = if matches!(remark, Remark::Stale { .. }) { Level::Info } else { Level::Debug };
+                    self.line(level, &format!("{}: {remark}", self.name(*turn)), Map::new());
+                }
             }
-            Event::Done(..) | Event::Through(_) => {}
+            Event::Through(_) => {}
         }
+    }
+
+    fn starts(&mut self, turn: usize, step: &Step) {
+        self.started = Instant::now();
+        let text = format!("{}: {}", self.name(turn), Line::of(step));
+        self.show(&text);
+        if self.ticker.is_none() {
+            self.line(level(step), &format!("{text}: started"), self.members(turn, step, "started"));
+        }
+    }
+
+    fn done(&self, turn: usize, step: &Step) {
+        let took = self.started.elapsed();
+        let mut members = self.members(turn, step, "done");
+        members.insert("seconds".into(), json!(took.as_secs_f64()));
+        let text = format!("{}: {}: done in {}", self.name(turn), Line::of(step), span(took));
+        self.line(level(step), &text, members);
+    }
+
+    fn members(&self, turn: usize, step: &Step, event: &str) -> Map<String, Value> {
+        let Line { action, target, .. } = Line::of(step);
+        let members = [("event", event), ("document", self.name(turn)), ("action", &*action), ("target", &target)];
+        members.map(|(name, value)| (name.to_owned(), json!(value))).into_iter().collect()
     }
 
     fn name(&self, turn: usize) -> &str {
@@ -55,10 +89,11 @@ impl Progress {
     }
 
     /// A line that stays.
-    pub(crate) fn line(&self, text: &str) {
+    fn line(&self, level: Level, text: &str, members: Map<String, Value>) {
+        let text = one_line(text);
         match &self.ticker {
-            Some(_) => tell!("\r\x1b[2K{text}"),
-            None => tell!("machineadm: {text}"),
+            Some(_) => log::print_with(level, &format!("{text}\n"), members),
+            None => log::print_with(level, &format!("machineadm: {text}\n"), members),
         }
     }
 
@@ -67,6 +102,14 @@ impl Progress {
             let mut shown = ticker.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
             (shown.text, shown.since) = (text.to_owned(), Instant::now());
         }
+    }
+}
+
+/// What an operator counts as a change, or waits for.
+fn level(step: &Step) -> Level {
+    match step {
+        Step::Ensure(_) | Step::Run(_) | Step::Redo(_) | Step::Wait(..) => Level::Info,
+        Step::Close(_) => Level::Debug,
     }
 }
 
@@ -80,11 +123,11 @@ impl Ticker {
             let mut shown = lock.lock().unwrap_or_else(PoisonError::into_inner);
             while !shown.over {
                 if !shown.text.is_empty() {
-                    tell_on!("\r\x1b[2K… {} {:.1} s", shown.text, shown.since.elapsed().as_secs_f64());
+                    terminal::draw(&format!("… {} {}", span(shown.since.elapsed()), shown.text));
                 }
                 shown = bell.wait_timeout(shown, TICK).unwrap_or_else(PoisonError::into_inner).0;
             }
-            tell_on!("\r\x1b[2K");
+            terminal::erase();
         });
         Self { shared, thread: Some(thread) }
     }

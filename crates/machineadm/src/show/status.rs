@@ -1,7 +1,9 @@
 //! An outcome for people.
 use super::{count, padded, sign, sources};
+use engine::Mode;
 use engine::outcome::{CONFIGURATION, END, FailureOutcome, Outcome, START, State, TurnOutcome};
 use jiff::{Timestamp, tz::TimeZone};
+use objects::{one_line, shell};
 use std::path::Path;
 
 /// Whether the run that an outcome tells of is still at work.
@@ -19,17 +21,32 @@ pub(crate) fn verdict(outcome: &Outcome, now: &Now) -> String {
         (State::Succeeded, _) => "SUCCEEDED".into(),
         (State::Running, Now::AtWork(_)) => "RUNNING".into(),
         (State::Failed, _) => {
-            format!("FAILED at {}", outcome.failure.as_ref().map_or("an unknown place", |failure| &failure.phase))
+            let at = outcome.failure.as_ref().map_or("an unknown step", |failure| &failure.phase);
+            format!("FAILED at {}", one_line(at))
         }
         (State::Running | State::NotReached, _) => {
             let at = outcome.phases.iter().find(|phase| phase.state == State::Running);
-            format!("INTERRUPTED{}", at.map(|phase| format!(" at {}", phase.name)).unwrap_or_default())
+            format!("INTERRUPTED{}", at.map(|phase| format!(" at {}", one_line(&phase.name))).unwrap_or_default())
         }
     }
 }
 
+/// Where an outcome is read, and when.
+#[derive(Debug)]
+pub(crate) struct Reading<'a> {
+    /// Whether its run is still at work.
+    pub(crate) now: &'a Now,
+    /// The time.
+    pub(crate) clock: Timestamp,
+    /// The file.
+    pub(crate) file: &'a Path,
+    /// The root file system that was asked for.
+    pub(crate) root: &'a Path,
+}
+
 /// Renders an outcome.
-pub(crate) fn text(outcome: &Outcome, now: &Now, clock: Timestamp, place: &Path) -> String {
+pub(crate) fn text(outcome: &Outcome, reading: &Reading<'_>) -> String {
+    let Reading { now, clock, file, root } = *reading;
     let end = match (outcome.finished, now) {
         (Some(finished), _) => Some(finished),
         (None, Now::AtWork(_)) => Some(clock),
@@ -39,7 +56,7 @@ pub(crate) fn text(outcome: &Outcome, now: &Now, clock: Timestamp, place: &Path)
     let started = outcome.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%SZ");
     let mut text = format!(
         "{}  {}   {}, started {started}{}\n{}\n",
-        outcome.machine,
+        one_line(&outcome.machine),
         verdict(outcome, now),
         outcome.mode.name(),
         took.unwrap_or_default(),
@@ -57,10 +74,10 @@ pub(crate) fn text(outcome: &Outcome, now: &Now, clock: Timestamp, place: &Path)
     }
     text.push_str(&failed_at(END).map(failure_lines).unwrap_or_default());
     if let Some(why) = &outcome.reboot {
-        text.push_str(&format!("    A reboot is needed: {why}\n"));
+        text.push_str(&format!("    A reboot is needed: {}\n", one_line(why)));
     }
-    text.push_str(&next_step(outcome, now));
-    text.push_str(&format!("\noutcome {}\n", place.display()));
+    text.push_str(&next_step(outcome, now, root));
+    text.push_str(&format!("\noutcome {}\n", one_line(&file.to_string_lossy())));
     text
 }
 
@@ -80,7 +97,7 @@ fn turn_line(phase: &TurnOutcome, width: usize) -> String {
     };
     let mut text = format!("  {} {} {:>8}   {what}\n", sign(mark), padded(&title(phase), width), time);
     for remark in &phase.remarks {
-        text.push_str(&format!("        {remark}\n"));
+        text.push_str(&format!("        {}\n", one_line(remark)));
     }
     text
 }
@@ -88,8 +105,8 @@ fn turn_line(phase: &TurnOutcome, width: usize) -> String {
 /// A document with its place in the stream.
 fn title(turn: &TurnOutcome) -> String {
     match turn.document {
-        Some(number) => format!("{number} {}", turn.name),
-        None => turn.name.clone(),
+        Some(number) => format!("{number} {}", one_line(&turn.name)),
+        None => one_line(&turn.name),
     }
 }
 
@@ -113,37 +130,58 @@ fn done_in_words(phase: &TurnOutcome) -> String {
             _ => {}
         }
     }
-    words.join(", ")
+    one_line(&words.join(", "))
 }
 
 fn failure_lines(failure: &FailureOutcome) -> String {
     let mut text = String::new();
     if let Some(step) = &failure.step {
-        text.push_str(&format!("        {step}\n"));
+        text.push_str(&format!("        {}\n", one_line(step)));
     }
-    text.push_str(&format!("        {}\n", failure.cause));
+    // A cause may have several lines: none of them may look like one of another turn.
+    failure.cause.lines().for_each(|line| text.push_str(&format!("        {}\n", one_line(line))));
     for line in &failure.output {
-        text.push_str(&format!("          | {line}\n"));
+        text.push_str(&format!("          | {}\n", one_line(line)));
     }
     if let Some(advice) = &failure.advice {
-        text.push_str(&format!("    Remedy:  {advice}\n"));
+        text.push_str(&format!("    Remedy:  {}\n", one_line(advice)));
     }
     text
 }
 
-fn next_step(outcome: &Outcome, now: &Now) -> String {
+fn next_step(outcome: &Outcome, now: &Now, root: &Path) -> String {
     if outcome.failure.as_ref().is_some_and(|failure| failure.phase == CONFIGURATION && failure.advice.is_some()) {
         return String::new();
     }
     let has_started = outcome.failure.as_ref().is_none_or(|failure| failure.phase != START);
     match (outcome.state, now) {
-        (State::Failed | State::Running, Now::Idle) if has_started && outcome.mode == engine::Mode::Provision => {
-            "    Then:    machineadm bootstrap   (continues with the saved configuration)\n".into()
+        (State::Failed | State::Running, Now::Idle) if has_started && outcome.mode == Mode::Provision => {
+            format!("    Then:    {}   (continues with the saved configuration)\n", resume(root))
         }
-        (State::Failed | State::Running, Now::Idle) => "    Then:    run it again\n".into(),
-        (_, Now::AtWork(who)) => format!("    at work: {who}\n"),
+        (State::Failed | State::Running, Now::Idle) => {
+            format!("    Then:    {} -f FILE   (FILE is your configuration)\n", command(outcome.mode, root))
+        }
+        (_, Now::AtWork(who)) => format!("    A run is in progress: {}\n", one_line(who)),
         _ => String::new(),
     }
+}
+
+/// The command that continues an interrupted run, to be pasted into a shell.
+pub(crate) fn resume(root: &Path) -> String {
+    command(Mode::Provision, root)
+}
+
+/// The call of `bootstrap` without its files.
+pub(crate) fn command(mode: Mode, root: &Path) -> String {
+    let root = root.to_string_lossy();
+    let mut words = vec!["machineadm", "bootstrap"];
+    if root != "/" {
+        words.extend(["--root", &root]);
+    }
+    if mode != Mode::Provision {
+        words.extend(["--mode", mode.name()]);
+    }
+    shell::command(&words)
 }
 
 fn tenths(seconds: f64) -> String {

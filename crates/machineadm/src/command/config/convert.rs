@@ -25,7 +25,7 @@ pub(super) fn run(asked: &Convert) -> Result<Exit, CommandError> {
         let Attempt { outcome, messages } = one(configuration, &target, asked);
         let heading = if single { String::new() } else { format!("# {}\n", configuration.name()) };
         match &outcome {
-            Some(outcome) if !outcome.refused => tell_on!("{heading}{messages}"),
+            Some(outcome) if !outcome.refused => warn_report!("{heading}{messages}"),
             _ => results.push(Err(CommandError::report(Exit::Input, heading + &messages))),
         }
         outcomes.extend(outcome);

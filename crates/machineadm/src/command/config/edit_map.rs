@@ -57,7 +57,7 @@ fn edited(name: &str, text: &str, target: &Target, changes: &Changes<'_>) -> Res
     if !losses.is_empty() && !asked.allow_loss {
         return Err(losses::refused(&losses, target));
     }
-    tell_on!("{}{}", losses::text(&losses, target, Severity::Warning), losses::notes(&notes));
+    warn_report!("{}{}", losses::text(&losses, target, Severity::Warning), losses::notes(&notes));
     if let Some(node) = &asked.remove_api_endpoint {
         new = remove_api_endpoint(&new, target, node).map_err(failed)?;
     }

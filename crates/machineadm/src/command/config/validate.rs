@@ -23,9 +23,9 @@ pub(super) fn run(asked: &Validate) -> Result<Exit, CommandError> {
         Some(output) => show::machine_readable(&problems, output),
         None if problems.is_empty() => {
             let documents = show::count(documents, "document");
-            show::print(format!("{}: {documents}, no problems\n", asked.files.join(", ")))
+            show::print_text(&format!("{}: {documents}, no problems\n", asked.files.join(", ")))
         }
-        None => show::print(problems.iter().map(|problem| format!("{problem}\n")).collect::<String>()),
+        None => show::print_text(&problems.iter().map(|problem| format!("{problem}\n")).collect::<String>()),
     }?;
     let refused = problems.iter().any(|problem| problem.severity == Severity::Error);
     Ok(if refused { Exit::Input } else { Exit::Done })

@@ -1,4 +1,5 @@
 //! What people type after `machineadm discover`.
+use crate::cli::RootOption;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -42,6 +43,8 @@ pub(crate) struct Discover {
     /// How to print it
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Form>,
+    #[command(flatten)]
+    pub(crate) root: RootOption,
 }
 
 /// For programs; without it, for people.

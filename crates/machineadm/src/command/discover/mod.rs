@@ -52,7 +52,7 @@ fn find(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, Comma
         Err(NotFound::NotReplaced(refused)) => return refuse(told::not_replaced(&refused), &refused, asked),
     };
     if let Some(risk) = cached.proof().risk() {
-        tell!("warning: {risk}");
+        warn!("{risk}");
     }
     if asked.store {
         record::keep(&cached, root)?;

@@ -19,7 +19,7 @@ pub(super) fn required(root: &Path) -> Result<Option<Cached>, CommandError> {
 /// The kept cluster, where another may be written; one that can't be used is as good as none.
 pub(super) fn replaceable(root: &Path) -> Result<Option<Cached>, CommandError> {
     silent_machine(root)?.state().check_writable(contract::CLUSTER_INFO)?;
-    Ok(read(root)?.and_then(|kept| kept.inspect_err(|error| tell!("warning: {}: {error}", place(root))).ok()))
+    Ok(read(root)?.and_then(|kept| kept.inspect_err(|error| warn!("{}: {error}", place(root))).ok()))
 }
 
 /// Keeps a cluster, and says where.

@@ -13,7 +13,7 @@ use serde_json::json;
 
 pub(super) fn print(cached: &Cached, form: Option<Form>) -> Result<(), CommandError> {
     match form {
-        None => show::print(text(cached)),
+        None => show::print_text(&text(cached)),
         Some(Form::Kubeconfig) => show::print(cached.kubeconfig()),
         Some(Form::Json) => show::machine_readable(&value(cached), Output::Json),
         Some(Form::Yaml) => show::machine_readable(&value(cached), Output::Yaml),

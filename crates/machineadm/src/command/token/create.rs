@@ -156,10 +156,10 @@ impl Telling {
             return Ok(());
         }
         if live.usages.contains(Usage::Authentication.name()) {
-            tell!("warning: {} whoever holds this token can claim to be a node of this cluster", until(live));
+            warn!("{} whoever holds this token can claim to be a node of this cluster", until(live));
         }
         if self.invitation.is_some() && !live.usages.contains(Usage::Signing.name()) {
-            tell!("warning: this token may not sign, so that a machine can't discover the cluster with it");
+            warn!("this token may not sign, so that a machine can't discover the cluster with it");
         }
         Ok(())
     }

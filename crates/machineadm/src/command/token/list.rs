@@ -35,7 +35,7 @@ pub(super) fn run(asked: &List, Token { connection, .. }: &Token) -> Result<Exit
     });
     listed.map_err(|error| api::failed(&error))?;
     for problem in &found.problems {
-        tell!("warning: {problem}");
+        warn!("{problem}");
     }
     let between = if matches!(format, Format::Yaml) { "---\n" } else { "" };
     show::print(found.tokens.join(between))?;
