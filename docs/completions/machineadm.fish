@@ -24,37 +24,37 @@ function __fish_machineadm_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c machineadm -n "__fish_machineadm_needs_command" -l path -d 'The configuration for --bootstrap; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_needs_command" -l path -d 'Configuration file for --bootstrap; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_needs_command" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
 complete -c machineadm -n "__fish_machineadm_needs_command" -l mode -d 'Lifecycle stage to run: prepare (everything before the node, for example in an image), provision (the node too) or post (files and settings of a node; no commands) [default: provision]' -r -f -a "prepare\t''
 provision\t''
 post\t''"
 complete -c machineadm -n "__fish_machineadm_needs_command" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_needs_command" -l bootstrap -d 'Bootstrap this machine; the specified call, the same as `machineadm bootstrap -f FILE`'
+complete -c machineadm -n "__fish_machineadm_needs_command" -l bootstrap -d 'Bootstrap this machine; the same as `machineadm bootstrap -f FILE`'
 complete -c machineadm -n "__fish_machineadm_needs_command" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_needs_command" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_needs_command" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_needs_command" -s V -l version -d 'Print version'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "bootstrap" -d 'Make this machine what its configuration says'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "plan" -d 'Show what bootstrap would change, and change nothing'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "apply" -d 'Do exactly what a reviewed plan says, or refuse because the machine has changed since'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "validate" -d 'List everything that is wrong with a configuration'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "encrypt" -d 'Seal documents with a passphrase, so that only who has it can read them'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "decrypt" -d 'Open sealed documents and print them'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "status" -d 'Tell what the last run did, and where it stopped'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "bootstrap" -d 'Apply a configuration to this machine'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "plan" -d 'Show what bootstrap would change'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "apply" -d 'Apply a saved plan'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "validate" -d 'Check a configuration and list every problem'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "encrypt" -d 'Encrypt documents with a passphrase'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "decrypt" -d 'Decrypt documents and print them'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "status" -d 'Print the outcome of the last run'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "explain" -d 'Explain a document kind or one of its fields'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "config" -d 'Convert, check and edit kubeadm\'s configuration files'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "token" -d 'Make, list and delete the bootstrap tokens of a cluster'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discover" -d 'Find a cluster, prove that it is the right one, and say how'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discovery-objects" -d 'Make what a cluster needs so that machines can discover and join it: cluster-info, roles and bindings'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "config" -d 'Convert, validate and edit kubeadm configuration files'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "token" -d 'Create, list and delete bootstrap tokens'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discover" -d 'Find a cluster and verify it'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discovery-objects" -d 'Create cluster-info and the RBAC objects that joining needs'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "generate" -d 'Write a commented starter configuration'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "version" -d 'Print the version'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "completion" -d 'Print a completion script for a shell'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "help" -d 'Print the help of a command'
-complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s f -l filename -d 'The configuration; may be repeated; `-` is standard input. Without it: that of an interrupted run' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l abandon -d 'Forget a command that was interrupted and that this configuration no longer has; may be repeated' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s o -l output -d 'How to print the outcome' -r -f -a "json\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s f -l filename -d 'Configuration file; may be repeated; `-` is standard input. Default: the saved configuration of an interrupted run' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l abandon -d 'Forget an interrupted command that this configuration no longer has; may be repeated' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s o -l output -d 'Output format of the outcome' -r -f -a "json\t''
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l mode -d 'Lifecycle stage to run: prepare (everything before the node, for example in an image), provision (the node too) or post (files and settings of a node; no commands) [default: provision]' -r -f -a "prepare\t''
@@ -66,8 +66,8 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l prun
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s f -l filename -d 'The configuration; may be repeated; `-` is standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s o -l output -d 'How to print it' -r -f -a "json\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s f -l filename -d 'Configuration file; may be repeated; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l out -d 'Save the plan in a file, for review and `machineadm apply`; `-` is standard output. It holds the configuration: protect it like that. An existing file is replaced only if it is a saved plan' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
@@ -76,14 +76,14 @@ provision\t''
 post\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l exit-code -d 'End with exit code 3 when there is something to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l exit-code -d 'Exit with code 3 when there are changes'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l prune -d 'Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post'
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l no-commands -d 'Do not execute any `unless`; such commands show as "not checked"'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l no-commands -d 'Do not execute `unless` checks; such commands are shown as "not checked"'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -f -a "show" -d 'Print a saved plan'
-complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -s o -l output -d 'How to print it' -r -f -a "json\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
@@ -91,7 +91,7 @@ json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s o -l output -d 'How to print the outcome' -r -f -a "json\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s o -l output -d 'Output format of the outcome' -r -f -a "json\t''
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
@@ -99,40 +99,40 @@ json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s f -l filename -d 'The configuration; may be repeated; `-` is standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s o -l output -d 'How to print the problems' -r -f -a "json\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s f -l filename -d 'Configuration file; may be repeated; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s o -l output -d 'Output format of the problems' -r -f -a "json\t''
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l expand -d 'Also fetch and open what the configuration points to and seals, as bootstrap would'
+complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l expand -d 'Also fetch remote documents and decrypt encrypted ones, as bootstrap does'
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s f -l filename -d 'The documents to seal; may be repeated; `-` is standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l provider -d 'Who fetches the passphrase: file, descriptor or https' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l passphrase-uri -d 'Where the passphrase is: file:///PATH, fd:N or https://HOST/PATH' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l certificate-authority -d 'Certificates in PEM that alone may vouch for the server of the passphrase; the EncryptedConfig names them too' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l iterations -d 'Rounds of the key\'s derivation' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-hostname -d 'Only for the machine of this host name; may be repeated, and any of the --for options is enough' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-machine-id -d 'Only for the machine with this /etc/machine-id; may be repeated' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-product-uuid -d 'Only for the machine with this /sys/class/dmi/id/product_uuid; may be repeated' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l not-after -d 'Until when the documents hold, such as 2026-11-17T08:00:00Z' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l valid-for -d 'For how long from now on the documents hold, such as 24h' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l max-age -d 'How old the documents may be when they are opened, such as 24h' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l name -d 'The name of the EncryptedConfig' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s f -l filename -d 'Documents to encrypt; may be repeated; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l provider -d 'Provider of the passphrase: file, descriptor or https' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l passphrase-uri -d 'URI of the passphrase: file:///PATH, fd:N or https://HOST/PATH' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l certificate-authority -d 'CA certificates (PEM) for the https server of the passphrase, instead of the system\'s; stored in the EncryptedConfig' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l iterations -d 'Rounds of the key derivation' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-hostname -d 'Allow only the machine with this host name; may be repeated; one matching --for option is enough' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-machine-id -d 'Allow only the machine with this /etc/machine-id; may be repeated' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l for-product-uuid -d 'Allow only the machine with this /sys/class/dmi/id/product_uuid; may be repeated' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l not-after -d 'Time when the documents expire, such as 2026-11-17T08:00:00Z' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l valid-for -d 'Time until the documents expire, such as 24h' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l max-age -d 'Maximum age of the documents when they are decrypted, such as 24h' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l name -d 'Name of the EncryptedConfig' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand encrypt" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s f -l filename -d 'A file with an EncryptedConfig; may be repeated; `-` is standard input; a TrustBundleConfig or ProxyConfig before it counts for its passphrase' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s f -l filename -d 'File with an EncryptedConfig; may be repeated; `-` is standard input. A TrustBundleConfig or ProxyConfig before it applies to the request for its passphrase' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand status" -s o -l output -d 'How to print it' -r -f -a "json\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand status" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
@@ -308,7 +308,7 @@ json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand generate" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand generate" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand generate" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand version" -s o -l output -d 'How to print it' -r -f -a "json\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand version" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand version" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"

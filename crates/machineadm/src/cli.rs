@@ -14,14 +14,14 @@ use documents::{
 use jiff::Timestamp;
 use std::{path::PathBuf, time::Duration};
 
-/// Makes a machine a Kubernetes node: reads its configuration, shows what it would do, does it, and tells what happened.
+/// Turn a machine into a Kubernetes node: validate its configuration, plan, apply, and report the outcome.
 #[derive(Debug, Parser)]
 #[command(name = "machineadm", version, after_help = EXAMPLES, term_width = HELP_WIDTH, disable_help_subcommand = true)]
 pub struct Cli {
-    /// Bootstrap this machine; the specified call, the same as `machineadm bootstrap -f FILE`
+    /// Bootstrap this machine; the same as `machineadm bootstrap -f FILE`
     #[arg(long, requires = "path")]
     pub(crate) bootstrap: bool,
-    /// The configuration for --bootstrap; `-` is standard input
+    /// Configuration file for --bootstrap; `-` is standard input
     #[arg(long, value_name = "FILE", requires = "bootstrap")]
     pub(crate) path: Vec<String>,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub struct Cli {
 }
 
 /// The same on every terminal: an example that a narrow one folds is still one line when it is copied.
-const HELP_WIDTH: usize = 100;
+const HELP_WIDTH: usize = 120;
 
 /// Of the commands that work on a machine.
 #[derive(Clone, Debug, Default, Args)]
@@ -56,18 +56,19 @@ pub(crate) struct ModeOption {
 
 const EXAMPLES: &str = "\
 Examples:
-  machineadm validate -f node.yaml          # everything that is wrong with it, at once
-  machineadm plan -f node.yaml              # what would be changed
-  machineadm bootstrap -f node.yaml         # change it
-  machineadm status                         # what happened
-  machineadm --bootstrap --path node.yaml   # as boot tools call it
+  machineadm generate > node.yaml           # a starter configuration
+  machineadm validate -f node.yaml          # list every problem
+  machineadm plan -f node.yaml              # show what would change
+  machineadm bootstrap -f node.yaml         # apply it
+  machineadm status                         # print the outcome of the last run
+  machineadm --bootstrap --path node.yaml   # the call of first-boot tools
 
 Exit codes: 0 done or nothing to do, 1 failed, 2 invalid input and nothing changed, 3 changes found (plan --exit-code),
 4 another run holds the lock, 5 done but a reboot is needed, 6 manual action required.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make this machine what its configuration says
+    /// Apply a configuration to this machine
     #[command(after_help = "\
 Examples:
   machineadm bootstrap -f node.yaml
@@ -75,9 +76,9 @@ Examples:
   machineadm bootstrap                      # continue an interrupted run
   machineadm bootstrap -f node.yaml --mode post --prune
 
-Documents are processed in their order. Mode prepare stops before InitConfig; post runs no commands.")]
+Documents are processed in order. Mode prepare stops before InitConfig; mode post runs no commands.")]
     Bootstrap(Bootstrap),
-    /// Show what bootstrap would change, and change nothing
+    /// Show what bootstrap would change
     #[command(after_help = "\
 Examples:
   machineadm plan -f node.yaml
@@ -87,25 +88,26 @@ Examples:
   machineadm apply plan.json                # apply exactly that
   machineadm plan -f node.yaml --mode post  # also lists what no document names any more
 
-Nothing is changed. The `unless` of a command is executed, once, to see whether the command has been done;
---no-commands leaves that out. A server that does not answer is asked for a few seconds.")]
+Nothing is changed. The `unless` check of a command is executed once; --no-commands skips it.
+A server that does not answer is retried for a few seconds.")]
     Plan(Plan),
-    /// Do exactly what a reviewed plan says, or refuse because the machine has changed since
+    /// Apply a saved plan
     #[command(after_help = "\
 Example:
   machineadm plan -f node.yaml --out plan.json
   machineadm apply plan.json
 
-A plan that has been applied already is no error: nothing is done.")]
+The plan is refused with exit code 6 when the machine has changed since the plan was saved; every difference is listed.
+A plan that has been applied already ends with exit code 0.")]
     Apply(Apply),
-    /// List everything that is wrong with a configuration
+    /// Check a configuration and list every problem
     #[command(after_help = "\
 Examples:
   machineadm validate -f node.yaml
   machineadm validate -f node.yaml --expand # also fetch and decrypt, and check the result
   generate-config | machineadm validate -f - -o json")]
     Validate(Validate),
-    /// Seal documents with a passphrase, so that only who has it can read them
+    /// Encrypt documents with a passphrase
     #[command(after_help = "\
 Examples:
   machineadm encrypt --passphrase-uri file:///etc/machineadm/passphrase -f secrets.yaml >> node.yaml
@@ -113,21 +115,22 @@ Examples:
       --for-hostname node-7 --valid-for 24h
   machineadm encrypt --provider descriptor --passphrase-uri fd:3 -f secrets.yaml 3< passphrase
 
-The passphrase is read now from where it is on the machine later: the same file, descriptor or https place.
-Each sealing has a new salt and a new initialization vector.")]
+The passphrase is read now from the same file, descriptor or https URI that the machine reads it from later.
+Each encryption uses a new salt and a new initialization vector.")]
     Encrypt(Box<Encrypt>),
-    /// Open sealed documents and print them
+    /// Decrypt documents and print them
     #[command(after_help = "\
 Example:
-  machineadm decrypt -f node.yaml           # the documents of every EncryptedConfig in it")]
+  machineadm decrypt -f node.yaml           # prints the documents of every EncryptedConfig in it")]
     Decrypt(Decrypt),
-    /// Tell what the last run did, and where it stopped
+    /// Print the outcome of the last run
     #[command(after_help = "\
 Examples:
   machineadm status
   machineadm status -o json | jq .failure
 
-Exit code 0: the last run succeeded, or one is at work; 1: it failed or was interrupted, or there was none.")]
+Exit code 0: the last run succeeded, or a run is in progress.
+Exit code 1: the last run failed or was interrupted, or there was none.")]
     Status(Status),
     /// Explain a document kind or one of its fields
     #[command(after_help = "\
@@ -136,7 +139,7 @@ Examples:
   machineadm explain FilesConfig
   machineadm explain FilesConfig.spec.files.mode")]
     Explain(Explain),
-    /// Convert, check and edit kubeadm's configuration files
+    /// Convert, validate and edit kubeadm configuration files
     #[command(
         subcommand,
         after_help = "\
@@ -145,14 +148,14 @@ Examples:
   machineadm config validate -f kubeadm.yaml"
     )]
     Config(Config),
-    /// Make, list and delete the bootstrap tokens of a cluster
+    /// Create, list and delete bootstrap tokens
     #[command(after_help = "\
 Examples:
   machineadm token create --print-join-command
   machineadm token list
   machineadm token delete abcdef")]
     Token(Token),
-    /// Find a cluster, prove that it is the right one, and say how
+    /// Find a cluster and verify it
     #[command(after_help = "\
 Examples:
   machineadm discover 10.0.0.10:6443 --token-file token \\
@@ -161,19 +164,19 @@ Examples:
       --discovery-token-ca-cert-hash sha256:9f3a…
   machineadm discover --discovery-file https://example.com/cluster.yaml --store
   curl … | machineadm discover --discovery-file - -o kubeconfig
-  machineadm discover --refresh             # has the cluster moved, or changed its roots?
+  machineadm discover --refresh             # update the stored cluster: new endpoint, new CA certificates
 
-Only one of a token and --discovery-file can be given; --token counts as --discovery-token.
-Nothing is sent to the cluster that would identify this machine or tell the token.")]
+Pass either a token or --discovery-file; --token is the same as --discovery-token.
+No request to the cluster contains the token or identifies this machine.")]
     Discover(Box<Discover>),
-    /// Make what a cluster needs so that machines can discover and join it: cluster-info, roles and bindings
+    /// Create cluster-info and the RBAC objects that joining needs
     #[command(after_help = "\
 Examples:
   machineadm discovery-objects
   machineadm discovery-objects --server https://api.example.com:6443 \\
       --ca-file /etc/kubernetes/pki/ca.crt
 
-Names and rules are kubeadm's. What is there already and right is left alone.")]
+Names and rules are those of kubeadm. Objects that exist and have the required rules are not changed.")]
     DiscoveryObjects(DiscoveryObjects),
     /// Write a commented starter configuration
     #[command(after_help = "\
@@ -198,16 +201,16 @@ Examples:
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct Bootstrap {
-    /// The configuration; may be repeated; `-` is standard input. Without it: that of an interrupted run
+    /// Configuration file; may be repeated; `-` is standard input. Default: the saved configuration of an interrupted run
     #[arg(short = 'f', long = "filename", value_name = "FILE")]
     pub(crate) files: Vec<String>,
     /// Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post
     #[arg(long)]
     pub(crate) prune: bool,
-    /// Forget a command that was interrupted and that this configuration no longer has; may be repeated
+    /// Forget an interrupted command that this configuration no longer has; may be repeated
     #[arg(long, value_name = "COMMAND")]
     pub(crate) abandon: Vec<String>,
-    /// How to print the outcome
+    /// Output format of the outcome
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
     #[command(flatten)]
@@ -221,19 +224,19 @@ pub(crate) struct Bootstrap {
 pub(crate) struct Plan {
     #[command(subcommand)]
     pub(crate) command: Option<PlanCommand>,
-    /// The configuration; may be repeated; `-` is standard input
+    /// Configuration file; may be repeated; `-` is standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
-    /// How to print it
+    /// Output format
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
-    /// End with exit code 3 when there is something to do
+    /// Exit with code 3 when there are changes
     #[arg(long)]
     pub(crate) exit_code: bool,
     /// Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post
     #[arg(long)]
     pub(crate) prune: bool,
-    /// Do not execute any `unless`; such commands show as "not checked"
+    /// Do not execute `unless` checks; such commands are shown as "not checked"
     #[arg(long)]
     pub(crate) no_commands: bool,
     /// Save the plan in a file, for review and `machineadm apply`; `-` is standard output. It holds the configuration:
@@ -260,7 +263,7 @@ pub(crate) struct PlanShow {
     /// The file that `plan --out` wrote; `-` is standard input
     #[arg(value_name = "PLAN")]
     pub(crate) plan: String,
-    /// How to print it
+    /// Output format
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
     #[command(flatten)]
@@ -272,7 +275,7 @@ pub(crate) struct Apply {
     /// The file that `plan --out` wrote
     #[arg(value_name = "PLAN")]
     pub(crate) plan: String,
-    /// How to print the outcome
+    /// Output format of the outcome
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
     #[command(flatten)]
@@ -281,13 +284,13 @@ pub(crate) struct Apply {
 
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// The configuration; may be repeated; `-` is standard input
+    /// Configuration file; may be repeated; `-` is standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
-    /// Also fetch and open what the configuration points to and seals, as bootstrap would
+    /// Also fetch remote documents and decrypt encrypted ones, as bootstrap does
     #[arg(long)]
     pub(crate) expand: bool,
-    /// How to print the problems
+    /// Output format of the problems
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
     #[command(flatten)]
@@ -296,56 +299,56 @@ pub(crate) struct Validate {
 
 #[derive(Debug, Args)]
 pub(crate) struct Encrypt {
-    /// The documents to seal; may be repeated; `-` is standard input
+    /// Documents to encrypt; may be repeated; `-` is standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
-    /// Who fetches the passphrase: file, descriptor or https
+    /// Provider of the passphrase: file, descriptor or https
     #[arg(long, value_name = "NAME", default_value = "file")]
     pub(crate) provider: String,
-    /// Where the passphrase is: file:///PATH, fd:N or https://HOST/PATH
+    /// URI of the passphrase: file:///PATH, fd:N or https://HOST/PATH
     #[arg(long, value_name = "URI")]
     pub(crate) passphrase_uri: String,
-    /// Certificates in PEM that alone may vouch for the server of the passphrase; the EncryptedConfig names them too
+    /// CA certificates (PEM) for the https server of the passphrase, instead of the system's; stored in the EncryptedConfig
     #[arg(long, value_name = "FILE")]
     pub(crate) certificate_authority: Option<String>,
-    /// Rounds of the key's derivation
+    /// Rounds of the key derivation
     #[arg(long, value_name = "N", default_value_t = limits::ROUNDS_DEFAULT,
         value_parser = clap::value_parser!(u32).range(i64::from(limits::ROUNDS_FEWEST)..=i64::from(limits::ROUNDS_MOST)))]
     pub(crate) iterations: u32,
-    /// Only for the machine of this host name; may be repeated, and any of the --for options is enough
+    /// Allow only the machine with this host name; may be repeated; one matching --for option is enough
     #[arg(long, value_name = "NAME")]
     pub(crate) for_hostname: Vec<String>,
-    /// Only for the machine with this /etc/machine-id; may be repeated
+    /// Allow only the machine with this /etc/machine-id; may be repeated
     #[arg(long, value_name = "ID")]
     pub(crate) for_machine_id: Vec<String>,
-    /// Only for the machine with this /sys/class/dmi/id/product_uuid; may be repeated
+    /// Allow only the machine with this /sys/class/dmi/id/product_uuid; may be repeated
     #[arg(long, value_name = "UUID")]
     pub(crate) for_product_uuid: Vec<String>,
-    /// Until when the documents hold, such as 2026-11-17T08:00:00Z
+    /// Time when the documents expire, such as 2026-11-17T08:00:00Z
     #[arg(long, value_name = "TIME", conflicts_with = "valid_for", value_parser = parse_time)]
     pub(crate) not_after: Option<Timestamp>,
-    /// For how long from now on the documents hold, such as 24h
+    /// Time until the documents expire, such as 24h
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(crate) valid_for: Option<Duration>,
-    /// How old the documents may be when they are opened, such as 24h
+    /// Maximum age of the documents when they are decrypted, such as 24h
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(crate) max_age: Option<Duration>,
-    /// The name of the EncryptedConfig
+    /// Name of the EncryptedConfig
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Decrypt {
-    /// A file with an EncryptedConfig; may be repeated; `-` is standard input; a TrustBundleConfig or ProxyConfig before
-    /// it counts for its passphrase
+    /// File with an EncryptedConfig; may be repeated; `-` is standard input. A TrustBundleConfig or ProxyConfig before it
+    /// applies to the request for its passphrase
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Status {
-    /// How to print it
+    /// Output format
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
     #[command(flatten)]
@@ -354,21 +357,21 @@ pub(crate) struct Status {
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// KIND or KIND.field.field; without it, all kinds
+    /// KIND or KIND.field.field; default: list all kinds
     #[arg(value_name = "KIND[.FIELD]")]
     pub(crate) what: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Version {
-    /// How to print it
+    /// Output format
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Completion {
-    /// The shell
+    /// Name of the shell
     pub(crate) shell: Shell,
 }
 
@@ -381,7 +384,7 @@ pub(crate) struct Generate {
 
 #[derive(Debug, Args)]
 pub(crate) struct Help {
-    /// The command; without it, all commands
+    /// Command; default: list all commands
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }

@@ -55,7 +55,7 @@ pub(crate) fn run(asked: &Help) -> Result<Exit, CommandError> {
             advice(word).unwrap_or_else(|| CommandError::usage(format!("there is no command `machineadm {path}`")))
         })?;
     }
-    print(&found.render_long_help().to_string())?;
+    print(&found.render_help().to_string())?;
     Ok(Exit::Done)
 }
 
