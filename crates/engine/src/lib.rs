@@ -39,6 +39,7 @@ pub use label::Label;
 pub use look::{Checks, Cluster, Facts, Look, Patience, Unanswered, World};
 pub use mode::Mode;
 pub use outcome::Outcome;
+pub use ownership::check_records;
 pub use phases::{PHASES, Phase, Role};
 pub use plan::{Ask, Condition, Named, PlanError, Planned, Preview, Remark, Step, preview, steps_for};
 pub use redact::{LineRedactor, Redactor};

@@ -34,6 +34,17 @@ pub enum Error {
         /// What to do.
         advice: String,
     },
+    /// A record of our own is damaged, or cannot be used on this machine: to continue without it would repeat or lose
+    /// something, which only the operator can decide.
+    #[error("{what}: {why}")]
+    Record {
+        /// Its file.
+        what: String,
+        /// Why it cannot be used.
+        why: String,
+        /// What to do.
+        advice: String,
+    },
     /// A program did not do what it was run for.
     #[error("{program} {how}")]
     Program {
@@ -74,9 +85,14 @@ impl Error {
                 io::ErrorKind::PermissionDenied => Some("run as root".into()),
                 _ => None,
             },
-            Self::Unfit { advice, .. } => Some(advice.clone()),
+            Self::Unfit { advice, .. } | Self::Record { advice, .. } => Some(advice.clone()),
             Self::Refused { .. } | Self::Program { .. } | Self::PowerFailed => None,
         }
+    }
+
+    /// Whether only an operator can continue.
+    pub const fn needs_operator(&self) -> bool {
+        matches!(self, Self::Record { .. })
     }
 
     /// The end of a program's output, unredacted.

@@ -5,7 +5,7 @@ pub(crate) mod kubeadm_init;
 pub(crate) use command::{CommandAct, id_prefix as command_id_prefix};
 pub(crate) use kubeadm_init::KubeadmInit;
 
-use crate::{Cluster, Facts, Look, PlanError, Wanted, World, fingerprint::Parts, phases};
+use crate::{Cluster, Facts, Look, PlanError, Wanted, World, fingerprint::Parts, ownership, phases};
 use documents::v1alpha1::Repeat;
 use host::Inspect;
 use std::{collections::BTreeSet, fmt};
@@ -64,6 +64,7 @@ pub fn check_unfinished(
 
 /// The same for a run; gives the ids of which nothing is left any more.
 pub(crate) fn check_abandoned(look: &Look<'_>, given_up: &[String]) -> Result<Vec<String>, PlanError> {
+    ownership::check_records(look.host)?;
     let known = phases::act_ids(look.wanted);
     let mut undone = Vec::new();
     let is_asked_for = |id: &str| {

@@ -41,6 +41,9 @@ pub fn prepare_process() -> std::io::Result<()> {
     child::no_core_dumps()
 }
 
+/// What systemd has in `/etc/machine-id` of an image until its first boot; see machine-id(5).
+const UNINITIALIZED: &str = "uninitialized";
+
 /// Gets each line that a command prints.
 pub type Echo = Box<dyn Fn(&str)>;
 
@@ -51,7 +54,6 @@ pub struct Linux {
     itself: PathBuf,
     echo: Echo,
     machine_id: String,
-    journal: Journal,
 }
 
 impl fmt::Debug for Linux {
@@ -65,10 +67,8 @@ impl Linux {
     pub fn new(path: &Path, itself: PathBuf, echo: Echo) -> Result<Self> {
         let path = path.canonicalize().map_err(Error::io(format!("open the directory {}", path.display())))?;
         let root = Root::open(&path)?;
-        let machine_id = text(&root, "/etc/machine-id")?;
-        let kept = files::read(&root, contract::JOURNAL)?;
-        let journal = Journal::read(kept.as_ref().map_or(&[], |file| file.contents.expose()), &machine_id);
-        Ok(Self { root: Rc::new(root), path, itself, echo, machine_id, journal })
+        let machine_id = Some(text(&root, "/etc/machine-id")?).filter(|id| id != UNINITIALIZED).unwrap_or_default();
+        Ok(Self { root: Rc::new(root), path, itself, echo, machine_id })
     }
 
     /// The machine's own identity, empty where it has none yet.
@@ -111,6 +111,12 @@ impl Linux {
     /// Results, records and marks of our own.
     pub fn state(&self) -> State {
         State(Rc::clone(&self.root))
+    }
+
+    /// Read anew each time: a command that needs no journal then does not fail because of it.
+    fn journal(&self) -> Result<Journal> {
+        let stored = self.file(contract::JOURNAL)?;
+        Journal::read(stored.as_ref().map(|file| file.contents.expose().as_slice()), &self.machine_id)
     }
 
     /// Makes durable what a program of somebody else's wrote, before anything of ours says that it is done.
@@ -178,10 +184,10 @@ impl Inspect for Linux {
         self.runner().succeeds(program)
     }
     fn progress(&self, act: &str) -> Result<Progress> {
-        Ok(self.journal.progress(act))
+        Ok(self.journal()?.progress(act))
     }
     fn unfinished(&self) -> Result<Vec<String>> {
-        Ok(self.journal.unfinished())
+        Ok(self.journal()?.unfinished())
     }
 }
 
@@ -208,8 +214,9 @@ impl Host for Linux {
         self.settle()
     }
     fn note(&mut self, act: &str, progress: Progress) -> Result<()> {
-        self.journal.note(act, progress);
-        self.state().write(contract::JOURNAL, &self.journal.bytes(), 0o600)
+        let mut journal = self.journal()?;
+        journal.note(act, progress);
+        self.state().write(contract::JOURNAL, &journal.bytes(), 0o600)
     }
     fn remove_leftovers(&mut self) -> Result<()> {
         contract::SECRET_FILES.iter().try_for_each(|path| files::remove_with_draft(&self.root, path))

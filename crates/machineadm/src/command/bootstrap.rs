@@ -8,10 +8,7 @@ use crate::{
     provider::Waiting,
 };
 use documents::Source;
-use engine::{
-    Mode, Prune,
-    outcome::{CONFIGURATION, chain},
-};
+use engine::{Mode, Prune, outcome::CONFIGURATION};
 use host::{
     FileState, Host, Inspect, Linux, Progress,
     contract::{self, Exit},
@@ -33,6 +30,7 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
     let given = given(sources).map_err(|error| marked_if_idle(error, run.mode, &seen))?;
     let _lock = lock(&seen, "machineadm bootstrap")?;
     seen.remove_leftovers()?;
+    engine::check_records(&seen)?;
     let begun = run.begun(&seen);
     let early = (run.mode == Mode::Provision).then(|| Early::keep(&seen, &text, &begun)).transpose()?;
     let undo = |early: Option<Early>, error: CommandError| {
@@ -53,7 +51,7 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
     };
     let mut linux = machine_for(&configuration, root)?;
     if let Err(cause) = engine::check_unfinished(&configuration.wanted, &abandoned, &linux, &ApiServers) {
-        return undo(early, CommandError::manual_action(chain(&cause)));
+        return undo(early, CommandError::from(&cause));
     }
     abandoned.iter().try_for_each(|id| linux.note(id, Progress::New))?;
     run.go(&configuration, None, &mut linux)

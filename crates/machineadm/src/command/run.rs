@@ -2,7 +2,7 @@
 use crate::{
     api_servers::ApiServers,
     cli::Output,
-    command_error::{CommandError, all_succeeded},
+    command_error::{self, CommandError, all_succeeded},
     context::{Configuration, Unusable, machine},
     show::{self, progress::Progress},
 };
@@ -223,8 +223,7 @@ fn exit_of(ended: &Result<Done, Failure>) -> Exit {
     match ended {
         Ok(Done { reboot: None }) => Exit::Done,
         Ok(Done { reboot: Some(_) }) => Exit::Reboot,
-        Err(failure) if failure.cause.needs_operator() => Exit::Person,
-        Err(_) => Exit::Failed,
+        Err(failure) => command_error::exit_of(&failure.cause),
     }
 }
 

@@ -1,0 +1,160 @@
+//! machineadm's own records: what a run does when they are damaged, of another version, or of an unknown machine.
+mod support {
+    pub(crate) mod binary;
+    pub(crate) mod documents;
+    pub(crate) mod ran;
+    pub(crate) mod scratch;
+    pub(crate) mod shell;
+    pub(crate) mod tree;
+}
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+use support::{
+    binary,
+    documents::document,
+    ran::Ran,
+    scratch::Scratch,
+    shell,
+    tree::{self, Tree},
+};
+
+const JOURNAL: &str = "var/lib/machineadm/journal.json";
+const OWNERSHIP: &str = "var/lib/machineadm/ownership.json";
+const MACHINE_ID: &str = "etc/machine-id";
+
+/// A machine on which a command has run that runs once, and its configuration beside it.
+struct Machine {
+    dir: Scratch,
+    root: PathBuf,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let dir = Scratch::new("own-state");
+        let root = dir.path().join("root");
+        shell::install(&root);
+        let machine = Self { dir, root };
+        fs::create_dir(machine.at("etc")).expect("a directory can be made");
+        fs::write(machine.at(MACHINE_ID), "0123456789abcdef0123456789abcdef\n").expect("a file can be written");
+        let once = "{commands: [{name: once, argv: [/bin/sh, -c, 'echo ran >> /runs']}]}";
+        let file = "{files: [{path: /etc/motd, content: hello}]}";
+        let documents = [document("CommandsConfig", once), document("FilesConfig", file)].concat();
+        fs::write(machine.dir.path().join("node.yaml"), documents).expect("a file can be written");
+        assert_eq!(machine.run("bootstrap", &["-f"]).code, Some(0));
+        assert_eq!(machine.runs(), "ran\n");
+        machine
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    fn runs(&self) -> String {
+        fs::read_to_string(self.at("runs")).unwrap_or_default()
+    }
+
+    fn machineadm(&self, words: &[&str]) -> Ran {
+        let root = self.root.to_str().expect("a plain name");
+        binary::run([&["--root", root], words].concat())
+    }
+
+    /// A command with the configuration as its last argument.
+    fn run(&self, command: &str, options: &[&str]) -> Ran {
+        let file = self.dir.path().join("node.yaml");
+        self.machineadm(&[&[command], options, &[file.to_str().expect("a plain name")]].concat())
+    }
+
+    /// The tree without what every run writes before it looks: the lock.
+    fn tree(&self) -> Tree {
+        let mut tree = tree::look(&self.root);
+        tree.retain(|path, _| !path.starts_with("/run"));
+        tree
+    }
+}
+
+/// A file of the machine that is changed, and what the message then contains.
+struct Cause {
+    path: &'static str,
+    content: Option<&'static str>,
+    message: &'static [&'static str],
+}
+
+const CAUSES: &[Cause] = &[
+    Cause {
+        path: JOURNAL,
+        content: Some(""),
+        message: &["/var/lib/machineadm/journal.json", "damaged", "backup", "runs again"],
+    },
+    Cause { path: JOURNAL, content: Some("{\"version\": 1, \"mach"), message: &["journal.json", "damaged"] },
+    Cause {
+        path: JOURNAL,
+        content: Some("{\"version\": 2}"),
+        message: &["version 2", "reads version 1", "runs again"],
+    },
+    Cause { path: MACHINE_ID, content: None, message: &["/etc/machine-id", "systemd-machine-id-setup", "runs again"] },
+    Cause { path: MACHINE_ID, content: Some(""), message: &["/etc/machine-id", "systemd-machine-id-setup"] },
+    Cause { path: MACHINE_ID, content: Some("uninitialized\n"), message: &["/etc/machine-id"] },
+    Cause {
+        path: OWNERSHIP,
+        content: Some("{"),
+        message: &["/var/lib/machineadm/ownership.json", "damaged", "backup", "/var/lib/machineadm/previous"],
+    },
+    Cause { path: OWNERSHIP, content: Some("{\"version\": 7}"), message: &["version 7", "ownership.json"] },
+];
+
+/// Puts a content at a path; `None` deletes the file.
+fn put(path: &Path, content: Option<&str>) {
+    match content {
+        Some(content) => fs::write(path, content).expect("a file can be written"),
+        None => fs::remove_file(path).expect("a file can be deleted"),
+    }
+}
+
+#[test]
+fn a_run_with_unusable_records_runs_no_command_again_and_changes_nothing() {
+    let machine = Machine::new();
+    for Cause { path, content, message } in CAUSES {
+        let before = fs::read_to_string(machine.at(path)).unwrap();
+        put(&machine.at(path), *content);
+        let tree = machine.tree();
+        for ran in [machine.run("bootstrap", &["-f"]), machine.run("plan", &["-f"])] {
+            assert_eq!((ran.code, ran.stdout.as_str()), (Some(6), ""), "{path} {content:?}: {}", ran.stderr);
+            message.iter().for_each(|part| assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr));
+        }
+        assert_eq!(machine.tree(), tree, "{path} {content:?}");
+        put(&machine.at(path), Some(&before));
+    }
+    assert_eq!(machine.run("bootstrap", &["-f"]).code, Some(0));
+    assert_eq!(machine.runs(), "ran\n");
+}
+
+#[test]
+fn a_reviewed_plan_is_not_applied_with_a_damaged_journal() {
+    let machine = Machine::new();
+    fs::write(machine.at("etc/motd"), "changed").unwrap();
+    let plan = machine.dir.path().join("plan.json");
+    let plan = plan.to_str().unwrap();
+    assert_eq!(machine.run("plan", &["--out", plan, "-f"]).code, Some(0));
+    put(&machine.at(JOURNAL), Some("{"));
+    let tree = machine.tree();
+    let ran = machine.machineadm(&["apply", plan]);
+    assert!(ran.code == Some(6) && ran.stderr.contains("journal.json"), "{}", ran.stderr);
+    assert_eq!(machine.tree(), tree);
+}
+
+#[test]
+fn the_journal_of_another_machine_and_an_image_without_machine_id_start_fresh() {
+    let machine = Machine::new();
+    put(&machine.at(MACHINE_ID), Some("fedcba9876543210fedcba9876543210\n"));
+    assert_eq!(machine.run("bootstrap", &["-f"]).code, Some(0));
+    assert_eq!(machine.runs(), "ran\nran\n");
+    put(&machine.at(MACHINE_ID), None);
+    put(&machine.at(JOURNAL), None);
+    for _ in 0..2 {
+        assert_eq!(machine.run("bootstrap", &["-f"]).code, Some(0));
+    }
+    assert_eq!(machine.runs(), "ran\nran\nran\n");
+}
