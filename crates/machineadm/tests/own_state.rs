@@ -8,8 +8,10 @@ mod support {
     pub(crate) mod tree;
 }
 
+use rustix::fs::{CWD, FileType, FlockOperation, Mode, flock, mknodat};
 use std::{
-    fs,
+    fs::{self, File},
+    os::unix::fs::{chown, symlink},
     path::{Path, PathBuf},
 };
 use support::{
@@ -23,6 +25,9 @@ use support::{
 
 const JOURNAL: &str = "var/lib/machineadm/journal.json";
 const OWNERSHIP: &str = "var/lib/machineadm/ownership.json";
+const LOCK: &str = "run/machineadm/lock";
+/// A user who owns nothing.
+const NOBODY: u32 = 65534;
 const MACHINE_ID: &str = "etc/machine-id";
 
 /// A machine on which a command has run that runs once, and its configuration beside it.
@@ -157,4 +162,48 @@ fn the_journal_of_another_machine_and_an_image_without_machine_id_start_fresh() 
         assert_eq!(machine.run("bootstrap", &["-f"]).code, Some(0));
     }
     assert_eq!(machine.runs(), "ran\nran\nran\n");
+}
+
+/// How a name becomes what machineadm must not lock; the second path is a file of the machine.
+type Planted = fn(&Path, &Path);
+
+#[test]
+fn a_lock_that_is_a_link_or_another_user_s_is_refused_and_its_target_is_unchanged() {
+    let machine = Machine::new();
+    let (lock, victim) = (machine.at(LOCK), machine.at("etc/victim"));
+    fs::write(&victim, "important").unwrap();
+    let planted: &[(&str, Planted)] = &[
+        ("is a symbolic link", |lock, victim| symlink(victim, lock).unwrap()),
+        ("has a second name", |lock, victim| fs::hard_link(victim, lock).unwrap()),
+        ("is not a regular file", |lock, _| {
+            mknodat(CWD, lock, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        }),
+        ("is owned by another user", |lock, _| {
+            fs::write(lock, "").unwrap();
+            chown(lock, Some(NOBODY), None).unwrap();
+        }),
+    ];
+    for (reason, plant) in planted {
+        fs::remove_file(&lock).unwrap();
+        plant(&lock, &victim);
+        let before = machine.tree();
+        let ran = machine.run("bootstrap", &["-f"]);
+        assert_eq!(ran.code, Some(1), "{reason}: {}", ran.stderr);
+        for part in ["/run/machineadm/lock", *reason, "remedy: ", "rm /run/machineadm/lock"] {
+            assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+        }
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "important");
+        assert_eq!(machine.tree(), before);
+    }
+}
+
+#[test]
+fn the_text_of_a_lock_that_another_process_wrote_is_shown_in_one_short_line() {
+    let machine = Machine::new();
+    fs::write(machine.at(LOCK), format!("other\x1b[2J\nprocess {}", "x".repeat(1 << 20))).unwrap();
+    let held = File::open(machine.at(LOCK)).unwrap();
+    flock(&held, FlockOperation::LockExclusive).unwrap();
+    let ran = machine.run("bootstrap", &["-f"]);
+    assert!(ran.code == Some(4) && ran.stderr.contains("other[2Jprocess xxx"), "{}", ran.stderr);
+    assert!(ran.stderr.len() < 1000, "{} bytes", ran.stderr.len());
 }
