@@ -1,4 +1,4 @@
-//! What can go wrong with a machine: the thing, the cause, and the next step.
+//! Faults of a machine: the thing, the cause, and the next step.
 use secret::Secret;
 use std::io;
 
@@ -24,12 +24,22 @@ pub enum Error {
         /// Why it is not safe.
         why: String,
     },
+    /// Other users could have written a file whose content decides something.
+    #[error("{what} {why}")]
+    Untrusted {
+        /// The file.
+        what: String,
+        /// Who else has access to it.
+        why: String,
+        /// What to do.
+        advice: String,
+    },
     /// The machine is not what the step needs.
     #[error("{what}: {why}")]
     Unfit {
         /// The thing.
         what: String,
-        /// What is wrong with it.
+        /// Why it does not fit.
         why: String,
         /// What to do.
         advice: String,
@@ -73,7 +83,7 @@ impl Error {
         move |source| Self::System { doing, source }
     }
 
-    /// What a person can do about it.
+    /// What an operator can do about it.
     pub fn advice(&self) -> Option<String> {
         match self {
             Self::System { source, .. } => match source.kind() {
@@ -85,7 +95,9 @@ impl Error {
                 io::ErrorKind::PermissionDenied => Some("run as root".into()),
                 _ => None,
             },
-            Self::Unfit { advice, .. } | Self::Record { advice, .. } => Some(advice.clone()),
+            Self::Unfit { advice, .. } | Self::Untrusted { advice, .. } | Self::Record { advice, .. } => {
+                Some(advice.clone())
+            }
             Self::Refused { .. } | Self::Program { .. } | Self::PowerFailed => None,
         }
     }

@@ -134,7 +134,11 @@ impl From<&PlanError> for CommandError {
 
 /// The exit code of a run that stopped, or of a plan.
 pub(crate) const fn exit_of(error: &PlanError) -> Exit {
-    if error.needs_operator() { Exit::Person } else { Exit::Failed }
+    match error {
+        PlanError::Look(host::Error::Untrusted { .. }) => Exit::Input,
+        _ if error.needs_operator() => Exit::Person,
+        _ => Exit::Failed,
+    }
 }
 
 impl fmt::Display for CommandError {

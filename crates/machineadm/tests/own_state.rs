@@ -10,8 +10,8 @@ mod support {
 
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, flock, mknodat};
 use std::{
-    fs::{self, File},
-    os::unix::fs::{chown, symlink},
+    fs::{self, File, Permissions},
+    os::unix::fs::{PermissionsExt, chown, symlink},
     path::{Path, PathBuf},
 };
 use support::{
@@ -25,6 +25,8 @@ use support::{
 
 const JOURNAL: &str = "var/lib/machineadm/journal.json";
 const OWNERSHIP: &str = "var/lib/machineadm/ownership.json";
+const STATE: &str = "var/lib/machineadm";
+const CONFIGURATION: &str = "var/lib/machineadm/configuration.yaml";
 const LOCK: &str = "run/machineadm/lock";
 /// A user who owns nothing.
 const NOBODY: u32 = 65534;
@@ -162,6 +164,86 @@ fn the_journal_of_another_machine_and_an_image_without_machine_id_start_fresh() 
         assert_eq!(machine.run("bootstrap", &["-f"]).code, Some(0));
     }
     assert_eq!(machine.runs(), "ran\nran\nran\n");
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("a mode can be set");
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).expect("it is there").permissions().mode() & 0o7777
+}
+
+#[test]
+fn a_saved_configuration_that_another_user_wrote_is_not_continued_with() {
+    let machine = Machine::new();
+    let hostile = document("FilesConfig", "{files: [{path: /etc/hostile, content: x}]}");
+    let saved = machine.at(CONFIGURATION);
+    let elsewhere = machine.at("etc/elsewhere.yaml");
+    let planted: &[(&str, Planted)] = &[
+        ("is owned by another user", |saved, _| chown(saved, Some(NOBODY), None).unwrap()),
+        ("can be written by everybody", |saved, _| set_mode(saved, 0o646)),
+        ("can be written by its group", |saved, _| {
+            chown(saved, None, Some(NOBODY)).unwrap();
+            set_mode(saved, 0o660);
+        }),
+        ("is a symbolic link", |saved, elsewhere| {
+            fs::rename(saved, elsewhere).unwrap();
+            symlink("/etc/elsewhere.yaml", saved).unwrap();
+        }),
+    ];
+    for (reason, plant) in planted {
+        set_mode(&machine.at(STATE), 0o777);
+        fs::write(&saved, &hostile).unwrap();
+        plant(&saved, &elsewhere);
+        let ran = machine.machineadm(&["bootstrap"]);
+        assert_eq!(ran.code, Some(2), "{reason}: {}", ran.stderr);
+        for part in ["/var/lib/machineadm/configuration.yaml", *reason, "remedy: "] {
+            assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+        }
+        assert!(!machine.at("etc/hostile").exists());
+        assert_eq!(mode(&machine.at(STATE)), 0o700);
+        fs::remove_file(&saved).unwrap();
+    }
+}
+
+#[test]
+fn no_record_that_another_user_could_have_written_is_acted_on() {
+    let machine = Machine::new();
+    let previous = fs::read_dir(machine.at("var/lib/machineadm")).unwrap().count();
+    assert!(previous > 2, "the run has left records");
+    for name in ["fetched.json", "journal.json", "ownership.json", "cluster-info.json", "previous/a", "services/a.json"]
+    {
+        let path = machine.at(STATE).join(name);
+        let before = fs::read(&path).ok();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, before.clone().unwrap_or_default()).unwrap();
+        chown(&path, Some(NOBODY), None).unwrap();
+        for ran in [machine.run("bootstrap", &["-f"]), machine.run("plan", &["-f"])] {
+            assert_eq!(ran.code, Some(2), "{name}: {}", ran.stderr);
+            assert!(ran.stderr.contains(name) && ran.stderr.contains("is owned by another user"), "{}", ran.stderr);
+        }
+        fs::remove_file(&path).unwrap();
+        before.into_iter().for_each(|before| fs::write(&path, before).unwrap());
+    }
+    assert_eq!(machine.run("bootstrap", &["-f"]).code, Some(0));
+}
+
+#[test]
+fn a_state_directory_of_another_user_is_refused_and_its_mode_is_restored_by_runs_alone() {
+    let machine = Machine::new();
+    let state = machine.at(STATE);
+    set_mode(&state, 0o777);
+    for ran in [machine.run("plan", &["-f"]), machine.machineadm(&["status"])] {
+        assert_eq!((ran.code, mode(&state)), (Some(0), 0o777), "{}", ran.stderr);
+    }
+    assert_eq!((machine.run("bootstrap", &["-f"]).code, mode(&state)), (Some(0), 0o700));
+    chown(&state, Some(NOBODY), None).unwrap();
+    for command in ["plan", "bootstrap"] {
+        let ran = machine.run(command, &["-f"]);
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains("/var/lib/machineadm is owned by another user"), "{}", ran.stderr);
+    }
 }
 
 /// How a name becomes what machineadm must not lock; the second path is a file of the machine.

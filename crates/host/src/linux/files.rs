@@ -1,10 +1,13 @@
 //! Files: read whole, and written so that a power cut leaves the old or the new, never something between.
-use super::root::{Missing, Root, Spot};
+use super::{
+    root::{Missing, Root, Spot},
+    trusted::{self, Care},
+};
 use crate::{Error, FileState, Result};
 use objects::hex;
 use rustix::{
     fd::OwnedFd,
-    fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, fstat, fsync, openat, renameat, unlinkat},
+    fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat, fsync, openat, renameat, unlinkat},
     io::Errno,
 };
 use secret::Secret;
@@ -23,28 +26,17 @@ const DIRECTORY: u32 = 0o755;
 
 /// Reads a regular file.
 pub(super) fn read(root: &Root, path: &str) -> Result<Option<FileState>> {
-    let Some(Spot { dir, name, found: Some(found) }) = root.walk(path, Missing::Report)? else { return Ok(None) };
-    let is_regular = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    let refuse = |why: &str| Error::Refused { what: path.to_owned(), why: why.into() };
-    if !is_regular(&found) {
-        // Not even opened: with some devices that is an act of its own.
-        return Err(refuse("is not a regular file"));
-    }
-    // Not blocking, since meanwhile a FIFO may lie there.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match openat(&dir, &name, flags, Mode::empty()) {
-        Ok(file) => file,
-        Err(Errno::NOENT) => return Ok(None),
-        Err(errno) => return Err(Error::system(format!("read {path}"))(errno)),
-    };
-    let stat = fstat(&file).map_err(Error::system(format!("read {path}")))?;
-    if !is_regular(&stat) {
-        return Err(refuse("is not a regular file"));
-    }
+    let spot = root.walk(path, Missing::Report)?;
+    spot.map_or(Ok(None), |spot| read_at(root, &spot, path, Care::Reading))
+}
+
+/// Reads the regular file that a walk has found.
+pub(super) fn read_at(root: &Root, spot: &Spot, path: &str, care: Care) -> Result<Option<FileState>> {
+    let Some((file, stat)) = trusted::open(root, spot, path, care)? else { return Ok(None) };
     let mut contents = Vec::new();
-    File::from(file).take(LARGEST + 1).read_to_end(&mut contents).map_err(Error::io(format!("read {path}")))?;
+    file.take(LARGEST + 1).read_to_end(&mut contents).map_err(Error::io(format!("read {path}")))?;
     if contents.len() as u64 > LARGEST {
-        return Err(refuse("is larger than 64 MiB"));
+        return Err(Error::Refused { what: path.to_owned(), why: "is larger than 64 MiB".into() });
     }
     Ok(Some(FileState {
         contents: Secret::new(contents),
@@ -104,7 +96,7 @@ pub(super) fn make_dir(root: &Root, path: &str, mode: u32) -> Result<()> {
 fn spot_for(root: &Root, path: &str) -> Result<Spot> {
     let spot = root.walk(path, Missing::Make(DIRECTORY))?;
     let refuse = |why: &str| Error::Refused { what: path.to_owned(), why: why.into() };
-    let spot = spot.ok_or_else(|| refuse("its directory vanished"))?;
+    let spot = spot.ok_or_else(|| refuse("its directory was deleted meanwhile"))?;
     match spot.found.map(|stat| FileType::from_raw_mode(stat.st_mode)) {
         None | Some(FileType::RegularFile) => Ok(spot),
         Some(FileType::Directory) => Err(refuse("is a directory")),

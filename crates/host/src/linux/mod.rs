@@ -15,6 +15,7 @@ mod state;
 mod systemd;
 mod tail;
 mod trust;
+mod trusted;
 
 pub use entropy::{entropy, fresh_bytes};
 pub use inherited::Inherited;
@@ -145,7 +146,7 @@ impl Inspect for Linux {
         self.path == Path::new("/")
     }
     fn file(&self, path: &str) -> Result<Option<FileState>> {
-        files::read(&self.root, path)
+        if state::is_own(path) { state::read(&self.root, path) } else { files::read(&self.root, path) }
     }
     fn exists(&self, path: &str) -> Result<bool> {
         Ok(self.root.walk(path, root::Missing::Report)?.is_some_and(|spot| spot.found.is_some()))

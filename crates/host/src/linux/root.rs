@@ -151,7 +151,8 @@ fn make_dir(parent: &OwnedFd, name: &OsString, mode: u32) -> rustix::io::Result<
     }
 }
 
-fn open_dir(parent: impl AsFd, name: &OsString) -> rustix::io::Result<OwnedFd> {
+/// Opens a directory; a link is none.
+pub(super) fn open_dir(parent: impl AsFd, name: &OsString) -> rustix::io::Result<OwnedFd> {
     openat(parent, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 

@@ -1,6 +1,6 @@
 //! Services through systemd, when it runs; and what each had read when it started.
 use super::{Linux, files, program};
-use crate::{Error, Result, Service, contract};
+use crate::{Error, Inspect, Result, Service, contract};
 use objects::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -130,7 +130,7 @@ fn record_path(name: &str) -> String {
 
 /// What can't be read as a record says nothing: the service is then restarted once more.
 fn record(host: &Linux, name: &str) -> Result<Record> {
-    let stored = files::read(&host.root, &record_path(name))?;
+    let stored = host.file(&record_path(name))?;
     Ok(stored.and_then(|file| serde_json::from_slice(file.contents.expose()).ok()).unwrap_or_default())
 }
 

@@ -24,11 +24,11 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
     let run = Run { mode: mode.into(), prune, output: asked.output, started: Timestamp::now() };
     let sources = match asked.files.is_empty() {
         false => sources(&asked.files, Care::Applying).map_err(|error| marked_if_idle(error, run.mode, &seen))?,
-        true => kept(run.mode, &seen)?,
+        true => saved(run.mode, &seen)?,
     };
     let text = documents::joined(&sources);
     let given = given(sources).map_err(|error| marked_if_idle(error, run.mode, &seen))?;
-    let _lock = lock(&seen, "machineadm bootstrap")?;
+    let _lock = lock(&seen, "machineadm bootstrap").map_err(|error| marked_if_idle(error, run.mode, &seen))?;
     seen.remove_leftovers()?;
     engine::check_records(&seen)?;
     let begun = run.begun(&seen);
@@ -135,14 +135,16 @@ impl Early {
 }
 
 /// The configuration of a run that was interrupted, which only mode provision saves.
-fn kept(mode: Mode, linux: &Linux) -> Result<Vec<Source>, CommandError> {
+fn saved(mode: Mode, linux: &Linux) -> Result<Vec<Source>, CommandError> {
     if mode != Mode::Provision {
         return Err(CommandError::usage(format!(
             "--mode {} needs -f FILE: only provision saves its configuration",
             mode.name()
         )));
     }
-    match linux.file(contract::CONFIGURATION)? {
+    let refused = |error: host::Error| marked_if_idle(error.into(), mode, linux);
+    linux.state().restore().map_err(refused)?;
+    match linux.file(contract::CONFIGURATION).map_err(refused)? {
         Some(file) => {
             let bytes = Zeroizing::new(file.contents.expose().clone());
             Ok(vec![Source { name: contract::CONFIGURATION.into(), bytes }])

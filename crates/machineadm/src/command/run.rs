@@ -31,13 +31,15 @@ pub(super) struct Run {
     pub(super) started: Timestamp,
 }
 
-/// Locks the machine, or says who has it.
+/// Locks the machine, or reports who holds it; then no other user has access to its state directory.
 pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, CommandError> {
     let who = format!("{command}, process {}, since {:.0}", std::process::id(), Timestamp::now());
-    linux.lock(&who)?.map_err(|holder| {
-        CommandError::new(Exit::Locked, format!("another run holds this machine: {}", holder.0))
-            .with_remedy("wait until it has ended")
-    })
+    let lock = linux.lock(&who)?.map_err(|holder| {
+        CommandError::new(Exit::Locked, format!("another run holds the lock of this machine: {}", holder.0))
+            .with_remedy("wait until that run has ended")
+    })?;
+    linux.state().restore()?;
+    Ok(lock)
 }
 
 /// The machine for one run, whose caller holds the lock; what its commands print is shown without secrets.
@@ -223,7 +225,11 @@ fn exit_of(ended: &Result<Done, Failure>) -> Exit {
     match ended {
         Ok(Done { reboot: None }) => Exit::Done,
         Ok(Done { reboot: Some(_) }) => Exit::Reboot,
-        Err(failure) => command_error::exit_of(&failure.cause),
+        Err(failure) => match command_error::exit_of(&failure.cause) {
+            // That code promises that nothing was changed.
+            Exit::Input => Exit::Failed,
+            exit => exit,
+        },
     }
 }
 
