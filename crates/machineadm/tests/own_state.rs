@@ -28,6 +28,7 @@ const OWNERSHIP: &str = "var/lib/machineadm/ownership.json";
 const STATE: &str = "var/lib/machineadm";
 const CONFIGURATION: &str = "var/lib/machineadm/configuration.yaml";
 const LOCK: &str = "run/machineadm/lock";
+const FAILURE: &str = "run/cluster-api/bootstrap-failure.json";
 /// A user who owns nothing.
 const NOBODY: u32 = 65534;
 const MACHINE_ID: &str = "etc/machine-id";
@@ -244,6 +245,27 @@ fn a_state_directory_of_another_user_is_refused_and_its_mode_is_restored_by_runs
         assert_eq!(ran.code, Some(2), "{}", ran.stderr);
         assert!(ran.stderr.contains("/var/lib/machineadm is owned by another user"), "{}", ran.stderr);
     }
+}
+
+#[test]
+fn a_failed_later_run_keeps_the_success_marks_of_a_node_and_reports_its_failure_beside_them() {
+    let machine = Machine::new();
+    let marks = || {
+        let durable = "var/lib/machineadm/bootstrap-success.complete";
+        [durable, "run/cluster-api/bootstrap-success.complete", FAILURE].map(|mark| machine.at(mark).exists())
+    };
+    assert_eq!(marks(), [true, true, false]);
+    let fails = document("CommandsConfig", "{commands: [{name: fails, argv: [/bin/sh, -c, 'exit 3']}]}");
+    let good = fs::read_to_string(machine.dir.path().join("node.yaml")).unwrap();
+    fs::write(machine.dir.path().join("node.yaml"), fails).unwrap();
+    assert_eq!(machine.run("bootstrap", &["-f"]).code, Some(1));
+    assert_eq!(marks(), [true, true, true]);
+    let failure = fs::read_to_string(machine.at(FAILURE)).unwrap();
+    assert!(failure.contains("fails ended with exit code 3"), "{failure}");
+    assert!(machine.machineadm(&["status"]).stdout.contains("FAILED at CommandsConfig"));
+    fs::write(machine.dir.path().join("node.yaml"), good).unwrap();
+    assert_eq!(machine.run("bootstrap", &["-f"]).code, Some(0));
+    assert_eq!(marks(), [true, true, false]);
 }
 
 /// How a name becomes what machineadm must not lock; the second path is a file of the machine.

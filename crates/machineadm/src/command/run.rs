@@ -31,6 +31,25 @@ pub(super) struct Run {
     pub(super) started: Timestamp,
 }
 
+/// What the machine was before a run.
+#[derive(Clone, Copy)]
+enum Before {
+    /// An earlier run in mode provision had succeeded.
+    Node,
+    /// None had.
+    NoNode,
+}
+
+impl Before {
+    /// By the mark that survives a reboot, which a run writes at its end.
+    fn this_run(linux: &Linux) -> Self {
+        match linux.file(contract::SUCCESS_KEPT) {
+            Ok(Some(_)) => Self::Node,
+            Ok(None) | Err(_) => Self::NoNode,
+        }
+    }
+}
+
 /// Locks the machine, or reports who holds it; then no other user has access to its state directory.
 pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, CommandError> {
     let who = format!("{command}, process {}, since {:.0}", std::process::id(), Timestamp::now());
@@ -94,7 +113,7 @@ impl Run {
         Outcome::begin(env!("CARGO_PKG_VERSION"), linux.name(), self.mode, wanted, self.started)
     }
 
-    /// Keeps and tells how it ended.
+    /// Saves and reports how it ended.
     fn end(
         &self,
         linux: &Linux,
@@ -103,12 +122,13 @@ impl Run {
         redactor: &Redactor,
     ) -> Result<Exit, CommandError> {
         outcome.end(ended.as_ref(), redactor, Timestamp::now());
-        let (ended, kept) = match (ended, self.conclude(linux, &outcome)) {
-            // All is done, but nobody could tell after a reboot: that is no success, and must not look like one.
+        let before = Before::this_run(linux);
+        let (ended, kept) = match (ended, self.conclude(linux, &outcome, before)) {
+            // All is done, but after a reboot nothing would show it: that is no success.
             (Ok(_), Err(error)) => {
                 let ended = Err(failed_at(END, error));
                 outcome.end(ended.as_ref(), redactor, Timestamp::now());
-                (ended, self.conclude(linux, &outcome))
+                (ended, self.conclude(linux, &outcome, before))
             }
             both => both,
         };
@@ -161,7 +181,7 @@ impl Run {
     }
 
     /// The outcome, and the marks that Cluster API's providers poll.
-    fn conclude(&self, linux: &Linux, outcome: &Outcome) -> host::Result<()> {
+    fn conclude(&self, linux: &Linux, outcome: &Outcome, before: Before) -> host::Result<()> {
         let state = linux.state();
         let kept = state.write(contract::OUTCOME, &outcome.bytes(), 0o600);
         if kept.is_err() {
@@ -173,17 +193,23 @@ impl Run {
         if self.mode != Mode::Provision {
             return kept;
         }
-        match &outcome.failure {
-            None => {
+        match (&outcome.failure, before) {
+            (None, _) => {
                 kept?;
                 state.write(contract::SUCCESS_KEPT, b"success\n", 0o644)?;
                 state.write(contract::SUCCESS, b"success\n", 0o644)?;
                 state.remove(contract::FETCHED)?;
                 state.remove(contract::CONFIGURATION)
             }
-            // It is a node already, and nothing of it was touched.
-            Some(failure) if failure.phase == CONFIGURATION && linux.file(contract::SUCCESS_KEPT)?.is_some() => kept,
-            Some(failure) => {
+            // The run has changed nothing.
+            (Some(failure), Before::Node) if failure.phase == CONFIGURATION => kept,
+            // The marks record that the machine became a node, which a later run does not undo: without them its unit
+            // would start again at the next boot.
+            (Some(failure), Before::Node) => {
+                write_failure(linux, &failure.phase, &failure.cause)?;
+                kept
+            }
+            (Some(failure), Before::NoNode) => {
                 write_failure(linux, &failure.phase, &failure.cause)?;
                 state.remove(contract::SUCCESS)?;
                 kept.and_then(|()| state.remove(contract::SUCCESS_KEPT))
