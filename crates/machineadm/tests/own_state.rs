@@ -268,6 +268,36 @@ fn a_failed_later_run_keeps_the_success_marks_of_a_node_and_reports_its_failure_
     assert_eq!(marks(), [true, true, false]);
 }
 
+#[test]
+fn status_names_a_damaged_a_newer_and_an_unreadable_outcome_instead_of_no_run() {
+    let machine = Machine::new();
+    let outcome = machine.at("var/lib/machineadm/outcome.json");
+    let newer = r#"{"apiVersion": "machineadm.cluster.x-k8s.io/v9", "kind": "Outcome"}"#;
+    let check = |parts: &[&str]| {
+        for words in [&["status"][..], &["status", "-o", "json"]] {
+            let ran = machine.machineadm(words);
+            assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{}", ran.stderr);
+            for part in [&["error: ", "/var/lib/machineadm/outcome.json", "remedy: "], parts].concat() {
+                assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+            }
+        }
+    };
+    for damaged in ["", "{", "[]", r#"{"apiVersion": "machineadm.cluster.x-k8s.io/v1alpha1", "kind": "Outcome"}"#] {
+        fs::write(&outcome, damaged).unwrap();
+        check(&["the file is damaged: "]);
+    }
+    fs::write(&outcome, newer).unwrap();
+    check(&["machineadm.cluster.x-k8s.io/v9", "v1alpha1", "use the machineadm that wrote the file"]);
+    chown(&outcome, Some(NOBODY), None).unwrap();
+    check(&["is owned by another user"]);
+    fs::remove_file(&outcome).unwrap();
+    symlink("/etc/motd", &outcome).unwrap();
+    check(&["is a symbolic link"]);
+    fs::remove_file(&outcome).unwrap();
+    let none = machine.machineadm(&["status"]);
+    assert!(none.code == Some(1) && none.stderr.contains("has not run on this machine yet"), "{}", none.stderr);
+}
+
 /// How a name becomes what machineadm must not lock; the second path is a file of the machine.
 type Planted = fn(&Path, &Path);
 
