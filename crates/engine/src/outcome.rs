@@ -210,7 +210,7 @@ impl Outcome {
         }
     }
 
-    /// The run is over; output and cause go through the redactor.
+    /// The run is over; what others wrote goes through the redactor.
     pub fn end(&mut self, ended: Result<&Done, &Failure>, redactor: &Redactor, now: Timestamp) {
         self.finished = Some(now);
         let failure = match ended {
@@ -301,7 +301,7 @@ impl FailureOutcome {
             phase: failure.at.to_string(),
             document: failure.at.number(),
             step: failure.step.clone(),
-            cause: redactor.redact(&chain(&failure.cause)),
+            cause: cause(&failure.cause, redactor),
             output: lines[lines.len().saturating_sub(TAIL_LINES)..].to_vec(),
             advice: match &*failure.cause {
                 PlanError::Wrong(_) => {
@@ -310,6 +310,16 @@ impl FailureOutcome {
                 _ => host.and_then(host::Error::advice),
             },
         }
+    }
+}
+
+/// Why planning stopped, in one line: our own sentence as it is, and what it quotes of others without secrets.
+pub fn cause(error: &PlanError, redactor: &Redactor) -> String {
+    match error {
+        PlanError::Unknown { act, why } => {
+            PlanError::Unknown { act: act.clone(), why: redactor.redact(why) }.to_string()
+        }
+        error => chain(error),
     }
 }
 

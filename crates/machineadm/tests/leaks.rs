@@ -180,6 +180,31 @@ fn no_command_shows_a_canary_beside_a_mistake() {
     }
 }
 
+#[test]
+fn a_secret_of_two_characters_that_a_command_prints_is_shown_nowhere() {
+    let command = "{name: c, shell: 'echo \"<$WORD>\"; exit 3', environment: {WORD: ~x}}";
+    let commands = document("CommandsConfig", &format!("{{commands: [{command}]}}"));
+    let watched = Watched::new(&commands, vec!["~x".to_owned()]);
+    assert_eq!(watched.run(&["bootstrap", "-f", "FILE"]), Some(1));
+    let outcome = fs::read_to_string(watched.root.join("var/lib/machineadm/outcome.json")).unwrap();
+    assert!(outcome.contains("<[redacted]>") && !watched.holds(&outcome), "{outcome}");
+    let status = binary::run(["--root".as_ref(), watched.root.as_os_str(), "status".as_ref()]).stdout;
+    assert!(status.contains("| <[redacted]>") && !watched.holds(&status), "{status}");
+}
+
+#[test]
+fn an_error_of_machineadm_itself_is_not_redacted() {
+    let files = document("FilesConfig", "{files: [{path: /etc/passwd, content: is, mode: '0600'}]}");
+    let watched = Watched::new(&files, Vec::new());
+    fs::create_dir(watched.root.join("etc/passwd")).unwrap();
+    for command in ["plan", "bootstrap"] {
+        let file = watched.dir.path().join("configuration.yaml");
+        let words = ["--root".as_ref(), watched.root.as_os_str(), command.as_ref(), "-f".as_ref(), file.as_os_str()];
+        let told = binary::run(words).stderr;
+        assert!(told.contains("/etc/passwd: is not a regular file"), "{told}");
+    }
+}
+
 /// The document with one more member in one of its objects, and with one of its members of another type, each in turn.
 fn break_each_object(whole: &Value, path: &mut Vec<String>, here: &Value, broken: &mut Vec<Value>) {
     let names: Vec<String> = match here {

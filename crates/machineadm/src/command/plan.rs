@@ -7,7 +7,7 @@ use crate::{
     context::{Configuration, configuration, silent_machine, sources},
     show,
 };
-use engine::{Ask, Checks, Failure, Mode, PlanView, Preview, Reviewed, SavedPlan, outcome::chain, preview};
+use engine::{Ask, Checks, Failure, Mode, PlanView, Preview, Reviewed, SavedPlan, outcome::cause, preview};
 use host::{
     Linux,
     contract::Exit,
@@ -64,7 +64,7 @@ pub(super) fn look_again(
 fn look(ask: &Ask<'_>, configuration: &Configuration, linux: &Linux) -> Result<Preview, CommandError> {
     preview(ask, linux, &ApiServers).map_err(|Failure { at, cause: error, .. }| {
         let advice = if let engine::PlanError::Look(error) = &*error { error.advice() } else { None };
-        let text = configuration.redactor.redact(&format!("{at}: {}", chain(&error)));
+        let text = format!("{at}: {}", cause(&error, &configuration.redactor));
         let exit = if error.needs_operator() { Exit::Person } else { Exit::Failed };
         CommandError::new(exit, text).with_remedies(advice)
     })
