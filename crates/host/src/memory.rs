@@ -211,7 +211,7 @@ impl Inspect for Memory {
     fn succeeds(&self, program: &Program) -> Result<bool> {
         let words = words(program);
         if self.hanging.contains(&words) {
-            let how = format!("did not end within {} s", program.within.as_secs());
+            let how = format!("did not end within {}s", program.within.as_secs());
             return Err(Error::Program { program: program.name.clone(), how, output: Secret::new(String::new()) });
         }
         Ok(words.strip_prefix("test -e ").is_some_and(|path| self.files.contains_key(path)))

@@ -280,6 +280,16 @@ fn a_check_that_hangs_fails_a_run_and_shows_as_not_checked_in_a_plan() {
 }
 
 #[test]
+fn an_unless_that_hangs_is_named_with_its_own_time_limit() {
+    let command = "{name: a, argv: [touch, /a], unless: hangs, timeout: 10m}";
+    let wanted = wanted(&[("CommandsConfig", "c", &format!("{{commands: [{command}]}}"))]);
+    let mut host = Memory { hanging: ["hangs".into()].into(), ..fresh() };
+    let cause = run(Mode::Provision, &wanted, &mut host).unwrap_err().cause.to_string();
+    assert!(cause.starts_with("unless of command \"c/a\" did not end within 60s; "), "{cause}");
+    assert!(cause.contains("the command's timeout does not change it"), "{cause}");
+}
+
+#[test]
 fn a_reboot_is_asked_for_until_the_machine_has_rebooted() {
     let wanted = wanted(&[("CommandsConfig", "c", "{commands: [{name: a, argv: ['true'], needsReboot: true}]}")]);
     let mut host = fresh();

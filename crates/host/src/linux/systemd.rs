@@ -89,7 +89,7 @@ pub(super) fn restart(host: &Linux, name: &str, reads: &[String]) -> Result<()> 
             return Err(Error::Unfit {
                 what: format!("service {name}"),
                 why: "systemd knows no such unit".into(),
-                advice: "install it, or take it out of the configuration, then run again".into(),
+                advice: "install it, or remove it from the configuration, then run again".into(),
             });
         }
         Service::Inactive => {}
@@ -115,7 +115,7 @@ pub(super) fn wait_active(name: &str, within: Duration) -> Result<()> {
         if Instant::now() >= deadline {
             return Err(Error::Unfit {
                 what: format!("service {name}"),
-                why: format!("did not come up within {} s", within.as_secs()),
+                why: format!("did not start within {}s", within.as_secs()),
                 advice: format!("see why with: journalctl -u {name}"),
             });
         }
