@@ -1,5 +1,6 @@
 //! Files: read whole, and written so that a power cut leaves the old or the new, never something between.
 use super::{
+    attributes,
     root::{Missing, Root, Spot},
     trusted::{self, Care},
 };
@@ -21,6 +22,8 @@ use std::{
 
 /// Files larger than this are none that we manage.
 const LARGEST: u64 = 64 << 20;
+/// Mode of a file until its content is complete.
+const DRAFT: u32 = 0o600;
 /// Mode of directories made on the way.
 const DIRECTORY: u32 = 0o755;
 
@@ -46,17 +49,19 @@ pub(super) fn read_at(root: &Root, spot: &Spot, path: &str, care: Care) -> Resul
     }))
 }
 
-/// Puts a file in its place: written beside it, made durable, then renamed over it.
+/// Replaces a file, or creates it: written beside it, made durable, then renamed over it. Extended attributes of a file
+/// that is replaced stay.
 ///
-/// The name beside it is always the same, so that what a cut run left is overwritten by the next.
+/// The name beside it is always the same, so that what an interrupted run left is overwritten by the next.
 pub(super) fn write(root: &Root, path: &str, file: &FileState) -> Result<()> {
     let spot = spot_for(root, path)?;
     let beside = draft_of(&spot.name);
     let doing = || format!("write {path}");
     remove_at(&spot.dir, &beside).map_err(Error::system(doing()))?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let new = openat(&spot.dir, &beside, flags, Mode::from_raw_mode(0o600)).map_err(Error::system(doing()))?;
-    let filled = fill(new, file, path).and_then(|()| {
+    let new = openat(&spot.dir, &beside, flags, Mode::from_raw_mode(DRAFT)).map_err(Error::system(doing()))?;
+    let filled = trusted::open(root, &spot, path, Care::Reading).and_then(|old| {
+        fill(new, old.as_ref().map(|(old, _)| old), file, path)?;
         renameat(&spot.dir, &beside, &spot.dir, &spot.name).map_err(Error::system(doing()))?;
         fsync(&spot.dir).map_err(Error::system(doing()))
     });
@@ -104,16 +109,21 @@ fn spot_for(root: &Root, path: &str) -> Result<Spot> {
     }
 }
 
-fn fill(new: OwnedFd, file: &FileState, path: &str) -> Result<()> {
+/// Fills a new file. It gets its content while nobody but its owner can read it, and its mode last: a change of owner
+/// clears the set-user-id bits, and the mode decides the mask of the ACL.
+fn fill(new: OwnedFd, old: Option<&File>, file: &FileState, path: &str) -> Result<()> {
     let doing = || format!("write {path}");
     let mut new = File::from(new);
-    new.write_all(file.contents.expose()).map_err(Error::io(doing()))?;
     let stat = fstat(&new).map_err(Error::system(doing()))?;
     if (stat.st_uid, stat.st_gid) != (file.uid, file.gid) {
         fchown(&new, Some(Uid::from_raw(file.uid)), Some(Gid::from_raw(file.gid)))
-            .map_err(Error::system(format!("give {path} to its owner")))?;
+            .map_err(Error::system(format!("change the owner of {path}")))?;
     }
-    // After the owner, since a change of owner clears the set-user-id bits.
+    if let Some(old) = old {
+        attributes::copy(old, &new, path)?;
+        fchmod(&new, Mode::from_raw_mode(DRAFT)).map_err(Error::system(doing()))?;
+    }
+    new.write_all(file.contents.expose()).map_err(Error::io(doing()))?;
     fchmod(&new, Mode::from_raw_mode(file.mode)).map_err(Error::system(doing()))?;
     fsync(&new).map_err(Error::system(doing()))
 }

@@ -1,5 +1,6 @@
 //! A Linux machine: the running system, or the tree of one that does not run yet (`--root DIR`).
 mod accounts;
+mod attributes;
 pub mod child;
 mod command;
 mod entropy;
