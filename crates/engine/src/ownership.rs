@@ -101,6 +101,16 @@ impl Ownership {
         serde_json::from_slice::<Self>(bytes).map(|ownership| ownership.records).map_err(damaged)
     }
 
+    /// Every file that a run has written, or was about to write when it was interrupted, with the copies of what was
+    /// there before.
+    pub(crate) fn written_files(host: &dyn Inspect) -> host::Result<Vec<String>> {
+        let of = |(key, record): (String, Record)| match record.owned {
+            Owned::File { path, .. } => vec![path, copy_path(&key)],
+            Owned::Parameter { .. } => Vec::new(),
+        };
+        Ok(Self::read(host)?.into_iter().flat_map(of).collect())
+    }
+
     /// Records what a document is about to write, and copies what is there now. What the document names and is as it
     /// wants it changes hands only.
     pub(crate) fn note(document: &Decoded, planned: &Planned, host: &mut dyn Host) -> host::Result<()> {

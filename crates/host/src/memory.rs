@@ -278,6 +278,10 @@ impl Host for Memory {
         }
         Ok(())
     }
+    /// Nothing to do: a write is one change here, without a draft.
+    fn remove_drafts(&mut self, _: &[String]) -> Result<()> {
+        Ok(())
+    }
     fn wait_active(&mut self, service: &str, _: Duration) -> Result<()> {
         match self.services.get(service) {
             Some(true) if !self.failing_restarts.contains(service) => Ok(()),

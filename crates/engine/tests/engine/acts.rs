@@ -299,7 +299,7 @@ fn a_reboot_is_asked_for_until_the_machine_has_rebooted() {
     assert_eq!(run(Mode::Provision, &wanted, &mut host).unwrap().reboot, None);
     host.files.insert("/run/reboot-required".into(), file(""));
     let reason = run(Mode::Provision, &wanted, &mut host).unwrap().reboot;
-    assert_eq!(reason.as_deref(), Some("/run/reboot-required says so"));
+    assert_eq!(reason.as_deref(), Some("/run/reboot-required exists"));
     let mut image = Memory { live: false, ..fresh() };
     assert_eq!(run(Mode::Provision, &wanted, &mut image).unwrap().reboot, None);
     assert!(!has(&image, "/run/machineadm/reboot-required"));

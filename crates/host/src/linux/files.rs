@@ -86,6 +86,16 @@ pub(super) fn remove_with_draft(root: &Root, path: &str) -> Result<()> {
     remove_at(&dir, &name).and_then(|()| fsync(&dir)).map_err(Error::system(doing()))
 }
 
+/// Removes the draft that an interrupted write of a file may have left beside it; the file itself stays.
+pub(super) fn remove_draft(root: &Root, path: &str) -> Result<()> {
+    // Where the path cannot be reached any more, no draft of ours is beside it.
+    let Ok(Some(Spot { dir, name, .. })) = root.walk(path, Missing::Report) else { return Ok(()) };
+    match unlinkat(&dir, draft_of(&name), AtFlags::empty()) {
+        Err(Errno::NOENT) => Ok(()),
+        removed => removed.and_then(|()| fsync(&dir)).map_err(Error::system(format!("clean up beside {path}"))),
+    }
+}
+
 /// The name under which a file is written before it is renamed into its place.
 fn draft_of(name: &OsStr) -> String {
     format!(".machineadm-{}", hex::encode(&Sha256::digest(name.as_bytes())[..8]))

@@ -223,6 +223,10 @@ impl Host for Linux {
     fn remove_leftovers(&mut self) -> Result<()> {
         contract::SECRET_FILES.iter().try_for_each(|path| files::remove_with_draft(&self.root, path))
     }
+    fn remove_drafts(&mut self, paths: &[String]) -> Result<()> {
+        let own = contract::WRITTEN_FILES.iter().copied();
+        own.chain(paths.iter().map(String::as_str)).try_for_each(|path| files::remove_draft(&self.root, path))
+    }
     fn wait_active(&mut self, service: &str, within: Duration) -> Result<()> {
         systemd::wait_active(service, within)
     }
