@@ -85,6 +85,9 @@ pub fn bootstrap(run: &Run<'_>, world: &mut World<'_>, watch: &mut dyn FnMut(Eve
     if let Some(reviewed) = run.reviewed {
         reviewed.allows_turns(turns.iter().map(|turn| &turn.label)).map_err(at_start)?;
     }
+    // The next write of a file replaces its draft, but this configuration may not write that file.
+    let written = Ownership::written_files(world.host).map_err(|error| at_start(error.into()))?;
+    world.host.remove_drafts(&written).map_err(|error| at_start(error.into()))?;
     for id in undone {
         world.host.note(&id, Progress::New).map_err(|error| at_start(error.into()))?;
     }
@@ -268,5 +271,5 @@ fn reboot_reason(world: &World<'_>) -> host::Result<Option<String>> {
         return Ok(Some(format!("{act} needs one")));
     }
     let said_by_system = world.host.exists(contract::SYSTEM_REBOOT_REQUIRED)?;
-    Ok(said_by_system.then(|| format!("{} says so", contract::SYSTEM_REBOOT_REQUIRED)))
+    Ok(said_by_system.then(|| format!("{} exists", contract::SYSTEM_REBOOT_REQUIRED)))
 }

@@ -40,6 +40,7 @@ pub use label::Label;
 pub use look::{Checks, Cluster, Facts, Look, Patience, Unanswered, World};
 pub use mode::Mode;
 pub use outcome::Outcome;
+pub use ownership::check_records;
 pub use phases::{PHASES, Phase, Role, makes_node};
 pub use plan::{Ask, Condition, Named, PlanError, Planned, Preview, Remark, Step, preview, steps_for};
 pub use plan_key::PlanKey;

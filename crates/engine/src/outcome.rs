@@ -4,14 +4,15 @@ use documents::v1alpha1::API_VERSION;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Lines of a failed program's output that are kept.
+const KIND: &str = "Outcome";
+/// Lines of a failed program's output that are stored.
 const TAIL_LINES: usize = 20;
 
 /// Where a run stands while it fetches what its configuration points to.
 pub const CONFIGURATION: &str = "configuration";
 /// Where a run stands before its first turn: it stores its configuration and records that it started.
 pub const START: &str = "start";
-/// Where it stands after its last: it says how it ended.
+/// Where it stands after its last: it records how it ended.
 pub const END: &str = "end";
 
 /// What a run did.
@@ -30,7 +31,7 @@ pub struct Outcome {
     pub mode: Mode,
     /// How it ended, or that it has not.
     pub state: State,
-    /// When it began.
+    /// When it started.
     pub started: Timestamp,
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,7 +76,7 @@ pub struct TurnOutcome {
     pub document: Option<usize>,
     /// How far it came.
     pub state: State,
-    /// When it began.
+    /// When it started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<Timestamp>,
     /// How long it took.
@@ -97,7 +98,7 @@ pub struct StepOutcome {
     pub what: String,
     /// How far it came.
     pub state: State,
-    /// When it began.
+    /// When it started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<Timestamp>,
     /// How long it took.
@@ -127,12 +128,34 @@ pub struct FailureOutcome {
     pub advice: Option<String>,
 }
 
+/// What every version of an outcome has.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Header {
+    api_version: String,
+    kind: String,
+}
+
+/// Why an outcome cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum OutcomeError {
+    /// It is no outcome, or only a part of one.
+    #[error("the file is damaged")]
+    Damaged(#[source] serde_json::Error),
+    /// Another version of machineadm wrote it.
+    #[error("the file is a {found}, and this machineadm reads {API_VERSION} {KIND}")]
+    OtherVersion {
+        /// Its API version and kind.
+        found: String,
+    },
+}
+
 impl Outcome {
     /// A run that starts now.
     pub fn begin(version: &str, machine: String, mode: Mode, wanted: &Wanted, now: Timestamp) -> Self {
         Self {
             api_version: API_VERSION.into(),
-            kind: "Outcome".into(),
+            kind: KIND.into(),
             version: version.to_owned(),
             machine,
             mode,
@@ -187,7 +210,7 @@ impl Outcome {
         }
     }
 
-    /// The run is over; output and cause go through the redactor.
+    /// The run is over; what others wrote goes through the redactor.
     pub fn end(&mut self, ended: Result<&Done, &Failure>, redactor: &Redactor, now: Timestamp) {
         self.finished = Some(now);
         let failure = match ended {
@@ -208,7 +231,16 @@ impl Outcome {
         self.failure = Some(FailureOutcome::of(failure, redactor));
     }
 
-    /// The bytes to keep.
+    /// Reads an outcome back.
+    pub fn read(bytes: &[u8]) -> Result<Self, OutcomeError> {
+        let Header { api_version, kind } = serde_json::from_slice(bytes).map_err(OutcomeError::Damaged)?;
+        if (api_version.as_str(), kind.as_str()) != (API_VERSION, KIND) {
+            return Err(OutcomeError::OtherVersion { found: format!("{api_version} {kind}") });
+        }
+        serde_json::from_slice(bytes).map_err(OutcomeError::Damaged)
+    }
+
+    /// The bytes to store.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
         bytes.push(b'\n');
@@ -269,7 +301,7 @@ impl FailureOutcome {
             phase: failure.at.to_string(),
             document: failure.at.number(),
             step: failure.step.clone(),
-            cause: redactor.redact(&chain(&failure.cause)),
+            cause: cause(&failure.cause, redactor),
             output: lines[lines.len().saturating_sub(TAIL_LINES)..].to_vec(),
             advice: match &*failure.cause {
                 PlanError::Wrong(_) => {
@@ -278,6 +310,16 @@ impl FailureOutcome {
                 _ => host.and_then(host::Error::advice),
             },
         }
+    }
+}
+
+/// Why planning stopped, in one line: our own sentence as it is, and what it quotes of others without secrets.
+pub fn cause(error: &PlanError, redactor: &Redactor) -> String {
+    match error {
+        PlanError::Unknown { act, why } => {
+            PlanError::Unknown { act: act.clone(), why: redactor.redact(why) }.to_string()
+        }
+        error => chain(error),
     }
 }
 

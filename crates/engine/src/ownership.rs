@@ -74,20 +74,41 @@ pub(crate) enum Previous {
     TooLarge,
 }
 
+/// What every version of the file has.
+#[derive(Deserialize)]
+struct Header {
+    version: u32,
+}
+
+/// Stops while the machine's own records cannot be used: the journal, or which document wrote which path. To continue
+/// without them would run commands again and overwrite what `--prune` restores.
+pub fn check_records(host: &dyn Inspect) -> host::Result<()> {
+    host.unfinished()?;
+    Ownership::read(host).map(drop)
+}
+
 impl Ownership {
     /// The records of a machine.
     pub(crate) fn read(host: &dyn Inspect) -> host::Result<BTreeMap<String, Record>> {
         let Some(file) = host.file(OWNERSHIP)? else { return Ok(BTreeMap::new()) };
-        match serde_json::from_slice::<Self>(file.contents.expose()) {
-            Ok(ownership) if ownership.version == VERSION => Ok(ownership.records),
-            _ => Err(Error::Unfit {
-                what: OWNERSHIP.to_owned(),
-                why: "is damaged, or of another version of machineadm".into(),
-                advice: format!(
-                    "move it and {PREVIOUS_DIR} away; machineadm then no longer knows what it wrote before"
-                ),
-            }),
+        let bytes = file.contents.expose();
+        let damaged = |error| unusable(format!("the record of written files is damaged: {error}"));
+        let Header { version } = serde_json::from_slice(bytes).map_err(damaged)?;
+        if version != VERSION {
+            let why = format!("the record of written files has version {version}, and this machineadm reads {VERSION}");
+            return Err(unusable(why));
         }
+        serde_json::from_slice::<Self>(bytes).map(|ownership| ownership.records).map_err(damaged)
+    }
+
+    /// Every file that a run has written, or was about to write when it was interrupted, with the copies of what was
+    /// there before.
+    pub(crate) fn written_files(host: &dyn Inspect) -> host::Result<Vec<String>> {
+        let of = |(key, record): (String, Record)| match record.owned {
+            Owned::File { path, .. } => vec![path, copy_path(&key)],
+            Owned::Parameter { .. } => Vec::new(),
+        };
+        Ok(Self::read(host)?.into_iter().flat_map(of).collect())
     }
 
     /// Records what a document is about to write, and copies what is there now. What the document names and is as it
@@ -170,6 +191,17 @@ impl Record {
 
     fn is_block_of(&self, wanted: &str) -> bool {
         matches!(&self.owned, Owned::File { path, block: Some(_), .. } if path == wanted)
+    }
+}
+
+fn unusable(why: String) -> Error {
+    Error::Record {
+        what: OWNERSHIP.to_owned(),
+        why,
+        advice: format!(
+            "restore the file from a backup, or move it and {PREVIOUS_DIR} to another directory: then --prune restores \
+             and deletes nothing that was written so far"
+        ),
     }
 }
 

@@ -163,7 +163,11 @@ pub enum PlanError {
 impl PlanError {
     /// Whether only an operator can go on.
     pub const fn needs_operator(&self) -> bool {
-        matches!(self, Self::Foreign(_) | Self::Unknown { .. } | Self::Abandoned(_) | Self::NotUndone(_))
+        match self {
+            Self::Look(error) => error.needs_operator(),
+            Self::Foreign(_) | Self::Unknown { .. } | Self::Abandoned(_) | Self::NotUndone(_) => true,
+            _ => false,
+        }
     }
 }
 

@@ -8,15 +8,15 @@ pub const STATE_DIR: &str = "/var/lib/machineadm";
 pub const RUN_DIR: &str = "/run/machineadm";
 /// What the last run did.
 pub const OUTCOME: &str = "/var/lib/machineadm/outcome.json";
-/// The same in memory, when the disk takes nothing any more.
+/// The same in memory, when the disk is full or read-only.
 pub const OUTCOME_FALLBACK: &str = "/run/machineadm/outcome.json";
-/// Which acts began and ended.
+/// Which acts started and ended.
 pub const JOURNAL: &str = "/var/lib/machineadm/journal.json";
 /// The configuration of a run that has not succeeded yet, as it came; a reboot finds it here.
 pub const CONFIGURATION: &str = "/var/lib/machineadm/configuration.yaml";
-/// Sealed parts of that configuration that were fetched, as they came; a reboot may find their place gone.
+/// Encrypted parts of that configuration that were fetched, as they came; after a reboot their URI may be unavailable.
 pub const FETCHED: &str = "/var/lib/machineadm/fetched.json";
-/// The cluster that `discover --store` found: its address and roots, how they were proven, no secret.
+/// The cluster that `discover --store` found: its address and CA certificates, how they were verified, no secret.
 pub const CLUSTER_INFO: &str = "/var/lib/machineadm/cluster-info.json";
 /// What each service had read at its last start.
 pub const SERVICES_DIR: &str = "/var/lib/machineadm/services";
@@ -82,15 +82,30 @@ pub const PATHS: &[&str] = &[
 /// Files with secrets that exist only while a step needs them; a next run removes what an interrupted one left.
 pub const SECRET_FILES: &[&str] = &[KUBEADM_FILE];
 
-/// How a run ended, as its exit code tells.
+/// Files of machineadm's own that a run writes, whatever its configuration is.
+pub const WRITTEN_FILES: &[&str] = &[
+    OUTCOME,
+    OUTCOME_FALLBACK,
+    JOURNAL,
+    CONFIGURATION,
+    FETCHED,
+    CLUSTER_INFO,
+    OWNERSHIP,
+    REBOOT_REQUIRED,
+    SUCCESS,
+    SUCCESS_KEPT,
+    FAILURE,
+];
+
+/// How a run ended, as its exit code reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
     /// Done, or nothing to do.
     Done = 0,
-    /// Failed; where a run had begun, the outcome says where.
+    /// Failed; where a run had started, the outcome records where.
     Failed = 1,
-    /// The input is wrong and nothing was changed.
+    /// The input is invalid and nothing was changed.
     Input = 2,
     /// `plan --exit-code` found changes.
     Changes = 3,
@@ -98,7 +113,7 @@ pub enum Exit {
     Locked = 4,
     /// Done, but a reboot is needed.
     Reboot = 5,
-    /// Only a person can go on, and the text says what with.
+    /// Manual action is required; the message says which.
     Person = 6,
 }
 

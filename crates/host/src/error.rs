@@ -1,4 +1,4 @@
-//! What can go wrong with a machine: the thing, the cause, and the next step.
+//! Faults of a machine: the thing, the cause, and the next step.
 use secret::Secret;
 use std::io;
 
@@ -24,12 +24,33 @@ pub enum Error {
         /// Why it is not safe.
         why: String,
     },
+    /// Other users could have written a file whose content decides something.
+    #[error("{what} {why}")]
+    Untrusted {
+        /// The file.
+        what: String,
+        /// Who else has access to it.
+        why: String,
+        /// What to do.
+        advice: String,
+    },
     /// The machine is not what the step needs.
     #[error("{what}: {why}")]
     Unfit {
         /// The thing.
         what: String,
-        /// What is wrong with it.
+        /// Why it does not fit.
+        why: String,
+        /// What to do.
+        advice: String,
+    },
+    /// A record of our own is damaged, or cannot be used on this machine: to continue without it would repeat or lose
+    /// something, which only the operator can decide.
+    #[error("{what}: {why}")]
+    Record {
+        /// Its file.
+        what: String,
+        /// Why it cannot be used.
         why: String,
         /// What to do.
         advice: String,
@@ -62,7 +83,7 @@ impl Error {
         move |source| Self::System { doing, source }
     }
 
-    /// What a person can do about it.
+    /// What an operator can do about it.
     pub fn advice(&self) -> Option<String> {
         match self {
             Self::System { source, .. } => match source.kind() {
@@ -74,9 +95,16 @@ impl Error {
                 io::ErrorKind::PermissionDenied => Some("run as root".into()),
                 _ => None,
             },
-            Self::Unfit { advice, .. } => Some(advice.clone()),
+            Self::Unfit { advice, .. } | Self::Untrusted { advice, .. } | Self::Record { advice, .. } => {
+                Some(advice.clone())
+            }
             Self::Refused { .. } | Self::Program { .. } | Self::PowerFailed => None,
         }
+    }
+
+    /// Whether only an operator can continue.
+    pub const fn needs_operator(&self) -> bool {
+        matches!(self, Self::Record { .. })
     }
 
     /// The end of a program's output, unredacted.

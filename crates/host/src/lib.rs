@@ -80,6 +80,8 @@ pub trait Host: Inspect {
     fn note(&mut self, act: &str, progress: Progress) -> Result<()>;
     /// Removes the files with secrets that an interrupted run may have left ([`contract::SECRET_FILES`]).
     fn remove_leftovers(&mut self) -> Result<()>;
+    /// Removes the drafts that interrupted writes may have left: beside these files, and beside machineadm's own.
+    fn remove_drafts(&mut self, paths: &[String]) -> Result<()>;
     /// Waits until a service runs.
     fn wait_active(&mut self, service: &str, within: Duration) -> Result<()>;
 }

@@ -44,8 +44,8 @@ pub struct Memory {
     pub outputs: BTreeMap<String, String>,
     /// Changes left until the power fails; `None` is mains.
     pub power: Option<usize>,
-    /// Acts started and ended.
-    pub journal: Journal,
+    /// Its identity; empty where it has none.
+    pub machine_id: String,
     /// Every program that was run and every service that was restarted, in order.
     pub log: Vec<String>,
 }
@@ -80,13 +80,19 @@ impl Default for Memory {
             directories: BTreeSet::new(),
             outputs: BTreeMap::new(),
             power: None,
-            journal: Journal::new("memory".into()),
+            machine_id: "memory".into(),
             log: Vec::new(),
         }
     }
 }
 
 impl Memory {
+    /// The acts that started and ended, from the file that a real machine has too.
+    pub fn journal(&self) -> Result<Journal> {
+        let stored = self.files.get(contract::JOURNAL);
+        Journal::read(stored.map(|file| file.contents.expose().as_slice()), &self.machine_id)
+    }
+
     fn spend(&mut self) -> Result<()> {
         match &mut self.power {
             Some(0) => Err(Error::PowerFailed),
@@ -205,16 +211,16 @@ impl Inspect for Memory {
     fn succeeds(&self, program: &Program) -> Result<bool> {
         let words = words(program);
         if self.hanging.contains(&words) {
-            let how = format!("did not end within {} s", program.within.as_secs());
+            let how = format!("did not end within {}s", program.within.as_secs());
             return Err(Error::Program { program: program.name.clone(), how, output: Secret::new(String::new()) });
         }
         Ok(words.strip_prefix("test -e ").is_some_and(|path| self.files.contains_key(path)))
     }
     fn progress(&self, act: &str) -> Result<Progress> {
-        Ok(self.journal.progress(act))
+        Ok(self.journal()?.progress(act))
     }
     fn unfinished(&self) -> Result<Vec<String>> {
-        Ok(self.journal.unfinished())
+        Ok(self.journal()?.unfinished())
     }
 }
 
@@ -257,7 +263,10 @@ impl Host for Memory {
     }
     fn note(&mut self, act: &str, progress: Progress) -> Result<()> {
         self.spend()?;
-        self.journal.note(act, progress);
+        let mut journal = self.journal()?;
+        journal.note(act, progress);
+        let contents = Secret::new(journal.bytes());
+        self.files.insert(contract::JOURNAL.into(), FileState { contents, mode: 0o600, uid: 0, gid: 0 });
         Ok(())
     }
     fn remove_leftovers(&mut self) -> Result<()> {
@@ -267,6 +276,10 @@ impl Host for Memory {
                 self.files.remove(*path);
             }
         }
+        Ok(())
+    }
+    /// Nothing to do: a write is one change here, without a draft.
+    fn remove_drafts(&mut self, _: &[String]) -> Result<()> {
         Ok(())
     }
     fn wait_active(&mut self, service: &str, _: Duration) -> Result<()> {

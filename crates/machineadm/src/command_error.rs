@@ -2,7 +2,7 @@
 //!
 //! Commands and everything below them return this value; [`crate::run`] prints it, once, on standard error. Nothing
 //! prints while it builds one.
-use engine::outcome::chain;
+use engine::{PlanError, outcome::chain};
 use host::contract::Exit;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -126,7 +126,24 @@ impl CommandError {
 /// A fault of the machine, with its causes and its remedy.
 impl From<host::Error> for CommandError {
     fn from(error: host::Error) -> Self {
-        Self::failed(chain(&error)).with_remedies(error.advice())
+        Self::from(&PlanError::Look(error))
+    }
+}
+
+/// Why nothing can be planned, with its causes and its remedy.
+impl From<&PlanError> for CommandError {
+    fn from(error: &PlanError) -> Self {
+        let remedy = if let PlanError::Look(error) = error { error.advice() } else { None };
+        Self::new(exit_of(error), chain(error)).with_remedies(remedy)
+    }
+}
+
+/// The exit code of a run that stopped, or of a plan.
+pub(crate) const fn exit_of(error: &PlanError) -> Exit {
+    match error {
+        PlanError::Look(host::Error::Untrusted { .. }) => Exit::Input,
+        _ if error.needs_operator() => Exit::Person,
+        _ => Exit::Failed,
     }
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn expanded(
     linux: &Linux,
     waiting: Waiting,
 ) -> Result<Configuration, Box<Unusable>> {
-    // What can't be read is as good as nothing.
+    // The caller has checked who could have written it; an unreadable one only has to be fetched again.
     let kept = linux.file(contract::FETCHED).ok().flatten();
     let fetched = Fetched::after(kept.as_ref().map(|file| file.contents.expose().as_slice()));
     let read = provider::expand(given, identity(linux), &fetched, waiting);
@@ -105,6 +105,7 @@ pub(crate) fn expanded(
 
 /// A configuration with all that it points to or seals, for somebody who only looks.
 pub(crate) fn configuration(sources: Vec<Source>, linux: &Linux) -> Result<Configuration, CommandError> {
+    linux.state().check()?;
     let text = documents::joined(&sources);
     expanded(given(sources)?, text, linux, Waiting::Briefly).map_err(|unusable| unusable.error())
 }

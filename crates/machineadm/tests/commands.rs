@@ -99,7 +99,7 @@ fn when_its_time_is_over_a_command_goes_with_all_it_started() {
     timeout: 1s",
     ));
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
-    assert!(failure(&sandbox)["cause"].as_str().unwrap().contains("did not end within 1 s"));
+    assert!(failure(&sandbox)["cause"].as_str().unwrap().contains("did not end within 1s"));
     let is_gone = || !runs(&sandbox, "sleep 986543") && !runs(&sandbox, "sleep 986544");
     assert!(soon(is_gone), "something of it still runs");
 }
@@ -111,7 +111,7 @@ fn a_command_that_talks_without_end_has_no_more_time_than_others() {
     fs::write(sandbox.at("/srv/configuration.yaml"), commands("\n  - {name: flood, argv: ['yes'], timeout: 1s}"))
         .unwrap();
     assert_eq!(sandbox.sh(script), "1\n", "124 would be the test's own patience");
-    assert!(failure(&sandbox)["cause"].as_str().unwrap().contains("did not end within 1 s"));
+    assert!(failure(&sandbox)["cause"].as_str().unwrap().contains("did not end within 1s"));
 }
 
 #[test]

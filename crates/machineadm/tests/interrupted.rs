@@ -193,3 +193,23 @@ fn prune_says_what_it_leaves_alone() {
     let wrong = machine.run(&["bootstrap", "--prune", "-f", &second]);
     assert!(wrong.code == Some(2) && wrong.stderr.contains("--mode post"), "{}", wrong.stderr);
 }
+
+#[test]
+fn drafts_of_an_interrupted_run_do_not_stay_when_the_next_configuration_writes_other_files() {
+    let machine = Machine::new();
+    let mut first = machine.at_work(&["bootstrap", "-f", &machine.configuration()]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // Where its writes of /etc/motd and of the saved configuration are before they are renamed.
+    let drafts = ["etc/.machineadm-5faab372d8fe1b00", "var/lib/machineadm/.machineadm-4100aa6a34f3a281"];
+    for draft in drafts {
+        fs::write(machine.root.join(draft), "half of a secr").unwrap();
+    }
+    let other = document("FilesConfig", "{files: [{path: /srv/other, content: x}]}");
+    fs::write(machine.configuration(), other).unwrap();
+    let second = machine.run(&["bootstrap", "--mode", "post", "-f", &machine.configuration()]);
+    assert_eq!(second.code, Some(6), "{}", second.stderr);
+    let second = machine.run(&["bootstrap", "--mode", "post", "--abandon", "wait", "-f", &machine.configuration()]);
+    assert_eq!(second.code, Some(0), "{}", second.stderr);
+    assert_eq!(drafts.map(|draft| machine.root.join(draft).exists()), [false, false]);
+}

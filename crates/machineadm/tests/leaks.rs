@@ -159,8 +159,11 @@ fn no_command_shows_a_canary_when_a_step_fails() {
     for (kind, document, canaries) in applicable() {
         let watched = Watched::new(&format!("{document}\n{fails}"), canaries);
         let codes = watched.ask_everything();
-        assert!(codes.iter().all(|&code| code == Some(1)), "{kind}: {codes:?}");
-        assert!(watched.root.join("var/lib/machineadm/configuration.yaml").exists());
+        // Only a running system becomes a node: refused before the first step, and nothing is saved.
+        let is_refused = kind == "InitConfig";
+        let wanted = if is_refused { 2 } else { 1 };
+        assert!(codes.iter().all(|&code| code == Some(wanted)), "{kind}: {codes:?}");
+        assert_eq!(watched.root.join("var/lib/machineadm/configuration.yaml").exists(), !is_refused, "{kind}");
     }
 }
 
@@ -177,6 +180,31 @@ fn no_command_shows_a_canary_beside_a_mistake() {
             }
             assert!(!watched.root.join("var").exists(), "the tree was changed");
         }
+    }
+}
+
+#[test]
+fn a_secret_of_two_characters_that_a_command_prints_is_shown_nowhere() {
+    let command = "{name: c, shell: 'echo \"<$WORD>\"; exit 3', environment: {WORD: ~x}}";
+    let commands = document("CommandsConfig", &format!("{{commands: [{command}]}}"));
+    let watched = Watched::new(&commands, vec!["~x".to_owned()]);
+    assert_eq!(watched.run(&["bootstrap", "-f", "FILE"]), Some(1));
+    let outcome = fs::read_to_string(watched.root.join("var/lib/machineadm/outcome.json")).unwrap();
+    assert!(outcome.contains("<[redacted]>") && !watched.holds(&outcome), "{outcome}");
+    let status = binary::run(["--root".as_ref(), watched.root.as_os_str(), "status".as_ref()]).stdout;
+    assert!(status.contains("| <[redacted]>") && !watched.holds(&status), "{status}");
+}
+
+#[test]
+fn an_error_of_machineadm_itself_is_not_redacted() {
+    let files = document("FilesConfig", "{files: [{path: /etc/passwd, content: is, mode: '0600'}]}");
+    let watched = Watched::new(&files, Vec::new());
+    fs::create_dir(watched.root.join("etc/passwd")).unwrap();
+    for command in ["plan", "bootstrap"] {
+        let file = watched.dir.path().join("configuration.yaml");
+        let words = ["--root".as_ref(), watched.root.as_os_str(), command.as_ref(), "-f".as_ref(), file.as_os_str()];
+        let told = binary::run(words).stderr;
+        assert!(told.contains("/etc/passwd: is not a regular file"), "{told}");
     }
 }
 

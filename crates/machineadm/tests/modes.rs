@@ -247,7 +247,7 @@ fn a_run_ends_with_5_until_the_machine_has_rebooted() -> Result<()> {
     ends_with(&machine, 0, None)?;
 
     machine.write("/run/reboot-required", "*** System restart required ***\n", 0o644)?;
-    ends_with(&machine, 5, Some("a reboot is needed: /run/reboot-required says so"))?;
+    ends_with(&machine, 5, Some("a reboot is needed: /run/reboot-required exists"))?;
     machine.power_off()?;
     machine.boot()?;
     ends_with(&machine, 0, None)?;

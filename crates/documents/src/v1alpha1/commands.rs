@@ -92,6 +92,8 @@ pub struct CommandEntry {
     #[schemars(regex(pattern = "^/.*[^/]$"))]
     pub creates: Option<String>,
     /// The command has been done when this shell command succeeds; then it is not run. Never shown.
+    /// It must end within 60s in a run and 5s in a plan, whatever `timeout` is; when it does not, a run fails, and a
+    /// plan shows the command as not checked.
     #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     pub unless: Option<Secret<String>>,
     /// Variables for this command only. Their values are never shown.

@@ -1,13 +1,16 @@
 //! A command of the user's.
 use super::{Act, AfterFailure, Effect, Sort, Undone};
 use crate::{Checks, Look, PlanError, World, fingerprint::Parts, look::Stage};
-use documents::v1alpha1::{Command, Program, Repeat};
+use documents::{
+    Secret,
+    v1alpha1::{Command, Program, Repeat},
+};
 use host::Call;
 use objects::{hex, shell};
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 
-/// How long an `unless` may take in a run, and in a plan, which somebody waits for.
+/// How long an `unless` may take in a run, and in a plan, whose user waits for it. The field's documentation names both.
 const CHECK: Duration = Duration::from_secs(60);
 const CHECK_IN_PLAN: Duration = Duration::from_secs(5);
 
@@ -73,8 +76,8 @@ impl Act for CommandAct {
             (Some(path), _) if look.host.exists(path)? => true,
             (_, Some(_)) if look.checks == Checks::LeftOut => return Ok(Effect::NotChecked),
             (_, Some(test)) => match look.stage {
-                Stage::Run => look.host.succeeds(&self.program(Call::Script(test.clone()), CHECK))?,
-                Stage::Preview => match look.host.succeeds(&self.program(Call::Script(test.clone()), CHECK_IN_PLAN)) {
+                Stage::Run => look.host.succeeds(&self.check(test, CHECK)).map_err(not_ended)?,
+                Stage::Preview => match look.host.succeeds(&self.check(test, CHECK_IN_PLAN)) {
                     Err(host::Error::Program { .. }) => return Ok(Effect::NotChecked),
                     checked => checked?,
                 },
@@ -153,8 +156,37 @@ fn arguments(words: usize) -> String {
 }
 
 impl CommandAct {
+    fn check(&self, test: &Secret<String>, within: Duration) -> host::Program {
+        let name = format!("unless of command \"{}\"", self.0.name);
+        host::Program { name, ..self.program(Call::Script(test.clone()), within) }
+    }
+
     fn program(&self, call: Call, within: Duration) -> host::Program {
         let Command { name, environment, .. } = &self.0;
         host::Program { name: name.clone(), call, environment: environment.clone(), within }
+    }
+}
+
+/// Why an `unless` gives no answer: its time limit is not the command's own, which the user would look at first.
+fn not_ended(error: host::Error) -> host::Error {
+    match error {
+        host::Error::Program { program, how, output } => {
+            let how = format!("{how}; this limit is fixed, and the command's timeout does not change it");
+            host::Error::Program { program, how, output }
+        }
+        error => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_of_unless_names_its_time_limits() {
+        let kind = documents::KINDS.iter().find(|kind| kind.kind == "CommandsConfig").unwrap();
+        let schema = (kind.schema)().to_string();
+        let limits = format!("within {}s in a run and {}s in a plan", CHECK.as_secs(), CHECK_IN_PLAN.as_secs());
+        assert!(schema.contains(&limits), "{schema}");
     }
 }

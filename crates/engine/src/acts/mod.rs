@@ -8,7 +8,7 @@ pub(crate) use kubeadm_init::KubeadmInit;
 use crate::{
     Cluster, Facts, Look, PlanError, PlanKey, Wanted, World,
     fingerprint::{Parts, act_fingerprint},
-    phases,
+    ownership, phases,
 };
 use documents::v1alpha1::Repeat;
 use host::Inspect;
@@ -68,6 +68,7 @@ pub fn check_unfinished(
 
 /// The same for a run; gives the ids of which nothing is left any more.
 pub(crate) fn check_abandoned(look: &Look<'_>, given_up: &[String]) -> Result<Vec<String>, PlanError> {
+    ownership::check_records(look.host)?;
     let known = phases::act_ids(look.wanted);
     let mut undone = Vec::new();
     let is_asked_for = |id: &str| {

@@ -14,7 +14,7 @@ const UNSEEN: (&str, &str, &str) = ("CommandsConfig", "c", "{commands: [{name: a
 fn id(wanted: &Wanted) -> String {
     let mut host = fresh();
     run(Mode::Provision, wanted, &mut host).unwrap();
-    let journal = serde_json::to_value(&host.journal).unwrap();
+    let journal = serde_json::to_value(&host.journal().unwrap()).unwrap();
     journal["acts"].as_object().unwrap().keys().next().unwrap().clone()
 }
 
@@ -109,6 +109,32 @@ fn a_started_command_that_the_stream_no_longer_has_stops_the_run_before_any_chan
     assert!(run(Mode::Provision, &corrected, &mut before.clone()).is_ok());
     let longer = wanted(&[("CommandsConfig", "c", "{commands: [{name: ab, argv: ['true']}]}")]);
     assert!(run(Mode::Provision, &longer, &mut before.clone()).is_err());
+}
+
+#[test]
+fn a_journal_that_cannot_be_used_stops_plan_and_run_before_any_change() {
+    let wanted = wanted(&[UNSEEN, FORWARDING]);
+    let mut ran = fresh();
+    run(Mode::Provision, &wanted, &mut ran).unwrap();
+    let with_journal = |text: &str| {
+        let mut host = ran.clone();
+        host.files.insert("/var/lib/machineadm/journal.json".into(), file(text));
+        host
+    };
+    let nameless = Memory { machine_id: String::new(), ..ran.clone() };
+    for (mut host, reason) in [
+        (with_journal(""), "is damaged"),
+        (with_journal("{\"version\": 2}"), "has version 2"),
+        (nameless, "/etc/machine-id is missing"),
+    ] {
+        let before = host.clone();
+        for failure in
+            [look(Mode::Provision, &wanted, &host).unwrap_err(), run(Mode::Provision, &wanted, &mut host).unwrap_err()]
+        {
+            assert!(failure.cause.needs_operator() && failure.cause.to_string().contains(reason), "{failure:?}");
+        }
+        assert_eq!(host, before);
+    }
 }
 
 #[test]
@@ -254,6 +280,16 @@ fn a_check_that_hangs_fails_a_run_and_shows_as_not_checked_in_a_plan() {
 }
 
 #[test]
+fn an_unless_that_hangs_is_named_with_its_own_time_limit() {
+    let command = "{name: a, argv: [touch, /a], unless: hangs, timeout: 10m}";
+    let wanted = wanted(&[("CommandsConfig", "c", &format!("{{commands: [{command}]}}"))]);
+    let mut host = Memory { hanging: ["hangs".into()].into(), ..fresh() };
+    let cause = run(Mode::Provision, &wanted, &mut host).unwrap_err().cause.to_string();
+    assert!(cause.starts_with("unless of command \"c/a\" did not end within 60s; "), "{cause}");
+    assert!(cause.contains("the command's timeout does not change it"), "{cause}");
+}
+
+#[test]
 fn a_reboot_is_asked_for_until_the_machine_has_rebooted() {
     let wanted = wanted(&[("CommandsConfig", "c", "{commands: [{name: a, argv: ['true'], needsReboot: true}]}")]);
     let mut host = fresh();
@@ -263,7 +299,7 @@ fn a_reboot_is_asked_for_until_the_machine_has_rebooted() {
     assert_eq!(run(Mode::Provision, &wanted, &mut host).unwrap().reboot, None);
     host.files.insert("/run/reboot-required".into(), file(""));
     let reason = run(Mode::Provision, &wanted, &mut host).unwrap().reboot;
-    assert_eq!(reason.as_deref(), Some("/run/reboot-required says so"));
+    assert_eq!(reason.as_deref(), Some("/run/reboot-required exists"));
     let mut image = Memory { live: false, ..fresh() };
     assert_eq!(run(Mode::Provision, &wanted, &mut image).unwrap().reboot, None);
     assert!(!has(&image, "/run/machineadm/reboot-required"));
@@ -288,7 +324,7 @@ fn post_runs_nothing_for_its_effect() {
     let mut host = fresh();
     run(Mode::Post, &crate::support::everything(), &mut host).unwrap();
     assert!(host.log.iter().all(|entry| !entry.starts_with("run")), "{:?}", host.log);
-    let journal = serde_json::to_value(&host.journal).unwrap();
+    let journal = serde_json::to_value(&host.journal().unwrap()).unwrap();
     assert_eq!(journal["acts"], serde_json::json!({}));
 }
 

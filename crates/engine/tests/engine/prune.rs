@@ -212,6 +212,7 @@ fn a_damaged_record_stops_the_run_instead_of_being_overwritten() {
     host.files.insert("/var/lib/machineadm/ownership.json".into(), file("{"));
     let failure = run(Mode::Post, &wanted(&[MOTD]), &mut host).unwrap_err();
     assert!(failure.cause.to_string().contains("/var/lib/machineadm/ownership.json"), "{failure:?}");
+    assert!(failure.cause.needs_operator() && failure.at.to_string() == "start", "{failure:?}");
     assert_eq!(text_of(&host, "/var/lib/machineadm/ownership.json"), "{");
     assert!(!has(&host, "/etc/motd"));
 }

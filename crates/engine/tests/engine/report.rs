@@ -6,7 +6,7 @@ use jiff::{Timestamp, ToSpan};
 use machineadm_engine::{
     Done, Failure, Label, Line, Mode, Outcome, PlanError, PlanView, Prune, Redactor, Run, Step, Wanted, World,
     bootstrap,
-    outcome::{State, chain},
+    outcome::{State, cause, chain},
 };
 
 /// A run with its outcome; the clock moves on by a second with every event.
@@ -67,16 +67,26 @@ fn a_failure_says_where_why_and_what_the_program_printed() {
 }
 
 #[test]
-fn output_and_cause_are_redacted_and_only_the_end_of_an_output_is_stored() {
+fn output_is_redacted_and_stored_to_its_end_and_our_own_sentence_is_not_redacted() {
     let mut outcome = Outcome::begin("1", "m".into(), Mode::Provision, &wanted(&[FORWARDING]), Timestamp::UNIX_EPOCH);
     let lines: String = (0..30).map(|line| format!("line {line} s3cret-word\n")).collect();
-    let error =
-        host::Error::Program { program: "p".into(), how: "said s3cret-word".into(), output: Secret::new(lines) };
+    let error = host::Error::Program {
+        program: "/etc/passwd".into(),
+        how: ": no s3cret-word".into(),
+        output: Secret::new(lines),
+    };
     let failure = Failure::at(Label::added("start"), PlanError::Look(error));
     outcome.end(Err(&failure), &Redactor::new([&b"s3cret-word"[..]]), Timestamp::UNIX_EPOCH);
     let told = outcome.failure.unwrap();
     assert_eq!((told.output.len(), told.output[0].as_str()), (20, "line 10 [redacted]"));
-    assert_eq!((told.cause.as_str(), told.document), ("p said [redacted]", None));
+    assert_eq!((told.cause.as_str(), told.document), ("/etc/passwd : no s3cret-word", None));
+}
+
+#[test]
+fn what_an_api_server_answered_is_quoted_without_secrets() {
+    let error = PlanError::Unknown { act: "kubeadm init".into(), why: "the server answered 403: pw".into() };
+    let cause = cause(&error, &Redactor::new([&b"pw"[..]]));
+    assert!(cause.starts_with("kubeadm init was run") && cause.contains("answered 403: [redacted];"), "{cause}");
 }
 
 #[test]

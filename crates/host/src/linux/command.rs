@@ -1,4 +1,4 @@
-//! A program as a child under guard: its script is no argument, its output is kept to its end, its time is limited.
+//! A program as a child under guard: its script is no argument, the end of its output is stored, its time is limited.
 use super::{child, program, tail::Tail};
 use crate::{Call, Error, Program, Result};
 use rustix::{
@@ -52,7 +52,7 @@ impl Runner<'_> {
         judged(&program.name, self.ended(program)?)
     }
 
-    /// Runs a program of the system's own, whose output nobody needs.
+    /// Runs a program of the system's own, whose output is not needed.
     pub(super) fn quiet(&self, argv: &[&str]) -> Result<()> {
         let name = argv[0].to_owned();
         let call = Call::Argv(argv.iter().map(|&word| word.to_owned()).collect());
@@ -135,7 +135,7 @@ fn in_memory(name: &str, script: &Secret<String>) -> Result<File> {
 }
 
 fn timed_out(name: &str, within: Duration, output: Secret<String>) -> Error {
-    Error::Program { program: name.to_owned(), how: format!("did not end within {} s", within.as_secs()), output }
+    Error::Program { program: name.to_owned(), how: format!("did not end within {}s", within.as_secs()), output }
 }
 
 fn judged(name: &str, (status, output): (ExitStatus, Secret<String>)) -> Result<()> {

@@ -1,10 +1,14 @@
 //! Files: read whole, and written so that a power cut leaves the old or the new, never something between.
-use super::root::{Missing, Root, Spot};
+use super::{
+    attributes,
+    root::{Missing, Root, Spot},
+    trusted::{self, Care},
+};
 use crate::{Error, FileState, Result};
 use objects::hex;
 use rustix::{
     fd::OwnedFd,
-    fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, fstat, fsync, openat, renameat, unlinkat},
+    fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat, fsync, openat, renameat, unlinkat},
     io::Errno,
 };
 use secret::Secret;
@@ -18,33 +22,24 @@ use std::{
 
 /// Files larger than this are none that we manage.
 const LARGEST: u64 = 64 << 20;
+/// Mode of a file until its content is complete.
+const DRAFT: u32 = 0o600;
 /// Mode of directories made on the way.
 const DIRECTORY: u32 = 0o755;
 
 /// Reads a regular file.
 pub(super) fn read(root: &Root, path: &str) -> Result<Option<FileState>> {
-    let Some(Spot { dir, name, found: Some(found) }) = root.walk(path, Missing::Report)? else { return Ok(None) };
-    let is_regular = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    let refuse = |why: &str| Error::Refused { what: path.to_owned(), why: why.into() };
-    if !is_regular(&found) {
-        // Not even opened: with some devices that is an act of its own.
-        return Err(refuse("is not a regular file"));
-    }
-    // Not blocking, since meanwhile a FIFO may lie there.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match openat(&dir, &name, flags, Mode::empty()) {
-        Ok(file) => file,
-        Err(Errno::NOENT) => return Ok(None),
-        Err(errno) => return Err(Error::system(format!("read {path}"))(errno)),
-    };
-    let stat = fstat(&file).map_err(Error::system(format!("read {path}")))?;
-    if !is_regular(&stat) {
-        return Err(refuse("is not a regular file"));
-    }
+    let spot = root.walk(path, Missing::Report)?;
+    spot.map_or(Ok(None), |spot| read_at(root, &spot, path, Care::Reading))
+}
+
+/// Reads the regular file that a walk has found.
+pub(super) fn read_at(root: &Root, spot: &Spot, path: &str, care: Care) -> Result<Option<FileState>> {
+    let Some((file, stat)) = trusted::open(root, spot, path, care)? else { return Ok(None) };
     let mut contents = Vec::new();
-    File::from(file).take(LARGEST + 1).read_to_end(&mut contents).map_err(Error::io(format!("read {path}")))?;
+    file.take(LARGEST + 1).read_to_end(&mut contents).map_err(Error::io(format!("read {path}")))?;
     if contents.len() as u64 > LARGEST {
-        return Err(refuse("is larger than 64 MiB"));
+        return Err(Error::Refused { what: path.to_owned(), why: "is larger than 64 MiB".into() });
     }
     Ok(Some(FileState {
         contents: Secret::new(contents),
@@ -54,17 +49,19 @@ pub(super) fn read(root: &Root, path: &str) -> Result<Option<FileState>> {
     }))
 }
 
-/// Puts a file in its place: written beside it, made durable, then renamed over it.
+/// Replaces a file, or creates it: written beside it, made durable, then renamed over it. Extended attributes of a file
+/// that is replaced stay.
 ///
-/// The name beside it is always the same, so that what a cut run left is overwritten by the next.
+/// The name beside it is always the same, so that what an interrupted run left is overwritten by the next.
 pub(super) fn write(root: &Root, path: &str, file: &FileState) -> Result<()> {
     let spot = spot_for(root, path)?;
     let beside = draft_of(&spot.name);
     let doing = || format!("write {path}");
     remove_at(&spot.dir, &beside).map_err(Error::system(doing()))?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let new = openat(&spot.dir, &beside, flags, Mode::from_raw_mode(0o600)).map_err(Error::system(doing()))?;
-    let filled = fill(new, file, path).and_then(|()| {
+    let new = openat(&spot.dir, &beside, flags, Mode::from_raw_mode(DRAFT)).map_err(Error::system(doing()))?;
+    let filled = trusted::open(root, &spot, path, Care::Reading).and_then(|old| {
+        fill(new, old.as_ref().map(|(old, _)| old), file, path)?;
         renameat(&spot.dir, &beside, &spot.dir, &spot.name).map_err(Error::system(doing()))?;
         fsync(&spot.dir).map_err(Error::system(doing()))
     });
@@ -89,6 +86,16 @@ pub(super) fn remove_with_draft(root: &Root, path: &str) -> Result<()> {
     remove_at(&dir, &name).and_then(|()| fsync(&dir)).map_err(Error::system(doing()))
 }
 
+/// Removes the draft that an interrupted write of a file may have left beside it; the file itself stays.
+pub(super) fn remove_draft(root: &Root, path: &str) -> Result<()> {
+    // Where the path cannot be reached any more, no draft of ours is beside it.
+    let Ok(Some(Spot { dir, name, .. })) = root.walk(path, Missing::Report) else { return Ok(()) };
+    match unlinkat(&dir, draft_of(&name), AtFlags::empty()) {
+        Err(Errno::NOENT) => Ok(()),
+        removed => removed.and_then(|()| fsync(&dir)).map_err(Error::system(format!("clean up beside {path}"))),
+    }
+}
+
 /// The name under which a file is written before it is renamed into its place.
 fn draft_of(name: &OsStr) -> String {
     format!(".machineadm-{}", hex::encode(&Sha256::digest(name.as_bytes())[..8]))
@@ -104,7 +111,7 @@ pub(super) fn make_dir(root: &Root, path: &str, mode: u32) -> Result<()> {
 fn spot_for(root: &Root, path: &str) -> Result<Spot> {
     let spot = root.walk(path, Missing::Make(DIRECTORY))?;
     let refuse = |why: &str| Error::Refused { what: path.to_owned(), why: why.into() };
-    let spot = spot.ok_or_else(|| refuse("its directory vanished"))?;
+    let spot = spot.ok_or_else(|| refuse("its directory was deleted meanwhile"))?;
     match spot.found.map(|stat| FileType::from_raw_mode(stat.st_mode)) {
         None | Some(FileType::RegularFile) => Ok(spot),
         Some(FileType::Directory) => Err(refuse("is a directory")),
@@ -112,16 +119,21 @@ fn spot_for(root: &Root, path: &str) -> Result<Spot> {
     }
 }
 
-fn fill(new: OwnedFd, file: &FileState, path: &str) -> Result<()> {
+/// Fills a new file. It gets its content while nobody but its owner can read it, and its mode last: a change of owner
+/// clears the set-user-id bits, and the mode decides the mask of the ACL.
+fn fill(new: OwnedFd, old: Option<&File>, file: &FileState, path: &str) -> Result<()> {
     let doing = || format!("write {path}");
     let mut new = File::from(new);
-    new.write_all(file.contents.expose()).map_err(Error::io(doing()))?;
     let stat = fstat(&new).map_err(Error::system(doing()))?;
     if (stat.st_uid, stat.st_gid) != (file.uid, file.gid) {
         fchown(&new, Some(Uid::from_raw(file.uid)), Some(Gid::from_raw(file.gid)))
-            .map_err(Error::system(format!("give {path} to its owner")))?;
+            .map_err(Error::system(format!("change the owner of {path}")))?;
     }
-    // After the owner, since a change of owner clears the set-user-id bits.
+    if let Some(old) = old {
+        attributes::copy(old, &new, path)?;
+        fchmod(&new, Mode::from_raw_mode(DRAFT)).map_err(Error::system(doing()))?;
+    }
+    new.write_all(file.contents.expose()).map_err(Error::io(doing()))?;
     fchmod(&new, Mode::from_raw_mode(file.mode)).map_err(Error::system(doing()))?;
     fsync(&new).map_err(Error::system(doing()))
 }

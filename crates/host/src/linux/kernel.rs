@@ -31,11 +31,12 @@ pub(super) fn set_sysctl(key: &str, path: &str, value: &str) -> Result<()> {
     })?;
     match sysctl(path)? {
         Some(now) if now == folded(value) => Ok(()),
-        Some(now) => Err(unfit(
-            format!("did not take: the kernel keeps {now} instead of {value}"),
-            "ask for a value that the kernel accepts",
+        // Without the values: the document may have come encrypted.
+        Some(_) => Err(unfit(
+            "did not take: the kernel reports another value after the write".into(),
+            "use a value that the kernel accepts",
         )),
-        None => Err(unfit("vanished while it was set".into(), "run again")),
+        None => Err(unfit("was removed from the kernel while it was set".into(), "run again")),
     }
 }
 

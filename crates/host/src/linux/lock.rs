@@ -1,8 +1,8 @@
-//! One run at a time, and a second one is told who holds the machine.
+//! One run at a time: the lock file, which names the process that holds it.
 use super::root::{Missing, Root, Spot};
 use crate::{Error, Result, contract};
 use rustix::{
-    fs::{FlockOperation, Mode, OFlags, flock, openat},
+    fs::{FileType, FlockOperation, Mode, OFlags, Stat, flock, fstat, openat},
     io::Errno,
 };
 use std::{
@@ -16,11 +16,14 @@ use std::{
 const PATIENCE: Duration = Duration::from_millis(500);
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
+/// How much of a holder's text is read, in bytes.
+const LONGEST_HOLDER: u64 = 512;
+
 /// Held for as long as it lives.
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "the open file is the lock")] File);
 
-/// Somebody else's run.
+/// The run of another process, as its lock file names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder(pub String);
 
@@ -52,26 +55,46 @@ pub(super) fn holder(root: &Root) -> Result<Option<Holder>> {
     }
 }
 
+/// Opens the lock file itself, never what a link points to: its text is replaced by whoever takes the lock.
 fn open(root: &Root, missing: Missing) -> Result<Option<File>> {
-    let Some(Spot { dir, name, found }) = root.walk(contract::LOCK, missing)? else { return Ok(None) };
-    let create = match missing {
-        Missing::Make(_) => OFlags::CREATE,
-        Missing::Report if found.is_none() => return Ok(None),
-        Missing::Report => OFlags::empty(),
+    let Some(Spot { dir, name, found }) = root.walk_unfollowed(contract::LOCK, missing)? else { return Ok(None) };
+    let create = match (missing, &found) {
+        (Missing::Make(_), _) => OFlags::CREATE,
+        (Missing::Report, None) => return Ok(None),
+        (Missing::Report, Some(_)) => OFlags::empty(),
     };
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | create;
+    // Before it is opened, since opening a device can have an effect; and again afterwards, since it may have changed.
+    found.as_ref().map_or(Ok(()), |stat| check(root, stat))?;
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | create;
     let file = openat(&dir, &name, flags, Mode::from_raw_mode(0o600));
-    file.map(|file| Some(file.into())).map_err(Error::system(format!("open {}", contract::LOCK)))
+    let file = file.map_err(Error::system(format!("open {}", contract::LOCK)))?;
+    check(root, &fstat(&file).map_err(Error::system(format!("open {}", contract::LOCK)))?)?;
+    Ok(Some(file.into()))
 }
 
+/// A lock file that machineadm created: regular, under one name, owned by root or by the user who runs machineadm.
+fn check(root: &Root, stat: &Stat) -> Result<()> {
+    let why = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Symlink => "is a symbolic link",
+        FileType::RegularFile if stat.st_nlink > 1 => "has a second name (hard link)",
+        FileType::RegularFile if !root.trusts(stat.st_uid) => "is owned by another user",
+        FileType::RegularFile => return Ok(()),
+        _ => "is not a regular file",
+    };
+    let advice = format!("find out who created {0}, then delete it: rm {0}", contract::LOCK);
+    Err(Error::Unfit { what: contract::LOCK.into(), why: why.into(), advice })
+}
+
+/// Who holds it, in one line: another process has written the text, so that its length and characters are limited.
 fn read(file: &mut File) -> Result<String> {
-    let mut who = String::new();
+    let mut who = Vec::new();
     file.rewind()
-        .and_then(|()| file.read_to_string(&mut who))
+        .and_then(|()| file.take(LONGEST_HOLDER).read_to_end(&mut who))
         .map_err(Error::io(format!("read {}", contract::LOCK)))?;
+    let who: String = String::from_utf8_lossy(&who).chars().filter(|character| !character.is_control()).collect();
     Ok(if who.is_empty() { "another run that is just starting".into() } else { who })
 }
 
 fn vanished() -> Error {
-    Error::Refused { what: contract::LOCK.into(), why: "its directory vanished".into() }
+    Error::Refused { what: contract::LOCK.into(), why: "its directory was deleted meanwhile".into() }
 }

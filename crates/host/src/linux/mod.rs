@@ -1,5 +1,6 @@
 //! A Linux machine: the running system, or the tree of one that does not run yet (`--root DIR`).
 mod accounts;
+mod attributes;
 pub mod child;
 mod command;
 mod entropy;
@@ -15,6 +16,7 @@ mod state;
 mod systemd;
 mod tail;
 mod trust;
+mod trusted;
 
 pub use entropy::{entropy, fresh_bytes};
 pub use inherited::Inherited;
@@ -41,6 +43,9 @@ pub fn prepare_process() -> std::io::Result<()> {
     child::no_core_dumps()
 }
 
+/// What systemd has in `/etc/machine-id` of an image until its first boot; see machine-id(5).
+const UNINITIALIZED: &str = "uninitialized";
+
 /// Gets each line that a command prints.
 pub type Echo = Box<dyn Fn(&str)>;
 
@@ -51,7 +56,6 @@ pub struct Linux {
     itself: PathBuf,
     echo: Echo,
     machine_id: String,
-    journal: Journal,
 }
 
 impl fmt::Debug for Linux {
@@ -65,10 +69,8 @@ impl Linux {
     pub fn new(path: &Path, itself: PathBuf, echo: Echo) -> Result<Self> {
         let path = path.canonicalize().map_err(Error::io(format!("open the directory {}", path.display())))?;
         let root = Root::open(&path)?;
-        let machine_id = text(&root, "/etc/machine-id")?;
-        let kept = files::read(&root, contract::JOURNAL)?;
-        let journal = Journal::read(kept.as_ref().map_or(&[], |file| file.contents.expose()), &machine_id);
-        Ok(Self { root: Rc::new(root), path, itself, echo, machine_id, journal })
+        let machine_id = Some(text(&root, "/etc/machine-id")?).filter(|id| id != UNINITIALIZED).unwrap_or_default();
+        Ok(Self { root: Rc::new(root), path, itself, echo, machine_id })
     }
 
     /// The machine's own identity, empty where it has none yet.
@@ -113,6 +115,12 @@ impl Linux {
         State(Rc::clone(&self.root))
     }
 
+    /// Read anew each time: a command that needs no journal then does not fail because of it.
+    fn journal(&self) -> Result<Journal> {
+        let stored = self.file(contract::JOURNAL)?;
+        Journal::read(stored.as_ref().map(|file| file.contents.expose().as_slice()), &self.machine_id)
+    }
+
     /// Makes durable what a program of somebody else's wrote, before anything of ours says that it is done.
     ///
     /// A root that does not run is one file system to us; the running system may have any number of them.
@@ -139,7 +147,7 @@ impl Inspect for Linux {
         self.path == Path::new("/")
     }
     fn file(&self, path: &str) -> Result<Option<FileState>> {
-        files::read(&self.root, path)
+        if state::is_own(path) { state::read(&self.root, path) } else { files::read(&self.root, path) }
     }
     fn exists(&self, path: &str) -> Result<bool> {
         Ok(self.root.walk(path, root::Missing::Report)?.is_some_and(|spot| spot.found.is_some()))
@@ -178,10 +186,10 @@ impl Inspect for Linux {
         self.runner().succeeds(program)
     }
     fn progress(&self, act: &str) -> Result<Progress> {
-        Ok(self.journal.progress(act))
+        Ok(self.journal()?.progress(act))
     }
     fn unfinished(&self) -> Result<Vec<String>> {
-        Ok(self.journal.unfinished())
+        Ok(self.journal()?.unfinished())
     }
 }
 
@@ -208,11 +216,16 @@ impl Host for Linux {
         self.settle()
     }
     fn note(&mut self, act: &str, progress: Progress) -> Result<()> {
-        self.journal.note(act, progress);
-        self.state().write(contract::JOURNAL, &self.journal.bytes(), 0o600)
+        let mut journal = self.journal()?;
+        journal.note(act, progress);
+        self.state().write(contract::JOURNAL, &journal.bytes(), 0o600)
     }
     fn remove_leftovers(&mut self) -> Result<()> {
         contract::SECRET_FILES.iter().try_for_each(|path| files::remove_with_draft(&self.root, path))
+    }
+    fn remove_drafts(&mut self, paths: &[String]) -> Result<()> {
+        let own = contract::WRITTEN_FILES.iter().copied();
+        own.chain(paths.iter().map(String::as_str)).try_for_each(|path| files::remove_draft(&self.root, path))
     }
     fn wait_active(&mut self, service: &str, within: Duration) -> Result<()> {
         systemd::wait_active(service, within)

@@ -39,6 +39,15 @@ pub(crate) enum Missing {
     Make(u32),
 }
 
+/// What to do about a link at the end of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LastLink {
+    /// Go where it points.
+    Followed,
+    /// Report the link.
+    Found,
+}
+
 impl Root {
     /// Opens a root.
     pub(crate) fn open(path: &Path) -> Result<Self> {
@@ -64,6 +73,15 @@ impl Root {
 
     /// Walks to a path's last component, following links; `None` when a directory on the way is missing.
     pub(crate) fn walk(&self, path: &str, missing: Missing) -> Result<Option<Spot>> {
+        self.walk_to(path, missing, LastLink::Followed)
+    }
+
+    /// The same, but a link that is the last component itself is what is found.
+    pub(crate) fn walk_unfollowed(&self, path: &str, missing: Missing) -> Result<Option<Spot>> {
+        self.walk_to(path, missing, LastLink::Found)
+    }
+
+    fn walk_to(&self, path: &str, missing: Missing, last: LastLink) -> Result<Option<Spot>> {
         let refuse = |why: &str| Error::Refused { what: path.to_owned(), why: why.to_owned() };
         let fail = |errno| Error::system(format!("reach {path}"))(errno);
         let mut ahead: VecDeque<OsString> = components(Path::new(path));
@@ -95,7 +113,7 @@ impl Root {
             };
             let stat = fstat(&found).map_err(fail)?;
             match FileType::from_raw_mode(stat.st_mode) {
-                FileType::Symlink => {
+                FileType::Symlink if !(ahead.is_empty() && last == LastLink::Found) => {
                     let around = fstat(dir).map_err(fail)?;
                     let sticky = around.st_mode & 0o1000 != 0 && self.trusts(around.st_uid);
                     if self.others_write(&around) && !(sticky && self.trusts(stat.st_uid)) {
@@ -133,7 +151,8 @@ fn make_dir(parent: &OwnedFd, name: &OsString, mode: u32) -> rustix::io::Result<
     }
 }
 
-fn open_dir(parent: impl AsFd, name: &OsString) -> rustix::io::Result<OwnedFd> {
+/// Opens a directory; a link is none.
+pub(super) fn open_dir(parent: impl AsFd, name: &OsString) -> rustix::io::Result<OwnedFd> {
     openat(parent, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 

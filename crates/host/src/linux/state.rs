@@ -1,19 +1,95 @@
 //! Files of our own: results, records and marks, where the contract says.
 use super::{
     files,
-    root::{Missing, Root},
+    root::{Missing, Root, Spot, open_dir},
+    trusted::{self, Care},
 };
 use crate::{Error, FileState, Result, contract};
-use rustix::fs::{Access, AtFlags, accessat};
+use rustix::{
+    fd::OwnedFd,
+    fs::{Access, AtFlags, Dir, Mode, accessat, fchmod, fstat},
+};
 use secret::Secret;
 use std::{path::Path, rc::Rc};
 
-/// Keeps files of our own on a machine; it may be used while an act runs.
+/// The mode of the state directory.
+const STATE_DIR_MODE: u32 = 0o700;
+/// The files of the state directory that a later run acts on.
+const ACTED_ON: [&str; 6] = [
+    contract::CONFIGURATION,
+    contract::FETCHED,
+    contract::JOURNAL,
+    contract::OWNERSHIP,
+    contract::CLUSTER_INFO,
+    contract::PLAN_KEY,
+];
+/// Directories below it, all of whose files a later run acts on.
+const DIRECTORIES: [&str; 2] = [contract::SERVICES_DIR, contract::PREVIOUS_DIR];
+
+/// Files of our own on a machine; they may be written while an act runs.
 #[derive(Debug)]
 pub struct State(pub(super) Rc<Root>);
 
 impl State {
-    /// Keeps bytes.
+    /// Refuses a state directory that another user owns, and every file in it that another user could have written: a
+    /// run would do what that user wants. Changes nothing.
+    pub fn check(&self) -> Result<()> {
+        if self.directory()?.is_none() {
+            return Ok(());
+        }
+        ACTED_ON.iter().try_for_each(|path| self.check_file(path))?;
+        for path in DIRECTORIES {
+            let Some(directory) = self.directory_at(path, Care::Applying)? else { continue };
+            let doing = || format!("list {path}");
+            for entry in Dir::read_from(&directory).map_err(Error::system(doing()))? {
+                let name = entry.map_err(Error::system(doing()))?.file_name().to_string_lossy().into_owned();
+                if ![".", ".."].contains(&name.as_str()) {
+                    self.check_file(&format!("{path}/{name}"))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the state directory the mode of the contract, where it has another, then checks what is in it.
+    pub fn restore(&self) -> Result<()> {
+        if let Some(directory) = self.directory()? {
+            let doing = || format!("set the mode of {}", contract::STATE_DIR);
+            let stat = fstat(&directory).map_err(Error::system(doing()))?;
+            if stat.st_mode & 0o7777 != STATE_DIR_MODE {
+                fchmod(&directory, Mode::from_raw_mode(STATE_DIR_MODE)).map_err(Error::system(doing()))?;
+            }
+        }
+        self.check()
+    }
+
+    /// The state directory, whatever its mode.
+    fn directory(&self) -> Result<Option<OwnedFd>> {
+        let Some(directory) = self.directory_at(contract::STATE_DIR, Care::Reading)? else { return Ok(None) };
+        let mut stat = fstat(&directory).map_err(Error::system(format!("open {}", contract::STATE_DIR)))?;
+        // Its owner alone decides: the mode is restored.
+        stat.st_mode &= !0o022;
+        trusted::check_access(&self.0, &stat, contract::STATE_DIR, Care::Applying)?;
+        Ok(Some(directory))
+    }
+
+    fn directory_at(&self, path: &str, care: Care) -> Result<Option<OwnedFd>> {
+        let Some(Spot { dir, name, found: Some(_) }) = self.0.walk(path, Missing::Report)? else { return Ok(None) };
+        let doing = || format!("open the directory {path}");
+        let directory = open_dir(&dir, &name).map_err(Error::system(doing()))?;
+        let stat = fstat(&directory).map_err(Error::system(doing()))?;
+        trusted::check_access(&self.0, &stat, path, care)?;
+        Ok(Some(directory))
+    }
+
+    fn check_file(&self, path: &str) -> Result<()> {
+        match self.0.walk_unfollowed(path, Missing::Report)? {
+            Some(spot) => trusted::open(&self.0, &spot, path, Care::Applying).map(drop).map_err(untrusted),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes a file.
     pub fn write(&self, path: &str, bytes: &[u8], mode: u32) -> Result<()> {
         make_state_dir(&self.0, path)?;
         let (uid, gid) = our_owner();
@@ -39,10 +115,34 @@ impl State {
     }
 }
 
+/// Whether a path is that of a file of our own that survives a reboot.
+pub(super) fn is_own(path: &str) -> bool {
+    path.strip_prefix(contract::STATE_DIR).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Reads a file of our own back, under the rules of a file that the command line names, and not through a link.
+pub(super) fn read(root: &Root, path: &str) -> Result<Option<FileState>> {
+    match root.walk_unfollowed(path, Missing::Report)? {
+        Some(spot) => files::read_at(root, &spot, path, Care::Applying).map_err(untrusted),
+        None => Ok(None),
+    }
+}
+
+/// What is no regular file here, machineadm did not create.
+fn untrusted(error: Error) -> Error {
+    match error {
+        Error::Refused { what, why } => {
+            let advice = format!("find out who created it, then delete it: rm {what}");
+            Error::Untrusted { what, why, advice }
+        }
+        error => error,
+    }
+}
+
 /// The directory of our own state is root's alone, whoever writes into it first.
 pub(super) fn make_state_dir(root: &Root, path: &str) -> Result<()> {
     match path.starts_with(contract::STATE_DIR) {
-        true => files::make_dir(root, contract::STATE_DIR, 0o700),
+        true => files::make_dir(root, contract::STATE_DIR, STATE_DIR_MODE),
         false => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! Services through systemd, when it runs; and what each had read when it started.
 use super::{Linux, files, program};
-use crate::{Error, Result, Service, contract};
+use crate::{Error, Inspect, Result, Service, contract};
 use objects::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -89,7 +89,7 @@ pub(super) fn restart(host: &Linux, name: &str, reads: &[String]) -> Result<()> 
             return Err(Error::Unfit {
                 what: format!("service {name}"),
                 why: "systemd knows no such unit".into(),
-                advice: "install it, or take it out of the configuration, then run again".into(),
+                advice: "install it, or remove it from the configuration, then run again".into(),
             });
         }
         Service::Inactive => {}
@@ -115,7 +115,7 @@ pub(super) fn wait_active(name: &str, within: Duration) -> Result<()> {
         if Instant::now() >= deadline {
             return Err(Error::Unfit {
                 what: format!("service {name}"),
-                why: format!("did not come up within {} s", within.as_secs()),
+                why: format!("did not start within {}s", within.as_secs()),
                 advice: format!("see why with: journalctl -u {name}"),
             });
         }
@@ -130,7 +130,7 @@ fn record_path(name: &str) -> String {
 
 /// What can't be read as a record says nothing: the service is then restarted once more.
 fn record(host: &Linux, name: &str) -> Result<Record> {
-    let stored = files::read(&host.root, &record_path(name))?;
+    let stored = host.file(&record_path(name))?;
     Ok(stored.and_then(|file| serde_json::from_slice(file.contents.expose()).ok()).unwrap_or_default())
 }
 

@@ -8,10 +8,7 @@ use crate::{
     provider::Waiting,
 };
 use documents::Source;
-use engine::{
-    Mode, Prune, Wanted, makes_node,
-    outcome::{CONFIGURATION, chain},
-};
+use engine::{Mode, Prune, Wanted, makes_node, outcome::CONFIGURATION};
 use host::{
     FileState, Host, Inspect, Linux, Progress,
     contract::{self, Exit},
@@ -27,12 +24,13 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
     let run = Run { mode: mode.into(), prune, output: asked.output, started: Timestamp::now(), root };
     let sources = match asked.files.is_empty() {
         false => sources(&asked.files, Care::Applying).map_err(|error| marked_if_idle(error, run.mode, &seen))?,
-        true => kept(run.mode, &seen)?,
+        true => saved(run.mode, &seen)?,
     };
     let text = documents::joined(&sources);
     let given = given(sources).map_err(|error| marked_if_idle(error, run.mode, &seen))?;
-    let _lock = lock(&seen, "machineadm bootstrap")?;
+    let _lock = lock(&seen, "machineadm bootstrap").map_err(|error| marked_if_idle(error, run.mode, &seen))?;
     seen.remove_leftovers()?;
+    engine::check_records(&seen)?;
     let begun = run.begun(&seen);
     let early = (run.mode == Mode::Provision).then(|| Early::keep(&seen, &text, &begun)).transpose()?;
     let undo = |early: Option<Early>, error: CommandError| {
@@ -56,7 +54,7 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
     };
     let mut linux = machine_for(&configuration, root)?;
     if let Err(cause) = engine::check_unfinished(&configuration.wanted, &abandoned, &linux, &ApiServers) {
-        return undo(early, CommandError::manual_action(chain(&cause)));
+        return undo(early, CommandError::from(&cause));
     }
     abandoned.iter().try_for_each(|id| linux.note(id, Progress::New))?;
     run.go(&configuration, None, &mut linux)
@@ -153,14 +151,16 @@ impl Early {
 }
 
 /// The configuration of a run that was interrupted, which only mode provision saves.
-fn kept(mode: Mode, linux: &Linux) -> Result<Vec<Source>, CommandError> {
+fn saved(mode: Mode, linux: &Linux) -> Result<Vec<Source>, CommandError> {
     if mode != Mode::Provision {
         return Err(CommandError::usage(format!(
             "--mode {} needs -f FILE: only provision saves its configuration",
             mode.name()
         )));
     }
-    match linux.file(contract::CONFIGURATION)? {
+    let refused = |error: host::Error| marked_if_idle(error.into(), mode, linux);
+    linux.state().restore().map_err(refused)?;
+    match linux.file(contract::CONFIGURATION).map_err(refused)? {
         Some(file) => {
             let bytes = Zeroizing::new(file.contents.expose().clone());
             Ok(vec![Source { name: contract::CONFIGURATION.into(), bytes }])

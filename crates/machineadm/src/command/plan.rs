@@ -11,7 +11,7 @@ use crate::{
     show,
 };
 use engine::{
-    Ask, Checks, Failure, PlanView, Preview, Prune, Reviewed, ReviewedPlan, SavedPlan, outcome::chain, preview,
+    Ask, Checks, Failure, PlanView, Preview, Prune, Reviewed, ReviewedPlan, SavedPlan, outcome::cause, preview,
 };
 use host::{Linux, contract::Exit, linux::input::Care};
 use objects::shell;
@@ -91,7 +91,7 @@ pub(super) fn look_again(
 fn look(ask: &Ask<'_>, configuration: &Configuration, linux: &Linux) -> Result<Preview, CommandError> {
     preview(ask, linux, &ApiServers).map_err(|Failure { at, cause: error, .. }| {
         let advice = if let engine::PlanError::Look(error) = &*error { error.advice() } else { None };
-        let text = configuration.redactor.redact(&format!("{at}: {}", chain(&error)));
+        let text = format!("{at}: {}", cause(&error, &configuration.redactor));
         let exit = if error.needs_operator() { Exit::Person } else { Exit::Failed };
         CommandError::new(exit, text).with_remedies(advice)
     })

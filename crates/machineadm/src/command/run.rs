@@ -2,7 +2,7 @@
 use crate::{
     api_servers::ApiServers,
     cli::Output,
-    command_error::{CommandError, all_succeeded},
+    command_error::{self, CommandError, all_succeeded},
     context::{Configuration, Unusable, machine},
     interrupt,
     show::{
@@ -38,13 +38,34 @@ pub(super) struct Run<'a> {
     pub(super) root: &'a Path,
 }
 
-/// Locks the machine, or says who has it.
+/// What the machine was before a run.
+#[derive(Clone, Copy)]
+enum Before {
+    /// An earlier run in mode provision had succeeded.
+    Node,
+    /// None had.
+    NoNode,
+}
+
+impl Before {
+    /// By the mark that survives a reboot, which a run writes at its end.
+    fn this_run(linux: &Linux) -> Self {
+        match linux.file(contract::SUCCESS_KEPT) {
+            Ok(Some(_)) => Self::Node,
+            Ok(None) | Err(_) => Self::NoNode,
+        }
+    }
+}
+
+/// Locks the machine, or reports who holds it; then no other user has access to its state directory.
 pub(super) fn lock(linux: &Linux, command: &str) -> Result<Lock, CommandError> {
     let who = format!("{command}, process {}, since {:.0}", std::process::id(), Timestamp::now());
-    linux.lock(&who)?.map_err(|holder| {
+    let lock = linux.lock(&who)?.map_err(|holder| {
         CommandError::new(Exit::Locked, format!("a run is in progress: {}", one_line(&holder.0)))
-            .with_remedy("wait until it has ended")
-    })
+            .with_remedy("wait until that run has ended")
+    })?;
+    linux.state().restore()?;
+    Ok(lock)
 }
 
 /// The machine for one run, whose caller holds the lock; what its commands print is shown without secrets.
@@ -108,7 +129,7 @@ impl Run<'_> {
         Outcome::begin(env!("CARGO_PKG_VERSION"), linux.name(), self.mode, wanted, self.started)
     }
 
-    /// Keeps and tells how it ended.
+    /// Saves and reports how it ended.
     fn end(
         &self,
         linux: &Linux,
@@ -117,12 +138,13 @@ impl Run<'_> {
         redactor: &Redactor,
     ) -> Result<Exit, CommandError> {
         outcome.end(ended.as_ref(), redactor, Timestamp::now());
-        let (ended, kept) = match (ended, self.conclude(linux, &outcome)) {
-            // All is done, but nobody could tell after a reboot: that is no success, and must not look like one.
+        let before = Before::this_run(linux);
+        let (ended, kept) = match (ended, self.conclude(linux, &outcome, before)) {
+            // All is done, but after a reboot nothing would show it: that is no success.
             (Ok(_), Err(error)) => {
                 let ended = Err(failed_at(END, error));
                 outcome.end(ended.as_ref(), redactor, Timestamp::now());
-                (ended, self.conclude(linux, &outcome))
+                (ended, self.conclude(linux, &outcome, before))
             }
             both => both,
         };
@@ -175,7 +197,7 @@ impl Run<'_> {
     }
 
     /// The outcome, and the marks that Cluster API's providers poll.
-    fn conclude(&self, linux: &Linux, outcome: &Outcome) -> host::Result<()> {
+    fn conclude(&self, linux: &Linux, outcome: &Outcome, before: Before) -> host::Result<()> {
         let state = linux.state();
         let kept = state.write(contract::OUTCOME, &outcome.bytes(), 0o600);
         if kept.is_err() {
@@ -187,17 +209,23 @@ impl Run<'_> {
         if self.mode != Mode::Provision {
             return kept;
         }
-        match &outcome.failure {
-            None => {
+        match (&outcome.failure, before) {
+            (None, _) => {
                 kept?;
                 state.write(contract::SUCCESS_KEPT, b"success\n", 0o644)?;
                 state.write(contract::SUCCESS, b"success\n", 0o644)?;
                 state.remove(contract::FETCHED)?;
                 state.remove(contract::CONFIGURATION)
             }
-            // It is a node already, and nothing of it was touched.
-            Some(failure) if failure.phase == CONFIGURATION && linux.file(contract::SUCCESS_KEPT)?.is_some() => kept,
-            Some(failure) => {
+            // The run has changed nothing.
+            (Some(failure), Before::Node) if failure.phase == CONFIGURATION => kept,
+            // The marks record that the machine became a node, which a later run does not undo: without them its unit
+            // would start again at the next boot.
+            (Some(failure), Before::Node) => {
+                write_failure(linux, &failure.phase, &failure.cause)?;
+                kept
+            }
+            (Some(failure), Before::NoNode) => {
                 write_failure(linux, &failure.phase, &failure.cause)?;
                 state.remove(contract::SUCCESS)?;
                 kept.and_then(|()| state.remove(contract::SUCCESS_KEPT))
@@ -246,8 +274,11 @@ fn exit_of(ended: &Result<Done, Failure>) -> Exit {
     match ended {
         Ok(Done { reboot: None }) => Exit::Done,
         Ok(Done { reboot: Some(_) }) => Exit::Reboot,
-        Err(failure) if failure.cause.needs_operator() => Exit::Person,
-        Err(_) => Exit::Failed,
+        Err(failure) => match command_error::exit_of(&failure.cause) {
+            // That code promises that nothing was changed.
+            Exit::Input => Exit::Failed,
+            exit => exit,
+        },
     }
 }
 

@@ -8,7 +8,10 @@ use crate::{
         status::{Now, Reading, text},
     },
 };
-use engine::{Outcome, outcome::State};
+use engine::{
+    Outcome,
+    outcome::{OutcomeError, State, chain},
+};
 use host::{
     Inspect, Linux,
     contract::{self, Exit},
@@ -19,7 +22,7 @@ use std::path::Path;
 pub(crate) fn run(asked: &Status, root: &Path) -> Result<Exit, CommandError> {
     let linux = silent_machine(root)?;
     let Some((outcome, place)) = latest(&linux)? else {
-        let text = "machineadm has not run here yet. To see what it would do: machineadm plan -f FILE\n";
+        let text = "machineadm has not run on this machine yet. To see what it would do: machineadm plan -f FILE\n";
         return Err(CommandError::report(Exit::Failed, text));
     };
     let now = linux.lock_holder()?.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
@@ -36,13 +39,29 @@ pub(crate) fn run(asked: &Status, root: &Path) -> Result<Exit, CommandError> {
     })
 }
 
-/// The newer of the two places where an outcome may be; what can't be read counts as absent.
-fn latest(linux: &Linux) -> host::Result<Option<(Outcome, &'static str)>> {
+/// The newer of the two files that may hold an outcome. One that cannot be read is an error: it may be the newer one.
+fn latest(linux: &Linux) -> Result<Option<(Outcome, &'static str)>, CommandError> {
     let mut found: Vec<(Outcome, &'static str)> = Vec::new();
     for path in [contract::OUTCOME, contract::OUTCOME_FALLBACK] {
-        let file = linux.file(path)?;
-        let outcome = file.and_then(|file| serde_json::from_slice(file.contents.expose()).ok());
-        found.extend(outcome.map(|outcome| (outcome, path)));
+        let Some(file) = linux.file(path).map_err(|error| unreadable(path, &error, error.advice()))? else { continue };
+        let outcome = Outcome::read(file.contents.expose());
+        found.push((outcome.map_err(|error| unreadable(path, &error, remedy(&error)))?, path));
     }
     Ok(found.into_iter().max_by_key(|(outcome, _): &(Outcome, _)| outcome.started))
+}
+
+fn unreadable(path: &str, error: &dyn std::error::Error, remedy: Option<String>) -> CommandError {
+    let text = format!("cannot read the outcome of the last run, {path}: {}", chain(error));
+    CommandError::failed(text).with_remedies(remedy)
+}
+
+fn remedy(error: &OutcomeError) -> Option<String> {
+    Some(match error {
+        OutcomeError::Damaged(_) => "run machineadm bootstrap or apply, which replaces the file; the log of the last \
+                                     run may be in: journalctl -u machineadm"
+            .into(),
+        OutcomeError::OtherVersion { .. } => {
+            "use the machineadm that wrote the file, or run machineadm bootstrap or apply, which replaces it".into()
+        }
+    })
 }
