@@ -48,7 +48,9 @@ impl Unusable {
         let (exit, why) = match fetched.despite() {
             _ if read.report.is_unavailable() => (Exit::Failed, cause),
             // What is wrong is what was kept, and there is no other.
-            Some(despite) => (Exit::Failed, format!("{despite}; what the run before had fetched is no help: {cause}")),
+            Some(despite) => {
+                (Exit::Failed, format!("{despite}; what the previous run had fetched cannot be used either: {cause}"))
+            }
             None => (Exit::Input, cause),
         };
         Self { exit, why, read, fetched }
@@ -145,9 +147,9 @@ pub(crate) fn silent_machine(root: &Path) -> Result<Linux, CommandError> {
 /// The machine below a root; commands that it runs are echoed line by line.
 pub(crate) fn machine(root: &Path, echo: Echo) -> Result<Linux, CommandError> {
     if !root.is_dir() {
-        return Err(CommandError::invalid(format!("--root {}: there is no such directory", root.display())));
+        return Err(CommandError::invalid(format!("--root {}: the directory does not exist", root.display())));
     }
-    let unknown = |error| CommandError::failed(format!("cannot find its own program: {error}"));
+    let unknown = |error| CommandError::failed(format!("cannot find the machineadm program itself: {error}"));
     let itself = std::env::current_exe().map_err(unknown)?;
     Ok(Linux::new(root, itself, echo)?)
 }

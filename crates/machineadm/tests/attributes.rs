@@ -9,8 +9,13 @@ use rustix::{
     fs::{XattrFlags, getxattr, setxattr},
     io::Errno,
 };
-use std::{fs, path::Path};
-use support::{binary, documents::document};
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::{PermissionsExt, chown},
+    path::Path,
+    process::Command,
+};
+use support::{binary, documents::document, ran::Ran};
 use tempfile::TempDir;
 
 const NOTE: &str = "user.note";
@@ -47,7 +52,7 @@ fn get(path: &Path, name: &str) -> Option<Vec<u8>> {
 /// A root with a file that has all of these, on the first file system that has them.
 fn machine() -> TempDir {
     let mut tried = Vec::new();
-    for dir in [env!("CARGO_TARGET_TMPDIR"), "/var/tmp", "/tmp", "/dev/shm"] {
+    for dir in ["/var/tmp", "/tmp", "/dev/shm", env!("CARGO_TARGET_TMPDIR")] {
         let root = tempfile::tempdir_in(dir).expect("a directory can be made");
         let file = root.path().join("etc/motd");
         fs::create_dir(root.path().join("etc")).expect("a directory can be made");
@@ -104,4 +109,28 @@ fn a_replaced_file_without_acl_does_not_inherit_one_from_its_directory() {
     set(&root.path().join("etc"), "system.posix_acl_default", &acl(6)).unwrap();
     bootstrap(root.path(), "{path: /etc/motd, content: new}");
     assert_eq!(get(&file, ACL), None);
+}
+
+#[test]
+fn an_attribute_that_cannot_be_copied_is_named_and_the_file_stays() {
+    const NOBODY: u32 = 65534;
+    let root = machine();
+    let file = root.path().join("etc/motd");
+    // Every user can read it, and only an administrator can set it.
+    set(&file, "security.machineadm-test", b"x").unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_machineadm"), root.path().join("machineadm")).unwrap();
+    let configuration = root.path().join("node.yaml");
+    fs::write(&configuration, document("FilesConfig", "{files: [{path: /etc/motd, content: new}]}")).unwrap();
+    for path in ["", "etc", "etc/motd", "node.yaml"] {
+        chown(root.path().join(path), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    fs::set_permissions(root.path(), Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new("setpriv");
+    command.args([format!("--reuid={NOBODY}"), format!("--regid={NOBODY}"), "--clear-groups".to_owned()]);
+    command.arg(root.path().join("machineadm")).arg("--root").arg(root.path()).args(["bootstrap", "-f"]);
+    let ran = Ran::of(command.arg(&configuration).output().expect("setpriv is missing: run scripts/setup"));
+    assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("cannot copy the extended attribute security.machineadm-test"), "{}", ran.stderr);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+    assert_eq!(fs::read_dir(root.path().join("etc")).unwrap().count(), 1, "no draft is left");
 }

@@ -84,8 +84,8 @@ fn chains_are_followed_and_loops_are_not() {
     works(&cage, "/chain/0/file", "/chain/39/file");
     cage.link("/loop/a", "b");
     cage.link("/loop/b", "/loop/a");
-    refused(&cage, "/loop/a", "too many links");
-    refused(&cage, "/loop/b/file", "too many links");
+    refused(&cage, "/loop/a", "too many symbolic links");
+    refused(&cage, "/loop/b/file", "too many symbolic links");
 }
 
 #[test]
@@ -158,10 +158,10 @@ fn a_link_by_somebody_else_in_a_directory_for_all_is_refused() {
     works(&cage, "/tmp/roots/file", "/srv/target/file");
     cage.link("/tmp/theirs", "/srv/target");
     lchown(cage.at("/tmp/theirs"), Some(NOBODY), Some(NOBODY)).expect("this proof needs root");
-    refused(&cage, "/tmp/theirs/planted", "a link in a directory that others can write");
+    refused(&cage, "/tmp/theirs/planted", "a symbolic link in a directory that other users can write");
     assert!(!cage.at("/srv/target/planted").exists());
     fs::set_permissions(cage.at("/tmp"), fs::Permissions::from_mode(0o777)).unwrap();
-    refused(&cage, "/tmp/roots/file2", "a link in a directory that others can write");
+    refused(&cage, "/tmp/roots/file2", "a symbolic link in a directory that other users can write");
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn a_link_by_somebody_else_in_a_directory_for_all_is_refused() {
     sandbox.sh("mkdir /srv/target && ln -s /srv/target /tmp/trap && chown -h 65534:65534 /tmp/trap && chmod 1777 /tmp");
     let ran = sandbox.bootstrap(&document("FilesConfig", "{files: [{path: /tmp/trap/file, content: x}]}"));
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
-    assert!(ran.stderr.contains("a link in a directory that others can write"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("a symbolic link in a directory that other users can write"), "{}", ran.stderr);
     assert_eq!(sandbox.sh("ls -A /srv/target"), "");
     sandbox.sh("chown -h 0:0 /tmp/trap");
     done(&sandbox.machineadm(&["bootstrap"]));

@@ -186,5 +186,5 @@ fn a_kept_part_that_no_longer_holds_is_no_fault_of_the_input() {
     let ran = keeper.run(&["bootstrap"]);
     assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
     let status = keeper.run(&["status"]).stdout;
-    assert!(status.contains("status 403") && status.contains("had fetched is no help"), "{status}");
+    assert!(status.contains("status 403") && status.contains("had fetched cannot be used either"), "{status}");
 }

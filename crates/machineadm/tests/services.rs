@@ -84,7 +84,7 @@ fn an_unknown_service_stops_the_run_at_its_step_and_the_next_run_finishes() -> R
     let outcome: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
     assert_eq!(outcome["failure"]["phase"], "ProxyConfig");
     assert_eq!(outcome["failure"]["step"], "restart no-such-thing");
-    assert!(machine.read("/run/cluster-api/bootstrap-failure.json")?.contains("systemd knows no such unit"));
+    assert!(machine.read("/run/cluster-api/bootstrap-failure.json")?.contains("systemd has no such unit"));
     assert!(!machine.read("/var/lib/machineadm/outcome.json")?.contains("s3cret-word"));
 
     machine.write("/etc/systemd/system/no-such-thing.service", "[Service]\nExecStart=/bin/sleep infinity\n", 0o644)?;

@@ -14,7 +14,7 @@ const UNSEEN: (&str, &str, &str) = ("CommandsConfig", "c", "{commands: [{name: a
 fn id(wanted: &Wanted) -> String {
     let mut host = fresh();
     run(Mode::Provision, wanted, &mut host).unwrap();
-    let journal = serde_json::to_value(&host.journal().unwrap()).unwrap();
+    let journal = serde_json::to_value(host.journal().unwrap()).unwrap();
     journal["acts"].as_object().unwrap().keys().next().unwrap().clone()
 }
 
@@ -324,7 +324,7 @@ fn post_runs_nothing_for_its_effect() {
     let mut host = fresh();
     run(Mode::Post, &crate::support::everything(), &mut host).unwrap();
     assert!(host.log.iter().all(|entry| !entry.starts_with("run")), "{:?}", host.log);
-    let journal = serde_json::to_value(&host.journal().unwrap()).unwrap();
+    let journal = serde_json::to_value(host.journal().unwrap()).unwrap();
     assert_eq!(journal["acts"], serde_json::json!({}));
 }
 

@@ -20,7 +20,7 @@ fn number(root: &Root, file: &str, what: &str, name: &str) -> Result<u32> {
         None => Err(Error::Unfit {
             what: format!("{what} {name}"),
             why: format!("is not in {file}"),
-            advice: format!("create the {what}, or give its number"),
+            advice: format!("create the {what}, or use its numeric id"),
         }),
     }
 }

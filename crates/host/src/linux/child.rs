@@ -1,4 +1,4 @@
-//! The guard between machineadm and a command: it dumps no core, may change the root, and when machineadm is gone, however
+//! The guard between machineadm and a command: it dumps no core, may change the root, and when the machineadm process has ended, however
 //! it went, ends the command with all that it started. Otherwise a next run would meet a command still at work.
 //!
 //! Rust offers such steps only in a process of one's own, so machineadm runs itself with [`MARK`] first.
@@ -33,7 +33,7 @@ pub fn run_guarded(arguments: impl Iterator<Item = OsString>) -> io::Error {
 }
 
 fn start(mut arguments: impl Iterator<Item = OsString>) -> io::Result<(OwnedFd, Child)> {
-    let mut next = || arguments.next().ok_or_else(|| io::Error::other("internal-run is not for people"));
+    let mut next = || arguments.next().ok_or_else(|| io::Error::other("internal-run is for machineadm itself"));
     let (parent, root, program) = (next()?, next()?, next()?);
     let parent = prepare(&parent.to_string_lossy(), &root)?;
     Ok((parent, Command::new(program).args(arguments).spawn()?))
@@ -41,7 +41,7 @@ fn start(mut arguments: impl Iterator<Item = OsString>) -> io::Result<(OwnedFd, 
 
 /// The parent, as something that can be watched.
 fn prepare(parent: &str, root: &OsString) -> io::Result<OwnedFd> {
-    let gone = || io::Error::other("machineadm is gone");
+    let gone = || io::Error::other("the machineadm process has ended");
     let pid = getppid().filter(|pid| pid.as_raw_nonzero().to_string() == parent).ok_or_else(gone)?;
     let watched = pidfd_open(pid, PidfdFlags::empty())?;
     // It may have gone, and its number to another process, before that call.

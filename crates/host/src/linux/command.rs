@@ -127,7 +127,7 @@ pub(super) fn output(argv: &[&str], within: Duration) -> Result<Option<String>> 
 
 /// The script goes through memory that only the child inherits: an argument everybody can read.
 fn in_memory(name: &str, script: &Secret<String>) -> Result<File> {
-    let doing = || format!("hand {name} its script");
+    let doing = || format!("pass the script to {name}");
     let memory: OwnedFd = memfd_create("script", MemfdFlags::CLOEXEC).map_err(Error::system(doing()))?;
     let mut memory = File::from(memory);
     memory.write_all(script.expose().as_bytes()).and_then(|()| memory.rewind()).map_err(Error::io(doing()))?;

@@ -18,14 +18,14 @@ pub(super) fn set_sysctl(key: &str, path: &str, value: &str) -> Result<()> {
     if sysctl(path)?.is_none() {
         return Err(unfit(
             "this kernel has no such parameter".into(),
-            "check the name, or load the module that brings it with a KernelModulesConfig",
+            "check the name, or load the module that provides it with a KernelModulesConfig",
         ));
     }
     fs::write(Path::new("/proc/sys").join(path), value).map_err(|source| match source.kind() {
         io::ErrorKind::InvalidInput => unfit("the kernel refuses this value".into(), "correct the value"),
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => unfit(
-            "may not be changed here; in a container /proc/sys is read-only".into(),
-            "set it on the host, or leave it out of the SysctlConfig",
+            "cannot be changed here: in a container /proc/sys is read-only".into(),
+            "set it on the host, or remove it from the SysctlConfig",
         ),
         _ => Error::System { doing: format!("set {key}"), source },
     })?;
@@ -33,7 +33,7 @@ pub(super) fn set_sysctl(key: &str, path: &str, value: &str) -> Result<()> {
         Some(now) if now == folded(value) => Ok(()),
         // Without the values: the document may have come encrypted.
         Some(_) => Err(unfit(
-            "did not take: the kernel reports another value after the write".into(),
+            "did not take effect: the kernel reports another value after the write".into(),
             "use a value that the kernel accepts",
         )),
         None => Err(unfit("was removed from the kernel while it was set".into(), "run again")),
@@ -65,7 +65,7 @@ pub(super) fn load_module(name: &str) -> Result<()> {
     Err(Error::Unfit {
         what: format!("kernel module {name}"),
         why: "modprobe succeeded, but the module is not loaded".into(),
-        advice: "check that this kernel has it; one without module support has it built in or not at all".into(),
+        advice: "check that this kernel provides the module".into(),
     })
 }
 

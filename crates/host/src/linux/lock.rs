@@ -51,7 +51,7 @@ pub(super) fn holder(root: &Root) -> Result<Option<Holder>> {
     match flock(&file, FlockOperation::NonBlockingLockShared) {
         Ok(()) => Ok(None),
         Err(Errno::WOULDBLOCK) => Ok(Some(Holder(read(&mut file)?))),
-        Err(errno) => Err(Error::system(format!("look at {}", contract::LOCK))(errno)),
+        Err(errno) => Err(Error::system(format!("check {}", contract::LOCK))(errno)),
     }
 }
 

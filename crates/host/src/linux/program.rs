@@ -37,7 +37,7 @@ pub(super) fn how(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with exit code {code}"),
-        (_, Some(signal)) => format!("was ended by signal {signal}"),
-        _ => "ended in an unknown way".into(),
+        (_, Some(signal)) => format!("was terminated by signal {signal}"),
+        _ => "ended with an unknown status".into(),
     }
 }

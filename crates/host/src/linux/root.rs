@@ -117,11 +117,11 @@ impl Root {
                     let around = fstat(dir).map_err(fail)?;
                     let sticky = around.st_mode & 0o1000 != 0 && self.trusts(around.st_uid);
                     if self.others_write(&around) && !(sticky && self.trusts(stat.st_uid)) {
-                        return Err(refuse("goes through a link in a directory that others can write"));
+                        return Err(refuse("contains a symbolic link in a directory that other users can write"));
                     }
                     links += 1;
                     if links > MOST_LINKS {
-                        return Err(refuse("goes through too many links"));
+                        return Err(refuse("contains too many symbolic links"));
                     }
                     let target = readlinkat(&found, "", Vec::new()).map_err(fail)?;
                     let target = Path::new(std::ffi::OsStr::from_bytes(target.as_bytes()));

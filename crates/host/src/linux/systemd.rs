@@ -88,7 +88,7 @@ pub(super) fn restart(host: &Linux, name: &str, reads: &[String]) -> Result<()> 
         Service::Unknown => {
             return Err(Error::Unfit {
                 what: format!("service {name}"),
-                why: "systemd knows no such unit".into(),
+                why: "systemd has no such unit".into(),
                 advice: "install it, or remove it from the configuration, then run again".into(),
             });
         }
@@ -116,7 +116,7 @@ pub(super) fn wait_active(name: &str, within: Duration) -> Result<()> {
             return Err(Error::Unfit {
                 what: format!("service {name}"),
                 why: format!("did not start within {}s", within.as_secs()),
-                advice: format!("see why with: journalctl -u {name}"),
+                advice: format!("check its log: journalctl -u {name}"),
             });
         }
         thread::sleep(BETWEEN_LOOKS);

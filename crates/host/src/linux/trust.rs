@@ -25,8 +25,8 @@ pub(super) fn has_taken(root: &Root, store: &TrustStore, wanted: &[String]) -> R
     }
     Err(Error::Unfit {
         what: store.bundle.to_owned(),
-        why: format!("{} did not take up {left_out} of {} certificates", store.refresh[0], wanted.len()),
-        advice: format!("run {} by hand and see what it says", store.refresh.join(" ")),
+        why: format!("{} did not install {left_out} of {} certificates", store.refresh[0], wanted.len()),
+        advice: format!("run {} manually and check its output", store.refresh.join(" ")),
     })
 }
 

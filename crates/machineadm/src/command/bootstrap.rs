@@ -79,7 +79,7 @@ pub(super) fn prune(asked: bool, mode: Mode) -> Result<Prune, CommandError> {
         (false, _) => Ok(Prune::List),
         (true, Mode::Post) => Ok(Prune::Restore),
         (true, _) => {
-            Err(CommandError::usage("--prune needs --mode post: only then every document is asked what it names"))
+            Err(CommandError::usage("--prune requires --mode post: the other modes do not evaluate every document"))
         }
     }
 }

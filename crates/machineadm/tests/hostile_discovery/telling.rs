@@ -104,7 +104,7 @@ fn a_machine_that_cannot_keep_a_cluster_asks_nobody() {
     cluster.tap.lead_to(stage.port);
     let mut nowhere = by_token(&machine, &cluster, "10m");
     fs::remove_dir_all(machine.path()).unwrap();
-    assert!(wrong_input("no root", &nowhere.output().unwrap()).contains("there is no such directory"));
+    assert!(wrong_input("no root", &nowhere.output().unwrap()).contains("the directory does not exist"));
     fs::create_dir(machine.path()).unwrap();
     fs::write(machine.path().join("var"), "").unwrap();
     let said = refusal("no directory", &by_token(&machine, &cluster, "10m").output().unwrap());
