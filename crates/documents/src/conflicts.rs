@@ -57,15 +57,13 @@ impl<'a> Seen<'a> {
                     self.conflict(here, format!("is also the name of a command in {}", self.at(earlier)));
                 }
             }
-            Claimed::ServiceProxy { service, path } => {
+            Claimed::ServiceProxy { service, .. } => {
                 if let Some(earlier) = self.services.insert(service, self.document) {
                     self.conflict(here, format!("already has a proxy from {}", self.at(earlier)));
-                } else if let Some((_, earlier)) = self.take_file(path, None) {
-                    self.conflict(here, format!("its drop-in is also written by {}", self.at(earlier)));
                 }
             }
             Claimed::KernelModule(_) | Claimed::FilesBelow(_) | Claimed::Preparation(_) => {}
-            Claimed::Output { what, name, path } => self.output(here, (what, *name), path.as_deref()),
+            Claimed::Output { what, name, .. } => self.output(here, (what, *name)),
             Claimed::Node => {
                 if let Some(earlier) = self.node.replace(self.document) {
                     self.conflict(here, format!("this machine already becomes a node through {}", self.at(earlier)));
@@ -75,14 +73,8 @@ impl<'a> Seen<'a> {
     }
 
     /// Two documents of a kind may not make the same file: without a name, both have the same.
-    fn output(&mut self, here: &str, output: (&'static str, Option<&'a str>), path: Option<&'a str>) {
-        let Some(earlier) = self.outputs.insert(output, self.document) else {
-            if let Some((_, earlier)) = path.and_then(|path| self.take_file(path, None)) {
-                let message = format!("creates a file that is also set by {}", self.at(earlier));
-                self.conflict(here, message);
-            }
-            return;
-        };
+    fn output(&mut self, here: &str, output: (&'static str, Option<&'a str>)) {
+        let Some(earlier) = self.outputs.insert(output, self.document) else { return };
         let names = [earlier, self.document].map(|document| self.documents[document].document.name.as_deref());
         // Two equal names are a conflict already.
         if names[0].is_none() || names[0] != names[1] {
@@ -205,21 +197,6 @@ mod tests {
             let named = |name: &str| format!("metadata: {{name: {name}}}\n{spec}");
             assert!(both(kind, spec, &named("a")).is_empty(), "the same parameter or module twice is allowed");
             assert!(both(kind, &named("b"), &named("a")).is_empty());
-        }
-    }
-
-    #[test]
-    fn no_other_document_writes_the_file_of_parameters_or_modules() {
-        let file = |path: &str| document("FilesConfig", &format!("spec: {{files: [{{path: {path}, content: x}}]}}"));
-        for (kind, path, spec) in [
-            ("SysctlConfig", "/etc/sysctl.d/90-machineadm-k.conf", "{parameters: {a.b: 1}}"),
-            ("KernelModulesConfig", "/etc/modules-load.d/90-machineadm-k.conf", "{modules: [a]}"),
-        ] {
-            let named = document(kind, &format!("metadata: {{name: k}}\nspec: {spec}"));
-            let first = found(&[named.clone(), file(path)].concat());
-            assert_eq!(first, ["spec.files[0].path: this file is also set by document 1"]);
-            let last = found(&[file(path), named].concat());
-            assert_eq!(last, ["metadata.name: creates a file that is also set by document 1"]);
         }
     }
 

@@ -3,6 +3,7 @@ use super::{
     API_VERSION,
     absolute_path::{is_virtual, path_problem},
     contents::{Encoding, contents},
+    reserved::Reserved,
 };
 use crate::{
     Claim, Claimed, Secret,
@@ -151,6 +152,8 @@ fn file(entry: FileEntry, here: &str, findings: &mut Findings<'_>) -> Option<Fil
         findings
             .error(&field("path"), "must not lie below /proc, /sys or /dev")
             .hint("for parameters use SysctlConfig");
+    } else if let Some(reserved) = Reserved::of(&path) {
+        findings.error(&field("path"), reserved.message()).hint(reserved.hint());
     }
     let contents = contents(&content, encoding, &field("content"), findings);
     let mode = mode.map(|text| {

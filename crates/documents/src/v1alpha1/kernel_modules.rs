@@ -72,9 +72,12 @@ impl Body for Vec<String> {
     }
 }
 
+/// Where the files with names of kernel modules are.
+pub(super) const MODULES_DIR: &str = "/etc/modules-load.d";
+
 /// The file that loads the modules of a document at every boot.
 pub fn modules_file(name: Option<&str>) -> String {
-    drop_in("/etc/modules-load.d", name)
+    drop_in(MODULES_DIR, name)
 }
 
 fn is_module(name: &str) -> bool {

@@ -122,14 +122,26 @@ impl Body for Proxy {
     }
 }
 
+/// Where the files with proxy variables are.
+pub(super) const PROXY_DIR: &str = "/etc/machineadm/proxy";
+/// Where units are extended.
+pub(super) const UNIT_DIR: &str = "/etc/systemd/system";
+const PROXY_DROP_IN: &str = ".service.d/90-machineadm-proxy.conf";
+
 /// The file with the variables of a proxy.
 pub fn environment_file(name: &str) -> String {
-    format!("/etc/machineadm/proxy/{name}.env")
+    format!("{PROXY_DIR}/{name}.env")
 }
 
 /// The drop-in that points a service to its proxy's variables.
 pub fn proxy_drop_in(service: &str) -> String {
-    format!("/etc/systemd/system/{service}.service.d/90-machineadm-proxy.conf")
+    format!("{UNIT_DIR}/{service}{PROXY_DROP_IN}")
+}
+
+/// Whether a path can be the drop-in of a service.
+pub(super) fn is_proxy_drop_in(path: &str) -> bool {
+    let service = path.strip_prefix(UNIT_DIR).and_then(|rest| rest.strip_suffix(PROXY_DROP_IN));
+    service.is_some_and(|service| service.starts_with('/') && !service[1..].contains('/'))
 }
 
 fn password(url: &str) -> Option<&str> {

@@ -85,9 +85,12 @@ impl Body for Vec<Parameter> {
     }
 }
 
+/// Where the files with kernel parameters are.
+pub(super) const SYSCTL_DIR: &str = "/etc/sysctl.d";
+
 /// The file that sets the parameters of a document at every boot.
 pub fn sysctl_file(name: Option<&str>) -> String {
-    drop_in("/etc/sysctl.d", name)
+    drop_in(SYSCTL_DIR, name)
 }
 
 fn parameter(key: String, value: &str, findings: &mut Findings<'_>) -> Option<Parameter> {

@@ -90,6 +90,22 @@ impl Body for TrustBundle {
     }
 }
 
+/// Where distributions look for the certificates of their administrators.
+const ANCHOR_DIRS: [&str; 3] =
+    ["/usr/local/share/ca-certificates", "/etc/pki/ca-trust/source/anchors", "/etc/pki/trust/anchors"];
+const ANCHOR_PREFIX: &str = "machineadm-";
+
+/// The file of one certificate of a bundle in a directory of trust anchors, without its ending.
+pub fn trust_anchor(directory: &str, bundle: &str, fingerprint: &str) -> String {
+    format!("{directory}/{ANCHOR_PREFIX}{bundle}-{fingerprint}")
+}
+
+/// Whether a path can be the file of a certificate.
+pub(super) fn is_trust_anchor(path: &str) -> bool {
+    let Some((directory, name)) = path.rsplit_once('/') else { return false };
+    ANCHOR_DIRS.contains(&directory) && name.starts_with(ANCHOR_PREFIX)
+}
+
 /// The certificates of a member that says who may vouch; none where there is none.
 pub(crate) fn authorities(here: &str, text: Option<&str>, findings: &mut Findings<'_>) -> Vec<Certificate> {
     let Some(text) = text else { return Vec::new() };
