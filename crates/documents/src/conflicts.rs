@@ -3,8 +3,12 @@ use crate::{
     Claim, Claimed, Decoded, Severity,
     compare::{Finding, Listed, earlier_of},
     path,
+    v1alpha1::{is_below, without_aliases},
 };
-use std::collections::HashMap;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+};
 
 /// Every conflict, each at the later of its two places.
 pub(crate) fn find(documents: &[Listed<'_>]) -> Vec<Finding> {
@@ -24,7 +28,7 @@ struct Seen<'a> {
     document: usize,
     names: HashMap<(&'a str, &'a str, &'a str), usize>,
     outputs: HashMap<(&'static str, Option<&'a str>), usize>,
-    files: HashMap<&'a str, Vec<(Option<&'a str>, usize)>>,
+    files: BTreeMap<Cow<'a, str>, Vec<(Option<&'a str>, usize)>>,
     parameters: HashMap<&'a str, (&'a str, usize)>,
     commands: HashMap<&'a str, usize>,
     services: HashMap<&'a str, usize>,
@@ -57,10 +61,13 @@ impl<'a> Seen<'a> {
                     self.conflict(here, format!("is also the name of a command in {}", self.at(earlier)));
                 }
             }
-            Claimed::ServiceProxy { service, .. } => {
+            Claimed::ServiceProxy { service, path } => {
                 if let Some(earlier) = self.services.insert(service, self.document) {
                     self.conflict(here, format!("already has a proxy from {}", self.at(earlier)));
+                } else if let Some((relation, earlier)) = self.nested(path) {
+                    self.conflict(here, format!("its drop-in {relation} {}", self.at(earlier)));
                 }
+                self.take_file(path, None);
             }
             Claimed::KernelModule(_) | Claimed::FilesBelow(_) | Claimed::Preparation(_) => {}
             Claimed::Output { what, name, .. } => self.output(here, (what, *name)),
@@ -85,6 +92,10 @@ impl<'a> Seen<'a> {
 
     /// A file has one owner; the blocks of one that is somebody else's have one each.
     fn file(&mut self, here: &str, path: &'a str, block: Option<&'a str>) {
+        if let Some((relation, earlier)) = self.nested(path) {
+            let message = format!("{relation} {}", self.at(earlier));
+            self.conflict(&path::member(here, "path"), message);
+        }
         match self.take_file(path, block) {
             None => {}
             Some((Some(_), earlier)) if block.is_some() => {
@@ -100,11 +111,22 @@ impl<'a> Seen<'a> {
 
     /// Notes who claims a file, and gives the earlier claim that does not go with this one.
     fn take_file(&mut self, path: &'a str, block: Option<&'a str>) -> Option<(Option<&'a str>, usize)> {
-        let claims = self.files.entry(path).or_default();
+        let claims = self.files.entry(without_aliases(path)).or_default();
         let other =
             claims.iter().find(|(claimed, _)| claimed.is_none() || block.is_none() || *claimed == block).copied();
         claims.push((block, self.document));
         other
+    }
+
+    /// How a file lies above or below one of an earlier claim: a path can't be a file and a directory.
+    fn nested(&self, path: &str) -> Option<(&'static str, usize)> {
+        let path = &*without_aliases(path);
+        let first = |claims: &Vec<(Option<&str>, usize)>| claims.first().map(|(_, document)| *document);
+        let above = path.match_indices('/').skip(1).find_map(|(end, _)| self.files.get(&path[..end]).and_then(first));
+        let claims = self.files.range(Cow::Owned(format!("{path}/"))..).next().filter(|(file, _)| is_below(file, path));
+        let below = claims.and_then(|(_, claims)| first(claims));
+        let below = below.map(|earlier| ("is a directory for a file that is set by", earlier));
+        above.map(|earlier| ("lies below a file that is set by", earlier)).or(below)
     }
 
     fn conflict(&mut self, path: &str, message: String) {
@@ -141,6 +163,29 @@ mod tests {
         let same = ["spec.files[0].block: this block of the file is also set by document 1"];
         assert_eq!(both("FilesConfig", &with("b"), &with("b")), same);
         assert!(both("FilesConfig", &with("a"), &with("b")).is_empty());
+    }
+
+    #[test]
+    fn a_file_and_a_path_below_it_are_a_conflict() {
+        let files = |paths: &[&str]| {
+            let files: Vec<_> = paths.iter().map(|path| format!("{{path: {path}, content: x}}")).collect();
+            format!("spec: {{files: [{}]}}", files.join(", "))
+        };
+        let within = document("FilesConfig", &files(&["/etc/a", "/etc/a/b/c", "/etc/a.d/b", "/etc/ab"]));
+        assert_eq!(found(&within), ["spec.files[1].path: lies below a file that is set by this document"]);
+        let below = both("FilesConfig", &files(&["/etc/a/b/c"]), &files(&["/etc/a"]));
+        assert_eq!(below, ["spec.files[0].path: is a directory for a file that is set by document 1"]);
+        let drop_in = "/etc/systemd/system/kubelet.service.d";
+        let service = document("ProxyConfig", "spec: {httpProxy: 'http://p', services: [kubelet]}");
+        let above = found(&[document("FilesConfig", &files(&[drop_in])), service].concat());
+        assert_eq!(above, ["spec.services[0]: its drop-in lies below a file that is set by document 1"]);
+    }
+
+    #[test]
+    fn one_file_under_two_names_of_its_directory_is_a_conflict() {
+        let file = |path: &str| format!("spec: {{files: [{{path: {path}, content: x}}]}}");
+        let message = "spec.files[0].path: this file is also set by document 1";
+        assert_eq!(both("FilesConfig", &file("/run/a"), &file("/var/run/a")), [message]);
     }
 
     #[test]

@@ -9,6 +9,8 @@ mod encrypted;
 mod files;
 mod init;
 mod kernel_modules;
+mod kubernetes_version;
+mod network;
 mod pem;
 mod proxy;
 mod proxy_url;

@@ -1,12 +1,11 @@
 //! ProxyConfig: how services reach the outside.
-use super::{API_VERSION, DEFAULT_NAME, proxy_url::url_problem};
+use super::{API_VERSION, DEFAULT_NAME, network::Network, proxy_url::url_problem};
 use crate::{
     Claim, Claimed, Secret,
     document::{Body, Check, Document},
     findings::Findings,
     path,
 };
-use core::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -170,9 +169,8 @@ fn service(index: usize, unit: &str, findings: &mut Findings<'_>) -> Option<Stri
 }
 
 fn is_exception(entry: &str) -> bool {
-    if let Some((address, bits)) = entry.split_once('/') {
-        let most = address.parse::<IpAddr>().map(|address| if address.is_ipv4() { 32 } else { 128 });
-        return most.is_ok_and(|most| bits.parse::<u8>().is_ok_and(|bits| bits <= most));
+    if entry.contains('/') {
+        return entry.parse::<Network>().is_ok();
     }
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:*[]".contains(&byte);
     !entry.is_empty() && entry.bytes().all(allowed)

@@ -61,7 +61,6 @@ impl Reserved {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{
         testing::{found, with_spec},
         v1alpha1::{environment_file, modules_file, proxy_drop_in, sysctl_file, trust_anchor},

@@ -104,6 +104,10 @@ fn parameter(key: String, value: &str, findings: &mut Findings<'_>) -> Option<Pa
         findings.error(&here(), "must be one line without control characters");
         return None;
     }
+    if value.strip_prefix("0o").is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit())) {
+        let finding = findings.error(&here(), "the kernel does not read numbers that begin with `0o`");
+        finding.hint("write the number in decimal, or in octal with a leading 0 and in quotes");
+    }
     let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
     Some(Parameter { path: path?, key, value })
 }
@@ -191,6 +195,13 @@ mod tests {
             ("kernel.z", "kernel/z", "0x1F"),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_octal_number_of_yaml_is_refused_because_the_kernel_does_not_read_it() {
+        let expected = ["spec.parameters[kernel.a]", "spec.parameters[kernel.b]"];
+        let yaml = "parameters: {kernel.a: 0o17, kernel.b: '0o17', kernel.c: '017', kernel.d: 15, kernel.e: 0ok}";
+        assert_eq!(problems("SysctlConfig", yaml), expected);
     }
 
     #[test]

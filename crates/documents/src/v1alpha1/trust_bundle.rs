@@ -72,6 +72,11 @@ impl Check for TrustBundleConfig {
         }
         let mut certificates: Vec<Certificate> = Vec::new();
         for (index, der) in found.into_iter().enumerate() {
+            if !pem::is_authority(&der) {
+                findings
+                    .error("spec.certificates", format!("certificate {} is not a CA certificate", index + 1))
+                    .hint("use the certificate of the CA that issued it");
+            }
             match certificates.iter().any(|known| known.der == der) {
                 true => _ = findings.warning("spec.certificates", format!("certificate {} is there twice", index + 1)),
                 false => certificates.push(Certificate { der }),
@@ -124,7 +129,7 @@ mod tests {
     use super::*;
     use crate::{
         AnyDocument,
-        testing::{problems, spec},
+        testing::{found, problems, spec, with_spec},
     };
 
     fn example_certificates() -> &'static str {
@@ -136,6 +141,24 @@ mod tests {
         let yaml = format!("certificates: |\n{}", example_certificates());
         let AnyDocument::TrustBundle(bundle) = spec("TrustBundleConfig", &yaml) else { panic!() };
         assert_eq!((bundle.name.as_str(), bundle.certificates.len()), ("machineadm", 1));
+    }
+
+    #[test]
+    fn a_leaf_certificate_is_refused_and_an_old_root_is_not() {
+        let found = |pem: &str| {
+            let pem = pem.replace('\n', "\n  ");
+            found(&with_spec("TrustBundleConfig", &format!("certificates: |\n  {}", pem.trim_end())))
+        };
+        let refused = "spec.certificates: certificate 1 is not a CA certificate";
+        for (pem, expected) in [
+            (include_str!("../../tests/vectors/certificates/ca.pem"), None),
+            (include_str!("../../tests/vectors/certificates/self-plain.pem"), None),
+            (include_str!("../../tests/vectors/certificates/self-leaf.pem"), Some(refused)),
+            (include_str!("../../tests/vectors/certificates/leaf-plain.pem"), Some(refused)),
+            (include_str!("../../tests/vectors/certificates/leaf.pem"), Some(refused)),
+        ] {
+            assert_eq!(found(pem).first().map(String::as_str), expected);
+        }
     }
 
     #[test]
