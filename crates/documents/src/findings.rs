@@ -97,6 +97,23 @@ impl<'a> Findings<'a> {
         self.budget.decoded_bytes
     }
 
+    /// How many problems there are.
+    pub(crate) fn count(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// Forgets problems that were added behind the first ones and whose paths are explained otherwise.
+    pub(crate) fn forget(&mut self, first: usize, is_explained: impl Fn(&str) -> bool) {
+        let added = self.problems.split_off(first.min(self.problems.len()));
+        self.problems.extend(added.into_iter().filter(|problem| !is_explained(&problem.path)));
+    }
+
+    /// The paths of everything that is invalid.
+    pub(crate) fn error_paths(&self) -> Vec<String> {
+        let errors = self.problems.iter().filter(|problem| problem.severity.is_error());
+        errors.map(|problem| problem.path.clone()).collect()
+    }
+
     /// Whether the document can't be used.
     pub(crate) fn has_errors(&self) -> bool {
         self.problems.iter().any(|problem| problem.severity.is_error())

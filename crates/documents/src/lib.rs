@@ -35,6 +35,7 @@ mod header;
 mod joined;
 mod json_schema;
 pub mod limits;
+mod mend;
 mod metadata;
 mod nearest;
 mod order;

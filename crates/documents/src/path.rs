@@ -24,6 +24,11 @@ pub(crate) fn parent(path: &str) -> Option<&str> {
     path.rfind(['.', '[']).map(|end| &path[..end])
 }
 
+/// Whether a path is this one or names something in it.
+pub(crate) fn is_within(path: &str, outer: &str) -> bool {
+    path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

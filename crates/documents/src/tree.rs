@@ -15,12 +15,14 @@ impl Place {
 }
 
 /// A value and where it stands. It has no `Debug`: it may hold secrets.
+#[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) place: Place,
     pub(crate) value: Value,
 }
 
 /// What a node holds.
+#[derive(Clone)]
 pub(crate) enum Value {
     Scalar { text: Zeroizing<String>, plain: bool },
     Sequence(Vec<Node>),
@@ -28,6 +30,7 @@ pub(crate) enum Value {
 }
 
 /// A key and where it stands.
+#[derive(Clone)]
 pub(crate) struct Key {
     pub(crate) place: Place,
     pub(crate) text: Zeroizing<String>,

@@ -123,7 +123,7 @@ const SERVICE_SUBNET: &str = "10.96.0.0/12";
 impl Check for InitConfig {
     type Checked = Box<Init>;
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Init>> {
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Box<Init> {
         let Self { kubernetes_version, advertise_address, runtime_socket, pod_subnets, service_subnets, .. } = &self;
         match judge(kubernetes_version) {
             Verdict::Supported => {}
@@ -155,7 +155,7 @@ impl Check for InitConfig {
                 findings.error(&path::member(here, name), "is machineadm's to write; leave it out");
             }
         }
-        Some(Box::new(Init {
+        Box::new(Init {
             kubernetes_version: format!("v{}", kubernetes_version.trim_start_matches('v')),
             control_plane_endpoint: self.control_plane_endpoint,
             advertise_address: address.and_then(Result::ok),
@@ -166,7 +166,7 @@ impl Check for InitConfig {
             ignored_checks: self.ignored_checks,
             kubelet: self.kubelet,
             kube_proxy: self.kube_proxy,
-        }))
+        })
     }
 }
 

@@ -41,7 +41,7 @@ spec:
 impl Check for KernelModulesConfig {
     type Checked = Vec<String>;
 
-    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<String>> {
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Vec<String> {
         let Self { modules } = self;
         check_name(name, findings);
         if modules.is_empty() {
@@ -58,7 +58,7 @@ impl Check for KernelModulesConfig {
                 findings.error(&here, "is listed twice (`-` and `_` are the same in a module's name)");
             }
         }
-        Some(modules)
+        modules
     }
 }
 

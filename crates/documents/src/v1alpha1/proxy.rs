@@ -64,7 +64,7 @@ spec:
 impl Check for ProxyConfig {
     type Checked = Proxy;
 
-    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Proxy> {
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Proxy {
         let Self { http_proxy, https_proxy, no_proxy, services } = self;
         if http_proxy.is_none() && https_proxy.is_none() {
             findings.error("spec", "needs `httpProxy`, `httpsProxy` or both");
@@ -89,15 +89,15 @@ impl Check for ProxyConfig {
             services.iter().enumerate().map(|(index, unit)| service(index, unit, findings)).collect();
         let no_proxy = no_proxy.filter(|entries| !entries.is_empty()).map(|entries| Secret::new(entries.join(",")));
         let variables = [("HTTP_PROXY", http_proxy), ("HTTPS_PROXY", https_proxy), ("NO_PROXY", no_proxy)];
-        Some(Proxy {
+        Proxy {
             name: name.unwrap_or(DEFAULT_NAME).to_owned(),
             variables: variables
                 .into_iter()
                 .filter_map(|(name, value)| Some((name, value?)))
                 .flat_map(both_cases)
                 .collect(),
-            services: services.into_iter().collect::<Option<_>>()?,
-        })
+            services,
+        }
     }
 }
 
@@ -153,19 +153,18 @@ fn both_cases((name, value): (&str, Secret<String>)) -> [(String, Secret<String>
     [(name.to_owned(), value.clone()), (name.to_lowercase(), value)]
 }
 
-fn service(index: usize, unit: &str, findings: &mut Findings<'_>) -> Option<String> {
+fn service(index: usize, unit: &str, findings: &mut Findings<'_>) -> String {
     let here = path::item("spec.services", index);
     let name = unit.strip_suffix(".service").unwrap_or(unit);
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b":_.\\@-".contains(&byte);
     if name.is_empty() || name.len() > 200 || name.starts_with(['.', '-']) || !name.bytes().all(allowed) {
         findings.error(&here, "is not a service's name").hint("write it without path, like `containerd`");
-        return None;
-    }
-    if let Some((_, "socket" | "timer" | "target" | "mount" | "path" | "slice" | "scope")) = name.rsplit_once('.') {
+    } else if let Some((_, "socket" | "timer" | "target" | "mount" | "path" | "slice" | "scope")) =
+        name.rsplit_once('.')
+    {
         findings.error(&here, "is not a service: only services have an environment");
-        return None;
     }
-    Some(name.to_owned())
+    name.to_owned()
 }
 
 fn is_exception(entry: &str) -> bool {

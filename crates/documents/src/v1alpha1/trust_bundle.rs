@@ -59,7 +59,7 @@ spec:
 impl Check for TrustBundleConfig {
     type Checked = TrustBundle;
 
-    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<TrustBundle> {
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> TrustBundle {
         let Self { certificates } = self;
         let (found, problems) = pem::certificates(&certificates);
         if found.is_empty() && problems.is_empty() {
@@ -82,7 +82,7 @@ impl Check for TrustBundleConfig {
                 false => certificates.push(Certificate { der }),
             }
         }
-        Some(TrustBundle { name: name.unwrap_or(DEFAULT_NAME).to_owned(), certificates })
+        TrustBundle { name: name.unwrap_or(DEFAULT_NAME).to_owned(), certificates }
     }
 }
 
