@@ -13,9 +13,9 @@ use zeroize::Zeroizing;
 pub(crate) struct Mended {
     pub(crate) root: Node,
     /// The paths of stand-ins.
-    replaced: Vec<String>,
+    replaced: HashSet<String>,
     /// The paths of mappings that lost an unknown member: a rule may miss what was meant by it.
-    lost_members: Vec<String>,
+    lost_members: HashSet<String>,
 }
 
 /// Replaces everything that the schema does not allow.
@@ -28,15 +28,15 @@ pub(crate) fn mend(root: &Node, schema: &Schema) -> Mended {
 impl Mended {
     /// Whether a problem of this path may come from a stand-in.
     pub(crate) fn explains(&self, path: &str) -> bool {
-        let is_stand_in = self.replaced.iter().any(|replaced| path::is_within(path, replaced));
-        path.is_empty() || is_stand_in || self.lost_members.iter().any(|mapping| mapping == path)
+        let is_stand_in = path::outwards(path).any(|path| self.replaced.contains(path));
+        path.is_empty() || is_stand_in || self.lost_members.contains(path)
     }
 }
 
 #[derive(Default)]
 struct Mender {
-    replaced: Vec<String>,
-    lost_members: Vec<String>,
+    replaced: HashSet<String>,
+    lost_members: HashSet<String>,
 }
 
 impl Mender {
@@ -66,7 +66,7 @@ impl Mender {
                 (true, _) => mended.push((key.clone(), self.node(child, property, &there))),
                 (false, true) => mended.push((key.clone(), self.node(child, free, &there))),
                 (false, false) if *free == true => mended.push((key.clone(), child.clone())),
-                (false, false) => self.lost_members.push(here.to_owned()),
+                (false, false) => _ = self.lost_members.insert(here.to_owned()),
             }
         }
         let required = schema["required"].as_array().into_iter().flatten().filter_map(Schema::as_str);
@@ -80,7 +80,7 @@ impl Mender {
 
     /// Something that the schema allows, as near as possible to what is there.
     fn stand_in(&mut self, node: &Node, schema: &Schema, here: &str) -> Node {
-        self.replaced.push(here.to_owned());
+        self.replaced.insert(here.to_owned());
         let schema = without_null(schema);
         let text = |text: &str, plain| Value::Scalar { text: Zeroizing::new(text.to_owned()), plain };
         let value = match (&node.value, choices(schema)) {

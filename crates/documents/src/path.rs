@@ -24,9 +24,9 @@ pub(crate) fn parent(path: &str) -> Option<&str> {
     path.rfind(['.', '[']).map(|end| &path[..end])
 }
 
-/// Whether a path is this one or names something in it.
-pub(crate) fn is_within(path: &str, outer: &str) -> bool {
-    path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+/// A path, and everything that it is a part of.
+pub(crate) fn outwards(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| parent(path))
 }
 
 #[cfg(test)]

@@ -8,20 +8,23 @@ use crate::{
     findings::{Findings, Problem, Quotes},
     foreign::{self, ForeignKinds},
     header::{self, Owner},
-    limits::{Budget, DOCUMENTS, NOTES, spend},
+    limits::{Budget, DOCUMENTS, spend},
     mend::mend,
     metadata::{Header, is_subdomain},
     parse::parse,
     path,
     printable::printable,
     registry::{Content, KINDS},
-    report::Severity,
     schema,
     stream::{self, Piece},
     tree::{Node, Place},
     v1alpha1::check_place,
 };
-use std::{collections::HashMap, mem, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    mem,
+    sync::Arc,
+};
 
 /// A document with its tree, which is kept until documents have been compared with each other.
 pub(crate) struct Kept {
@@ -30,7 +33,7 @@ pub(crate) struct Kept {
     constraints: Constraints,
     whose: Whose,
     /// The paths of what is invalid in it. A document that has some is compared with others and never used.
-    invalid: Vec<String>,
+    invalid: HashSet<String>,
 }
 
 /// How a source is read.
@@ -165,7 +168,7 @@ impl Reader {
             let Kept { root, whose, invalid, .. } = &kept[found[0].document];
             let mut findings = Findings::new(root, &mut self.budget, whose.quotes);
             // What is invalid in itself has been reported.
-            let is_reported = |path: &str| invalid.iter().any(|invalid| path::is_within(path, invalid));
+            let is_reported = |path: &str| path::outwards(path).any(|path| invalid.contains(path));
             for finding in found.iter().filter(|finding| !is_reported(&finding.path)) {
                 findings.add(finding.severity, &finding.path, finding.message.clone());
                 if let Some(hint) = finding.hint {
@@ -253,16 +256,10 @@ impl Reader {
     pub(crate) fn finish(mut self) -> Read {
         self.notes.append(&mut self.comparison);
         self.notes.sort_by_key(|(index, note)| (*index, note.line, note.column));
-        let mut notes: Vec<Note> = self.notes.into_iter().map(|(_, note)| note).collect();
-        if notes.len() > NOTES {
-            let message = format!("and {} more problems", notes.len() - NOTES);
-            notes.truncate(NOTES);
-            let last = notes[NOTES - 1].clone();
-            notes.push(Note { severity: Severity::Error, path: String::new(), message, hint: None, ..last });
-        }
+        let report = Report::new(self.notes.into_iter().map(|(_, note)| note).collect());
         let usable = self.kept.into_iter().filter(|kept| kept.invalid.is_empty());
         let documents = usable.map(|kept| kept.decoded).collect();
-        Read { documents, replaced: Vec::new(), fetched: Vec::new(), report: Report { notes } }
+        Read { documents, replaced: Vec::new(), fetched: Vec::new(), report }
     }
 }
 

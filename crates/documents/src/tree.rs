@@ -90,7 +90,6 @@ pub(crate) struct Places {
 impl Places {
     /// Where a field stands, or, when it is missing, the nearest thing around it.
     pub(crate) fn nearest(&self, path: &str) -> Place {
-        let around = std::iter::successors(Some(path), |path| crate::path::parent(path));
-        around.into_iter().find_map(|path| self.places.get(path)).copied().unwrap_or(self.root)
+        crate::path::outwards(path).find_map(|path| self.places.get(path)).copied().unwrap_or(self.root)
     }
 }

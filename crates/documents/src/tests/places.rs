@@ -186,7 +186,7 @@ fn a_report_for_programs_has_the_same_members() {
     let expected = serde_json::json!({"notes": [{
         "severity": "error", "source": "node.yaml", "line": 5, "column": 3, "document": 1, "kind": "SysctlConfig",
         "path": "spec.parametres", "message": "unknown field", "hint": "did you mean `parameters`?",
-    }]});
+    }], "total": 1});
     assert_eq!(serde_json::to_value(&read.report).unwrap(), expected);
 }
 

@@ -1,6 +1,6 @@
 //! One document: what it is, whether it may be there, and what it says.
 use super::{
-    ComponentConfig, Place, Reader,
+    ComponentConfig, Location, Place, Reader,
     component::{Component, component},
 };
 use crate::{
@@ -34,6 +34,7 @@ impl Reader {
             problem.remedy = Some("remove the empty document, or its `---`".to_owned());
             return;
         }
+        let place = Place { kind: Some(&kind), ..place };
         // The oldest group has no name: `v1`.
         let (group, version) = api.split_once('/').unwrap_or(("", &api));
         if self.seen.contains(&kind) {
@@ -45,7 +46,7 @@ impl Reader {
             self.kubeadm_document(place, version, &kind, &tree);
         } else if let Some(component) = component(group, &kind) {
             self.component_document(place, component, &tree);
-            self.read.component_configs.push(ComponentConfig { kind, text: text.to_owned() });
+            self.read.component_configs.push(ComponentConfig { kind: kind.clone(), text: text.to_owned() });
         } else {
             let problem = self.lenient(place, "", format!("{api} {kind} is no document for kubeadm, which ignores it"));
             problem.remedy = Some("move it to a file of its own".to_owned());
@@ -85,7 +86,9 @@ impl Reader {
         match decode_into(&mut self.read.documents, api, kind, &tree.value) {
             Ok(unknown) => {
                 self.read.versions.insert(kind, api);
-                self.read.places.insert(kind, (place.file.to_owned(), place.line));
+                let Place { file, line, document, .. } = place;
+                let document = document.unwrap_or(1);
+                self.read.locations.insert(kind, Location { file: file.to_owned(), line, document });
                 for path in unknown {
                     self.lenient(place, &format!("{kind}.{path}"), format!("{api} has no such field"));
                 }
