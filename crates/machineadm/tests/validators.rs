@@ -133,3 +133,29 @@ fn a_file_that_is_too_large_is_refused_by_its_size_and_not_cut() {
     let output = run(files.path(), &["validate", "-f", "node.yaml"]);
     assert!(text(&output.stdout).contains("more than 1024 KiB"), "{}", text(&output.stdout));
 }
+
+#[test]
+fn provisioning_without_init_or_join_warns_that_the_machine_does_not_become_a_node() {
+    let text_of =
+        |kind: &str, spec: &str| format!("apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: {kind}\n{spec}\n");
+    let files = folder(&[
+        ("files.yaml", &text_of("FilesConfig", "spec: {files: [{path: /etc/a, content: x}]}")),
+        ("init.yaml", &text_of("InitConfig", "spec: {kubernetesVersion: v1.36.4}")),
+        ("root/etc/hostname", "node-7\n"),
+    ]);
+    let warning =
+        "warning: no document makes this machine a node; add an InitConfig, or use `--mode prepare` or `--mode post`";
+    let validate = run(files.path(), &["validate", "-f", "files.yaml"]);
+    assert_eq!((validate.status.code(), text(&validate.stdout).contains(warning)), (Some(0), true));
+    let validate = run(files.path(), &["validate", "-f", "init.yaml"]);
+    assert!(!text(&validate.stdout).contains("warning"), "{}", text(&validate.stdout));
+    for command in ["plan", "bootstrap"] {
+        for (mode, warns) in [("prepare", false), ("post", false), ("provision", true)] {
+            let output = run(files.path(), &[command, "-f", "files.yaml", "--mode", mode, "--root", "root"]);
+            assert_eq!(text(&output.stderr).contains(warning), warns, "{command} {mode}: {}", text(&output.stderr));
+        }
+    }
+    let plan = run(files.path(), &["plan", "-f", "files.yaml", "--root", "root", "-o", "json"]);
+    let plan: Value = serde_json::from_slice(&plan.stdout).expect("JSON");
+    assert_eq!(plan["warnings"].as_array().map(Vec::len), Some(1), "{plan}");
+}

@@ -44,10 +44,10 @@ pub enum Program {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Repeat {
-    /// Until it has succeeded once.
+    /// Until the command has succeeded once.
     #[default]
     Once,
-    /// At every run, unless its effect is there.
+    /// At every run, unless `creates` or `unless` shows that it is done.
     Always,
 }
 
@@ -83,7 +83,10 @@ pub struct CommandEntry {
     /// A script for `/bin/sh -e`. It is handed over on standard input and never shown.
     #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     pub shell: Option<Secret<String>>,
-    /// Once, or at every run.
+    /// `once`: until the command has succeeded once on this machine. It is another command, which runs again, when the
+    /// name of the command or of its document, `argv`, `shell`, `creates` or `unless` changes; a change of `environment`,
+    /// `timeout` or `needsReboot` does not run it again. `always`: at every run. Neither runs while `creates` or `unless`
+    /// shows that the command is done.
     #[serde(default)]
     #[schemars(extend("default" = "once"))]
     pub run: Repeat,

@@ -56,6 +56,7 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
         return undo(early, CommandError::manual_action(chain(&cause)));
     }
     abandoned.iter().try_for_each(|id| linux.note(id, Progress::New))?;
+    configuration.wanted.warnings(run.mode).iter().for_each(|warning| tell!("warning: {warning}"));
     run.go(&configuration, None, &mut linux)
 }
 
