@@ -34,6 +34,7 @@ mod gzip;
 mod header;
 mod joined;
 mod json_schema;
+mod known_format;
 pub mod limits;
 mod mend;
 mod metadata;

@@ -8,6 +8,7 @@ use crate::{
     findings::{Findings, Problem, Quotes},
     foreign::{self, ForeignKinds},
     header::{self, Owner},
+    known_format::KnownFormat,
     limits::{Budget, DOCUMENTS, spend},
     mend::mend,
     metadata::{Header, is_subdomain},
@@ -139,6 +140,10 @@ impl Reader {
             Err(problem) => return self.note(&whose, problem),
         };
         introduce(&root, &mut whose);
+        if let Some(format) = KnownFormat::of_members(piece.text, &root) {
+            let problem = Problem::error(root.place, "", format.message()).hint(format.hint);
+            return self.note(&whose, problem);
+        }
         let mut findings = Findings::new(&root, &mut self.budget, whose.quotes);
         let found = judge(&root, self.foreign, &mut self.schemas, &mut findings);
         if let Some((_, AnyDocument::Scope(_))) = &found {

@@ -159,3 +159,14 @@ fn provisioning_without_init_or_join_warns_that_the_machine_does_not_become_a_no
     let plan: Value = serde_json::from_slice(&plan.stdout).expect("JSON");
     assert_eq!(plan["warnings"].as_array().map(Vec::len), Some(1), "{plan}");
 }
+
+#[test]
+fn each_validator_names_the_other_for_the_other_s_files() {
+    let files = folder(&[("kubeadm.yaml", KUBEADM), ("node.yaml", &format!("{DOCUMENT}spec: {{}}\n"))]);
+    let output = run(files.path(), &["validate", "-f", "kubeadm.yaml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stdout).contains("`machineadm config validate`"), "{}", text(&output.stdout));
+    let output = run(files.path(), &["config", "validate", "-f", "node.yaml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stdout).contains("check it with `machineadm validate`"), "{}", text(&output.stdout));
+}
