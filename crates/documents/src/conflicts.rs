@@ -3,8 +3,12 @@ use crate::{
     Claim, Claimed, Decoded, Severity,
     compare::{Finding, Listed, earlier_of},
     path,
+    v1alpha1::{is_below, without_aliases},
 };
-use std::collections::HashMap;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+};
 
 /// Every conflict, each at the later of its two places.
 pub(crate) fn find(documents: &[Listed<'_>]) -> Vec<Finding> {
@@ -24,7 +28,7 @@ struct Seen<'a> {
     document: usize,
     names: HashMap<(&'a str, &'a str, &'a str), usize>,
     outputs: HashMap<(&'static str, Option<&'a str>), usize>,
-    files: HashMap<&'a str, Vec<(Option<&'a str>, usize)>>,
+    files: BTreeMap<Cow<'a, str>, Vec<(Option<&'a str>, usize)>>,
     parameters: HashMap<&'a str, (&'a str, usize)>,
     commands: HashMap<&'a str, usize>,
     services: HashMap<&'a str, usize>,
@@ -60,12 +64,13 @@ impl<'a> Seen<'a> {
             Claimed::ServiceProxy { service, path } => {
                 if let Some(earlier) = self.services.insert(service, self.document) {
                     self.conflict(here, format!("already has a proxy from {}", self.at(earlier)));
-                } else if let Some((_, earlier)) = self.take_file(path, None) {
-                    self.conflict(here, format!("its drop-in is also written by {}", self.at(earlier)));
+                } else if let Some((relation, earlier)) = self.nested(path) {
+                    self.conflict(here, format!("its drop-in {relation} {}", self.at(earlier)));
                 }
+                self.take_file(path, None);
             }
             Claimed::KernelModule(_) | Claimed::FilesBelow(_) | Claimed::Preparation(_) => {}
-            Claimed::Output { what, name, path } => self.output(here, (what, *name), path.as_deref()),
+            Claimed::Output { what, name, .. } => self.output(here, (what, *name)),
             Claimed::Node => {
                 if let Some(earlier) = self.node.replace(self.document) {
                     self.conflict(here, format!("this machine already becomes a node through {}", self.at(earlier)));
@@ -75,14 +80,8 @@ impl<'a> Seen<'a> {
     }
 
     /// Two documents of a kind may not make the same file: without a name, both have the same.
-    fn output(&mut self, here: &str, output: (&'static str, Option<&'a str>), path: Option<&'a str>) {
-        let Some(earlier) = self.outputs.insert(output, self.document) else {
-            if let Some((_, earlier)) = path.and_then(|path| self.take_file(path, None)) {
-                let message = format!("creates a file that is also set by {}", self.at(earlier));
-                self.conflict(here, message);
-            }
-            return;
-        };
+    fn output(&mut self, here: &str, output: (&'static str, Option<&'a str>)) {
+        let Some(earlier) = self.outputs.insert(output, self.document) else { return };
         let names = [earlier, self.document].map(|document| self.documents[document].document.name.as_deref());
         // Two equal names are a conflict already.
         if names[0].is_none() || names[0] != names[1] {
@@ -93,6 +92,10 @@ impl<'a> Seen<'a> {
 
     /// A file has one owner; the blocks of one that is somebody else's have one each.
     fn file(&mut self, here: &str, path: &'a str, block: Option<&'a str>) {
+        if let Some((relation, earlier)) = self.nested(path) {
+            let message = format!("{relation} {}", self.at(earlier));
+            self.conflict(&path::member(here, "path"), message);
+        }
         match self.take_file(path, block) {
             None => {}
             Some((Some(_), earlier)) if block.is_some() => {
@@ -108,11 +111,22 @@ impl<'a> Seen<'a> {
 
     /// Notes who claims a file, and gives the earlier claim that does not go with this one.
     fn take_file(&mut self, path: &'a str, block: Option<&'a str>) -> Option<(Option<&'a str>, usize)> {
-        let claims = self.files.entry(path).or_default();
+        let claims = self.files.entry(without_aliases(path)).or_default();
         let other =
             claims.iter().find(|(claimed, _)| claimed.is_none() || block.is_none() || *claimed == block).copied();
         claims.push((block, self.document));
         other
+    }
+
+    /// How a file lies above or below one of an earlier claim: a path can't be a file and a directory.
+    fn nested(&self, path: &str) -> Option<(&'static str, usize)> {
+        let path = &*without_aliases(path);
+        let first = |claims: &Vec<(Option<&str>, usize)>| claims.first().map(|(_, document)| *document);
+        let above = path.match_indices('/').skip(1).find_map(|(end, _)| self.files.get(&path[..end]).and_then(first));
+        let claims = self.files.range(Cow::Owned(format!("{path}/"))..).next().filter(|(file, _)| is_below(file, path));
+        let below = claims.and_then(|(_, claims)| first(claims));
+        let below = below.map(|earlier| ("is a directory for a file that is set by", earlier));
+        above.map(|earlier| ("lies below a file that is set by", earlier)).or(below)
     }
 
     fn conflict(&mut self, path: &str, message: String) {
@@ -149,6 +163,29 @@ mod tests {
         let same = ["spec.files[0].block: this block of the file is also set by document 1"];
         assert_eq!(both("FilesConfig", &with("b"), &with("b")), same);
         assert!(both("FilesConfig", &with("a"), &with("b")).is_empty());
+    }
+
+    #[test]
+    fn a_file_and_a_path_below_it_are_a_conflict() {
+        let files = |paths: &[&str]| {
+            let files: Vec<_> = paths.iter().map(|path| format!("{{path: {path}, content: x}}")).collect();
+            format!("spec: {{files: [{}]}}", files.join(", "))
+        };
+        let within = document("FilesConfig", &files(&["/etc/a", "/etc/a/b/c", "/etc/a.d/b", "/etc/ab"]));
+        assert_eq!(found(&within), ["spec.files[1].path: lies below a file that is set by this document"]);
+        let below = both("FilesConfig", &files(&["/etc/a/b/c"]), &files(&["/etc/a"]));
+        assert_eq!(below, ["spec.files[0].path: is a directory for a file that is set by document 1"]);
+        let drop_in = "/etc/systemd/system/kubelet.service.d";
+        let service = document("ProxyConfig", "spec: {httpProxy: 'http://p', services: [kubelet]}");
+        let above = found(&[document("FilesConfig", &files(&[drop_in])), service].concat());
+        assert_eq!(above, ["spec.services[0]: its drop-in lies below a file that is set by document 1"]);
+    }
+
+    #[test]
+    fn one_file_under_two_names_of_its_directory_is_a_conflict() {
+        let file = |path: &str| format!("spec: {{files: [{{path: {path}, content: x}}]}}");
+        let message = "spec.files[0].path: this file is also set by document 1";
+        assert_eq!(both("FilesConfig", &file("/run/a"), &file("/var/run/a")), [message]);
     }
 
     #[test]
@@ -205,21 +242,6 @@ mod tests {
             let named = |name: &str| format!("metadata: {{name: {name}}}\n{spec}");
             assert!(both(kind, spec, &named("a")).is_empty(), "the same parameter or module twice is allowed");
             assert!(both(kind, &named("b"), &named("a")).is_empty());
-        }
-    }
-
-    #[test]
-    fn no_other_document_writes_the_file_of_parameters_or_modules() {
-        let file = |path: &str| document("FilesConfig", &format!("spec: {{files: [{{path: {path}, content: x}}]}}"));
-        for (kind, path, spec) in [
-            ("SysctlConfig", "/etc/sysctl.d/90-machineadm-k.conf", "{parameters: {a.b: 1}}"),
-            ("KernelModulesConfig", "/etc/modules-load.d/90-machineadm-k.conf", "{modules: [a]}"),
-        ] {
-            let named = document(kind, &format!("metadata: {{name: k}}\nspec: {spec}"));
-            let first = found(&[named.clone(), file(path)].concat());
-            assert_eq!(first, ["spec.files[0].path: this file is also set by document 1"]);
-            let last = found(&[file(path), named].concat());
-            assert_eq!(last, ["metadata.name: creates a file that is also set by document 1"]);
         }
     }
 

@@ -24,8 +24,9 @@ pub(crate) mod closed {
 pub(crate) trait Check: Document + DeserializeOwned + Serialize + JsonSchema {
     /// What the engine gets.
     type Checked: Into<AnyDocument>;
-    /// Adds everything that is wrong with this document to the findings; `None` only if something is.
-    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Self::Checked>;
+    /// Adds everything that is invalid to the findings. What is returned is used only if nothing is; otherwise it is
+    /// compared with other documents, so that its claims must be those of the document.
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Self::Checked;
 }
 
 /// What a checked document says of itself.

@@ -1,10 +1,11 @@
 //! What is wrong with one document: every problem with its field's path, which finds its place in the tree.
 use crate::{
-    limits::{Budget, NOTES, spend},
+    limits::{Budget, spend},
     printable::printable,
     report::Severity,
     tree::{Node, Place, Places},
 };
+use std::collections::HashSet;
 
 /// A problem before it is known whose it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,10 +82,7 @@ impl<'a> Findings<'a> {
 
     /// Adds a problem whose place is known.
     pub(crate) fn push(&mut self, problem: Problem) {
-        // Beyond this nobody reads on, and a hostile file must not make us work for every line of it.
-        if self.problems.len() <= NOTES {
-            self.problems.push(problem);
-        }
+        self.problems.push(problem);
     }
 
     /// Takes decoded bytes from what a whole read may hold.
@@ -95,6 +93,23 @@ impl<'a> Findings<'a> {
     /// How many decoded bytes are left.
     pub(crate) fn decoded_left(&self) -> usize {
         self.budget.decoded_bytes
+    }
+
+    /// How many problems there are.
+    pub(crate) fn count(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// Forgets problems that were added behind the first ones and whose paths are explained otherwise.
+    pub(crate) fn forget(&mut self, first: usize, is_explained: impl Fn(&str) -> bool) {
+        let added = self.problems.split_off(first.min(self.problems.len()));
+        self.problems.extend(added.into_iter().filter(|problem| !is_explained(&problem.path)));
+    }
+
+    /// The paths of everything that is invalid.
+    pub(crate) fn error_paths(&self) -> HashSet<String> {
+        let errors = self.problems.iter().filter(|problem| problem.severity.is_error());
+        errors.map(|problem| problem.path.clone()).collect()
     }
 
     /// Whether the document can't be used.

@@ -4,6 +4,7 @@ use crate::{
     Body, Claim, KINDS, Secret,
     constraints::{Constraints, is_kind},
     findings::Findings,
+    known_format::KnownFormat,
     metadata::{Header, is_subdomain},
     path,
     registry::Content,
@@ -97,6 +98,10 @@ pub(crate) fn read(root: &Arc<Node>, kinds: ForeignKinds, findings: &mut Finding
     let (api_version, kind) = (text("apiVersion")?, text("kind")?);
     if !is_kind(kind) {
         findings.error("kind", "must be letters and digits, at most 63");
+        return None;
+    }
+    if let Some(format) = KnownFormat::of_header(api_version, kind) {
+        findings.error("apiVersion", format.message()).hint(format.hint);
         return None;
     }
     note(kind, kinds, findings);

@@ -34,8 +34,8 @@ pub const PASSPHRASE_FEWEST: usize = 8;
 pub const PASSPHRASE_MOST: usize = 4096;
 /// The longest URI.
 pub const URI_BYTES: usize = 4096;
-/// Problems that are listed; a file with more has one cause, and a list that nobody reads.
-pub const NOTES: usize = 1000;
+/// Problems that a report lists; of the rest it has the number.
+pub const NOTES: usize = 100;
 
 /// What is left of the limits that span a whole read.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use crate::{
     compare::{Finding, Listed, earlier_of},
     constraints::{AFTER, BEFORE, Reference, field},
     path,
+    v1alpha1::{is_below, without_aliases},
 };
 use std::collections::{HashMap, HashSet};
 
@@ -152,8 +153,8 @@ fn written<'a>(claimed: &'a Claimed<'_>) -> Option<&'a str> {
 
 /// The path of the control plane's that a path is, or lies below.
 fn control_plane_path(path: &str) -> Option<&'static str> {
-    let is_below = |used: &&str| path.strip_prefix(*used).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    CONTROL_PLANE_PATHS.into_iter().find(is_below)
+    let path = without_aliases(path);
+    CONTROL_PLANE_PATHS.into_iter().find(|used| is_below(&path, used))
 }
 
 /// The module that brings a parameter.

@@ -24,6 +24,11 @@ pub(crate) fn parent(path: &str) -> Option<&str> {
     path.rfind(['.', '[']).map(|end| &path[..end])
 }
 
+/// A path, and everything that it is a part of.
+pub(crate) fn outwards(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| parent(path))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,18 +8,24 @@ use crate::{
     findings::{Findings, Problem, Quotes},
     foreign::{self, ForeignKinds},
     header::{self, Owner},
-    limits::{Budget, DOCUMENTS, NOTES, spend},
+    known_format::KnownFormat,
+    limits::{Budget, DOCUMENTS, spend},
+    mend::mend,
     metadata::{Header, is_subdomain},
     parse::parse,
+    path,
     printable::printable,
     registry::{Content, KINDS},
-    report::Severity,
     schema,
     stream::{self, Piece},
     tree::{Node, Place},
     v1alpha1::check_place,
 };
-use std::{collections::HashMap, mem, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    mem,
+    sync::Arc,
+};
 
 /// A document with its tree, which is kept until documents have been compared with each other.
 pub(crate) struct Kept {
@@ -27,6 +33,8 @@ pub(crate) struct Kept {
     pub(crate) root: Arc<Node>,
     constraints: Constraints,
     whose: Whose,
+    /// The paths of what is invalid in it. A document that has some is compared with others and never used.
+    invalid: HashSet<String>,
 }
 
 /// How a source is read.
@@ -132,23 +140,27 @@ impl Reader {
             Err(problem) => return self.note(&whose, problem),
         };
         introduce(&root, &mut whose);
+        if let Some(format) = KnownFormat::of_members(piece.text, &root) {
+            let problem = Problem::error(root.place, "", format.message()).hint(format.hint);
+            return self.note(&whose, problem);
+        }
         let mut findings = Findings::new(&root, &mut self.budget, whose.quotes);
         let found = judge(&root, self.foreign, &mut self.schemas, &mut findings);
         if let Some((_, AnyDocument::Scope(_))) = &found {
             check_place(scope, &mut findings);
         }
-        let usable = !findings.has_errors();
+        let invalid = findings.error_paths();
         for problem in findings.into_problems() {
             self.note(&whose, problem);
         }
-        if let Some((Header { name, constraints }, body)) = found.filter(|_| usable) {
+        if let Some((Header { name, constraints }, body)) = found {
             let origin = Origin { source: whose.source.clone(), number: piece.number, line: root.place.line };
             let kind = root.get("kind").and_then(Node::text).unwrap_or_default().to_owned();
             let mut decoded = Decoded { origin, kind, name, body, sealed: false };
             if whose.quotes == Quotes::Nothing {
                 decoded.conceal();
             }
-            self.kept.push(Kept { decoded, root, constraints, whose });
+            self.kept.push(Kept { decoded, root, constraints, whose, invalid });
         }
     }
 
@@ -158,9 +170,11 @@ impl Reader {
         let (kept, notes) = (mem::take(&mut self.kept), mem::take(&mut self.notes));
         let listed: Vec<Listed<'_>> = kept.iter().map(|kept| Listed::new(&kept.decoded, &kept.constraints)).collect();
         for found in compare(&listed).chunk_by(|a, b| a.document == b.document) {
-            let Kept { root, whose, .. } = &kept[found[0].document];
+            let Kept { root, whose, invalid, .. } = &kept[found[0].document];
             let mut findings = Findings::new(root, &mut self.budget, whose.quotes);
-            for finding in found {
+            // What is invalid in itself has been reported.
+            let is_reported = |path: &str| path::outwards(path).any(|path| invalid.contains(path));
+            for finding in found.iter().filter(|finding| !is_reported(&finding.path)) {
                 findings.add(finding.severity, &finding.path, finding.message.clone());
                 if let Some(hint) = finding.hint {
                     findings.hint(hint);
@@ -224,11 +238,13 @@ impl Reader {
         self.documents_seen == 0 && self.notes.is_empty()
     }
 
-    /// Reads a source that lies inside of another, and gives its documents.
+    /// Reads a source that is inside another, and returns its usable documents.
     pub(crate) fn nested(&mut self, source: Source, manner: Manner) -> Vec<Kept> {
         let before = self.take();
         self.source(source, manner);
-        mem::replace(&mut self.kept, before)
+        let mut documents = mem::replace(&mut self.kept, before);
+        documents.retain(|kept| kept.invalid.is_empty());
+        documents
     }
 
     /// Takes the documents out, to put them or others back.
@@ -245,15 +261,10 @@ impl Reader {
     pub(crate) fn finish(mut self) -> Read {
         self.notes.append(&mut self.comparison);
         self.notes.sort_by_key(|(index, note)| (*index, note.line, note.column));
-        let mut notes: Vec<Note> = self.notes.into_iter().map(|(_, note)| note).collect();
-        if notes.len() > NOTES {
-            let message = format!("and {} more problems", notes.len() - NOTES);
-            notes.truncate(NOTES);
-            let last = notes[NOTES - 1].clone();
-            notes.push(Note { severity: Severity::Error, path: String::new(), message, hint: None, ..last });
-        }
-        let documents = self.kept.into_iter().map(|kept| kept.decoded).collect();
-        Read { documents, replaced: Vec::new(), fetched: Vec::new(), report: Report { notes } }
+        let report = Report::new(self.notes.into_iter().map(|(_, note)| note).collect());
+        let usable = self.kept.into_iter().filter(|kept| kept.invalid.is_empty());
+        let documents = usable.map(|kept| kept.decoded).collect();
+        Read { documents, replaced: Vec::new(), fetched: Vec::new(), report }
     }
 }
 
@@ -269,7 +280,7 @@ fn introduce(root: &Node, whose: &mut Whose) {
     whose.name = name.filter(|name| is_subdomain(name)).map(str::to_owned);
 }
 
-/// Form first, meaning second: a document is decoded and checked only once its form is right.
+/// Form first, meaning second. Where the form is invalid, the meaning of the rest is judged all the same.
 fn judge(
     root: &Arc<Node>,
     foreign: ForeignKinds,
@@ -281,11 +292,16 @@ fn judge(
         Owner::Own(kind) => kind,
         Owner::Foreign => return foreign::read(root, foreign, findings),
     };
-    schema::walk(root, schemas.entry(kind.kind).or_insert_with(kind.schema), "", findings);
-    if findings.has_errors() {
-        return None;
+    let schema = schemas.entry(kind.kind).or_insert_with(kind.schema);
+    schema::walk(root, schema, "", findings);
+    if !findings.has_errors() {
+        return (kind.decode)(root, findings);
     }
-    (kind.decode)(root, findings)
+    let mended = mend(root, schema);
+    let before = findings.count();
+    let content = (kind.decode)(&mended.root, findings);
+    findings.forget(before, |path| mended.explains(path));
+    content
 }
 
 /// A file's name, fit for a report; it is not cut, because it is the user's own.

@@ -1,4 +1,5 @@
 //! Everything that is wrong with an input, in its order, for people and for programs.
+use crate::limits::NOTES;
 use serde::Serialize;
 use std::fmt;
 
@@ -50,30 +51,57 @@ pub struct Note {
     pub hint: Option<String>,
 }
 
-/// All problems of an input.
+/// The problems of an input.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// In the order of the files.
+    /// In the order of the files, at most [`NOTES`].
     pub notes: Vec<Note>,
+    /// How many problems there are, those that are not listed included.
+    pub total: usize,
+    #[serde(skip)]
+    errors: usize,
+    #[serde(skip)]
+    unavailable: usize,
 }
 
 impl Report {
-    /// Whether one can't go on.
-    pub fn has_errors(&self) -> bool {
-        self.notes.iter().any(|note| note.severity.is_error())
+    /// A report that lists the first of these problems, errors rather than warnings.
+    pub fn new(mut notes: Vec<Note>) -> Self {
+        let total = notes.len();
+        let unavailable = notes.iter().filter(|note| note.severity == Severity::Unavailable).count();
+        let errors = notes.iter().filter(|note| note.severity.is_error()).count();
+        let mut room = (errors.min(NOTES), NOTES.saturating_sub(errors));
+        notes.retain(|note| {
+            let room = if note.severity.is_error() { &mut room.0 } else { &mut room.1 };
+            let fits = *room > 0;
+            *room = room.saturating_sub(1);
+            fits
+        });
+        Self { notes, total, errors, unavailable }
     }
 
-    /// Whether something could not be had, and nothing is wrong with the input itself.
-    pub fn is_unavailable(&self) -> bool {
-        let any = |severity| self.notes.iter().any(|note| note.severity == severity);
-        any(Severity::Unavailable) && !any(Severity::Error)
+    /// Adds a warning behind the others.
+    pub(crate) fn push(&mut self, warning: Note) {
+        self.total += 1;
+        if self.notes.len() < NOTES {
+            self.notes.push(warning);
+        }
+    }
+
+    /// Whether one can't go on.
+    pub const fn has_errors(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// Whether something was unavailable, and nothing is invalid in the input itself.
+    pub const fn is_unavailable(&self) -> bool {
+        self.unavailable > 0 && self.errors == self.unavailable
     }
 
     /// The first error in one line, and how many there are besides.
     pub fn cause(&self) -> Option<String> {
-        let mut errors = self.notes.iter().filter(|note| note.severity.is_error());
-        let first = errors.next()?.line();
-        match errors.count() {
+        let first = self.notes.iter().find(|note| note.severity.is_error())?.line();
+        match self.errors - 1 {
             0 => Some(first),
             1 => Some(format!("{first}; and one more problem")),
             more => Some(format!("{first}; and {more} more problems")),
@@ -109,7 +137,10 @@ impl fmt::Display for Report {
                 writeln!(f, "    {path}{}", note.text())?;
             }
         }
-        Ok(())
+        match self.total - self.notes.len() {
+            0 => Ok(()),
+            more => writeln!(f, "\nand {more} more {}", if more == 1 { "problem" } else { "problems" }),
+        }
     }
 }
 
@@ -177,13 +208,11 @@ mod tests {
         first.hint = Some("did you mean `parameters`?".into());
         let rounds = "12 rounds are too few: at least 1000, 50000 by default";
         let both = "`token` and `file` are both set: keep the one that this machine can trust";
-        let report = Report {
-            notes: vec![
-                first,
-                note(19, 14, (2, "EncryptedConfig", None), "spec.iterations", rounds),
-                note(31, 5, (4, "JoinConfig", None), "spec.discovery", both),
-            ],
-        };
+        let report = Report::new(vec![
+            first,
+            note(19, 14, (2, "EncryptedConfig", None), "spec.iterations", rounds),
+            note(31, 5, (4, "JoinConfig", None), "spec.discovery", both),
+        ]);
         let expected = "\
 node.yaml: 3 problems
 
@@ -199,17 +228,33 @@ node.yaml: 3 problems
 
     #[test]
     fn a_cause_is_one_line_and_tells_wrong_from_unavailable() {
-        let mut report = Report::default();
+        let report = Report::default();
         assert_eq!((report.cause(), report.is_unavailable()), (None, false));
-        report.notes.push(note(6, 3, (1, "RemoteConfig", Some("a")), "spec.uri", "status 503"));
-        report.notes[0].severity = Severity::Unavailable;
+        let mut first = note(6, 3, (1, "RemoteConfig", Some("a")), "spec.uri", "status 503");
+        first.severity = Severity::Unavailable;
+        let as_severity = |severity| Note { severity, ..first.clone() };
         let line = "node.yaml:6:3: document 1, RemoteConfig a: spec.uri: status 503";
-        assert_eq!((report.cause().as_deref(), report.is_unavailable()), (Some(line), true));
-        report.notes.push(Note { severity: Severity::Warning, ..report.notes[0].clone() });
-        assert_eq!((report.cause().as_deref(), report.is_unavailable()), (Some(line), true));
-        report.notes.push(Note { severity: Severity::Error, ..report.notes[0].clone() });
+        for notes in [vec![first.clone()], vec![first.clone(), as_severity(Severity::Warning)]] {
+            let report = Report::new(notes);
+            assert_eq!((report.cause().as_deref(), report.is_unavailable()), (Some(line), true));
+        }
+        let report = Report::new(vec![first.clone(), as_severity(Severity::Error)]);
         assert_eq!(report.cause(), Some(format!("{line}; and one more problem")));
         assert!(!report.is_unavailable() && report.has_errors());
+    }
+
+    #[test]
+    fn a_report_lists_the_first_hundred_problems_and_the_number_of_the_rest() {
+        let problem = note(1, 1, (1, "FilesConfig", None), "spec", "required, but missing");
+        let warning = Note { severity: Severity::Warning, ..problem.clone() };
+        let notes = [vec![warning; 60], vec![problem; 70]].concat();
+        let report = Report::new(notes);
+        assert_eq!((report.notes.len(), report.total), (100, 130));
+        let warnings = report.notes.iter().filter(|note| note.severity == Severity::Warning).count();
+        assert_eq!(warnings, 30, "no warning takes the place of an error");
+        assert!(report.to_string().ends_with("\n\nand 30 more problems\n"), "{report}");
+        assert!(report.cause().is_some_and(|cause| cause.ends_with("; and 69 more problems")));
+        assert_eq!(serde_json::to_value(&report).unwrap()["total"], 130);
     }
 
     #[test]
@@ -229,6 +274,6 @@ node.yaml: 1 problem
   -:1:1
     warning: required, but missing
 ";
-        assert_eq!(Report { notes: vec![first, second] }.to_string(), expected);
+        assert_eq!(Report::new(vec![first, second]).to_string(), expected);
     }
 }

@@ -26,10 +26,9 @@ pub(crate) fn walk(node: &Node, schema: &Schema, here: &str, findings: &mut Find
             }
         }
         Value::Scalar { text, plain } => {
-            let found = if *plain { type_of(text) } else { Type::Text };
             if let Some(words) = choices(schema) {
                 walk_choice(node, text, &words, here, findings);
-            } else if !scalar_fits(found, schema) {
+            } else if !scalar_fits(text, *plain, schema) {
                 findings.push(wrong_type(node, schema, here));
             }
         }
@@ -114,8 +113,9 @@ fn wrong_type(node: &Node, schema: &Schema, here: &str) -> Problem {
     }
 }
 
-fn scalar_fits(found: Type, schema: &Schema) -> bool {
-    match found {
+/// Whether a schema allows a scalar of this type.
+pub(crate) fn scalar_fits(text: &str, plain: bool, schema: &Schema) -> bool {
+    match if plain { type_of(text) } else { Type::Text } {
         Type::Null => false,
         Type::Bool => allows(schema, "boolean"),
         Type::Integer => allows(schema, "integer") || allows(schema, "number"),
@@ -167,7 +167,8 @@ pub(crate) fn types(schema: &Schema) -> Vec<&str> {
     listed
 }
 
-fn allows(schema: &Schema, name: &str) -> bool {
+/// Whether a field may have this type.
+pub(crate) fn allows(schema: &Schema, name: &str) -> bool {
     match &schema["type"] {
         Schema::String(one) => one == name,
         Schema::Array(some) => some.iter().any(|one| one == name),

@@ -15,12 +15,14 @@ impl Place {
 }
 
 /// A value and where it stands. It has no `Debug`: it may hold secrets.
+#[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) place: Place,
     pub(crate) value: Value,
 }
 
 /// What a node holds.
+#[derive(Clone)]
 pub(crate) enum Value {
     Scalar { text: Zeroizing<String>, plain: bool },
     Sequence(Vec<Node>),
@@ -28,6 +30,7 @@ pub(crate) enum Value {
 }
 
 /// A key and where it stands.
+#[derive(Clone)]
 pub(crate) struct Key {
     pub(crate) place: Place,
     pub(crate) text: Zeroizing<String>,
@@ -87,7 +90,6 @@ pub(crate) struct Places {
 impl Places {
     /// Where a field stands, or, when it is missing, the nearest thing around it.
     pub(crate) fn nearest(&self, path: &str) -> Place {
-        let around = std::iter::successors(Some(path), |path| crate::path::parent(path));
-        around.into_iter().find_map(|path| self.places.get(path)).copied().unwrap_or(self.root)
+        crate::path::outwards(path).find_map(|path| self.places.get(path)).copied().unwrap_or(self.root)
     }
 }

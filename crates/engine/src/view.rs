@@ -25,6 +25,9 @@ pub struct PlanView {
     pub documents: usize,
     /// Where they came from, in their order.
     pub sources: Vec<Provenance>,
+    /// What the configuration as a whole probably does not mean.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// How many changes are known.
     pub changes: usize,
     /// Whether there may be something to do.
@@ -100,6 +103,7 @@ impl PlanView {
             mode,
             documents: wanted.documents.len(),
             sources: wanted.sources.clone(),
+            warnings: wanted.warnings(mode),
             changes: preview.changes(),
             is_open: preview.is_open(),
             in_progress: None,

@@ -1,5 +1,6 @@
 //! What the documents ask of a machine: the documents themselves, in their order.
-use documents::Decoded;
+use crate::Mode;
+use documents::{Decoded, NO_NODE, makes_no_node};
 use serde::{Deserialize, Serialize};
 
 /// Where documents came from: a file, or the way into another document, as in `node.yaml#2 > sealed`.
@@ -21,6 +22,13 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    /// What the configuration as a whole probably does not mean in this mode.
+    pub fn warnings(&self, mode: Mode) -> Vec<String> {
+        let (message, hint) = NO_NODE;
+        let is_node_missing = mode == Mode::Provision && makes_no_node(&self.documents);
+        is_node_missing.then(|| format!("{message}; {hint}")).into_iter().collect()
+    }
+
     /// Takes decoded documents as they are; nothing is sorted.
     pub fn of(documents: Vec<Decoded>) -> Self {
         let mut sources: Vec<Provenance> = Vec::new();

@@ -31,7 +31,7 @@ pub use convert::{Converted, WireDocument, convert};
 pub use kind::Kind;
 pub use objects::yaml::{SyntaxError, value as parse_yaml};
 pub use problem::{Problem, Severity, shown};
-pub use read::{ComponentConfig, Read, Rules, Source, Strictness, read};
+pub use read::{ComponentConfig, Location, Read, Rules, Source, Strictness, read};
 pub use scalar::{Duration, Quantity, Time};
 pub use target::{NoTarget, Target};
 pub use version::{ApiVersion, GROUP, KubernetesVersion, NoVersion, UnsupportedVersion};

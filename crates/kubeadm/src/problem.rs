@@ -27,6 +27,12 @@ pub struct Problem {
     pub file: String,
     /// The line, counted from 1: that of the problem if it is known, otherwise that of its document.
     pub line: usize,
+    /// Which document of the file, counted from 1; absent for a problem of the whole file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<usize>,
+    /// The document's kind, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
     /// The field's path, beginning with its kind; empty for a document as a whole.
     pub path: String,
     /// What is wrong.

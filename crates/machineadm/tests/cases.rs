@@ -3,6 +3,11 @@
 //! `positive/<case>`: `config.yaml`, `before/` (if any), `plan.txt`, `after/`, and `modes` for files that are not 0644.
 //! `negative/<case>`: `config.*`, and `problems.txt`: every problem, as `validate` prints it.
 //! With UPDATE_CASES=1 the expected texts and trees are written anew, for a person to review.
+use documents::{Source, v1alpha1::trust_anchor};
+use host::{
+    TrustStore,
+    contract::{MODULES_DIR, PATHS, PROXY_DROP_IN, SYSCTL_DIR, SYSTEM_REBOOT_REQUIRED, UNIT_DIR},
+};
 use std::{
     collections::BTreeMap,
     fs,
@@ -177,4 +182,28 @@ fn problems_for_programs_are_the_same_as_for_people() {
             assert!(text.contains(note["message"].as_str().unwrap()), "{}: {note}", case.display());
         }
     }
+}
+
+/// Everything that is wrong with a FilesConfig that writes one path.
+fn problems_of_a_file_at(path: &str) -> Vec<String> {
+    let document = format!(
+        "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: FilesConfig\n\
+         spec: {{files: [{{path: '{path}', content: x}}]}}\n"
+    );
+    let read = documents::read(vec![Source { name: "-".into(), bytes: document.into_bytes().into() }]);
+    read.report.notes.into_iter().map(|note| note.message).collect()
+}
+
+#[test]
+fn every_path_of_the_contract_that_machineadm_writes_is_refused_in_a_file_document() {
+    // Directories that machineadm shares with others, and what it only reads.
+    let shared = [SYSTEM_REBOOT_REQUIRED, SYSCTL_DIR, MODULES_DIR, UNIT_DIR, PROXY_DROP_IN];
+    let mut own: Vec<String> = PATHS.iter().filter(|path| !shared.contains(path)).map(ToString::to_string).collect();
+    own.push(format!("{UNIT_DIR}/kubelet.service.d/{PROXY_DROP_IN}"));
+    own.extend(TrustStore::ALL.map(|store| format!("{}.{}", trust_anchor(store.anchors, "a", "00"), store.ending)));
+    for path in own {
+        let problems = problems_of_a_file_at(&path);
+        assert!(problems.iter().any(|message| message.contains("machineadm")), "{path}: {problems:?}");
+    }
+    assert_eq!(problems_of_a_file_at(SYSTEM_REBOOT_REQUIRED), [""; 0]);
 }

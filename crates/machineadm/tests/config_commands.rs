@@ -141,19 +141,19 @@ fn wrong_files_are_told_with_place_reason_and_remedy() {
         ("kind: x\n", "apiVersion and kind are missing"),
         (
             "apiVersion: kubeadm.k8s.io/v1beta2\nkind: ClusterConfiguration\n",
-            "the kubeadm of Kubernetes 1.36 does not read kubeadm.k8s.io/v1beta2\n  remedy: machineadm config convert",
+            "the kubeadm of Kubernetes 1.36 does not read kubeadm.k8s.io/v1beta2; machineadm config convert",
         ),
         (
             "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nnetwork: {}\n",
-            "ClusterConfiguration.network: kubeadm.k8s.io/v1beta4 has no such field",
+            "  -:3:10 document 1, ClusterConfiguration\n    network   kubeadm.k8s.io/v1beta4 has no such field",
         ),
         (
             "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nclusterName: yes\n",
-            "ClusterConfiguration.clusterName: must be text, not true or false (text needs quotes)",
+            "    clusterName   must be text, not true or false (text needs quotes)",
         ),
         (
             "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nfeatureGates: {EtcdLearnerMode: false}\n",
-            "ClusterConfiguration.featureGates.EtcdLearnerMode: this kubeadm does not know the feature gate; \
+            "    featureGates.EtcdLearnerMode   this kubeadm does not know the feature gate; \
              those from 1.27 to 1.32 do",
         ),
     ] {

@@ -75,7 +75,7 @@ fn target(input: &[u8]) -> Seen {
     assert!(asked.len() <= limits::FETCHES, "{} fetches", asked.len());
     assert!(asked.iter().all(|asked| asked.limit <= limits::TEXT_BYTES && !asked.timeout.is_zero()));
     assert!(asked.iter().all(|asked| asked.rights.and(asked.redirect_rights) == asked.redirect_rights));
-    assert!(read.documents.len() + read.replaced.len() <= limits::DOCUMENTS && notes.len() <= limits::NOTES + 1);
+    assert!(read.documents.len() + read.replaced.len() <= limits::DOCUMENTS && notes.len() <= limits::NOTES);
     assert!(notes.iter().all(|note| note.line >= 1 && note.column >= 1), "a problem without a place");
     let stands_for_others =
         |body: &AnyDocument| matches!(body, AnyDocument::Remote(_) | AnyDocument::Encrypted(_) | AnyDocument::Scope(_));

@@ -43,7 +43,7 @@ fn target(input: &[u8]) -> Seen {
     let read = read(vec![Source { name: "input".into(), bytes: Zeroizing::new(input.to_vec()) }]);
     let notes = &read.report.notes;
     assert!(read.report.has_errors() || !read.documents.is_empty(), "neither a document nor a problem");
-    assert!(read.documents.len() <= limits::DOCUMENTS && notes.len() <= limits::NOTES + 1);
+    assert!(read.documents.len() <= limits::DOCUMENTS && notes.len() <= limits::NOTES);
     assert!(notes.iter().all(|note| note.line >= 1 && note.column >= 1), "a problem without a place");
     let printed = read.report.to_string();
     assert!(!printed.chars().any(|c| c.is_control() && c != '\n'), "a control character in a report");

@@ -112,9 +112,9 @@ fn headers_are_answered_each_in_its_own_way() {
 #[test]
 fn metadata_is_checked_too() {
     let text = document("KernelModulesConfig", "metadata: {name: A, label: {}}\nspec: {modules: [a]}");
-    assert_eq!(found(&text), ["4:21 metadata.label unknown field; did you mean `labels`?"]);
-    let text = document("KernelModulesConfig", "metadata: {name: A, labels: {a: b}}\nspec: {modules: [a]}");
-    assert!(found(&text)[0].starts_with("4:18 metadata.name must be lower-case letters"));
+    let found = found(&text);
+    assert!(found[0].starts_with("4:18 metadata.name must be lower-case letters"), "{found:?}");
+    assert_eq!(found[1..], ["4:21 metadata.label unknown field; did you mean `labels`?"]);
 }
 
 #[test]
@@ -136,6 +136,7 @@ fn all_problems_of_all_files_come_in_their_order() {
     let expected = [
         ("a.yaml", Some(1), "spec.parameters.a"),
         ("a.yaml", Some(1), "spec.parameters.b"),
+        ("a.yaml", Some(2), "metadata.name"),
         ("a.yaml", Some(2), "spec.parameters[c.d]"),
         ("-", Some(1), "spec.modules[0]"),
     ];
@@ -185,6 +186,50 @@ fn a_report_for_programs_has_the_same_members() {
     let expected = serde_json::json!({"notes": [{
         "severity": "error", "source": "node.yaml", "line": 5, "column": 3, "document": 1, "kind": "SysctlConfig",
         "path": "spec.parametres", "message": "unknown field", "hint": "did you mean `parameters`?",
-    }]});
+    }], "total": 1});
     assert_eq!(serde_json::to_value(&read.report).unwrap(), expected);
+}
+
+#[test]
+fn an_invalid_enum_value_does_not_hide_the_other_problems_of_a_document() {
+    let text = with_spec(
+        "CommandsConfig",
+        "commands:\n- {name: a, argv: [ls], run: onse, timeout: 25h, creates: x}\n- {name: B, argv: [ls]}",
+    );
+    let found = found(&text);
+    let places: Vec<_> = found.iter().filter_map(|line| line.split(' ').nth(1)).collect();
+    let first = ["run", "timeout", "creates"].map(|field| format!("spec.commands[0].{field}"));
+    assert_eq!(places, [&first[..], &["spec.commands[1].name".to_owned()]].concat(), "{found:?}");
+    assert_eq!(found[0], "6:32 spec.commands[0].run must be `once` or `always`; did you mean `once`?");
+}
+
+#[test]
+fn duplicate_command_names_are_reported_although_other_fields_are_invalid() {
+    let first = with_spec("CommandsConfig", "commands: [{name: a, argv: [ls], timeout: 25h}, {name: a, argv: [ls]}]");
+    let second = with_spec("CommandsConfig", "commands: [{name: b, shel: ls}, {name: a, argv: [ls], unles: x}]");
+    let expected = [
+        "5:45 spec.commands[0].timeout must be a duration from 1s to 24h, such as `90s`, `10m` or `1h30m`",
+        "5:58 spec.commands[1].name is also the name of a command in this document",
+        "10:24 spec.commands[0].shel unknown field; did you mean `shell`?",
+        "10:42 spec.commands[1].name is also the name of a command in document 1",
+        "10:57 spec.commands[1].unles unknown field; did you mean `unless`?",
+    ];
+    assert_eq!(found(&[first, second].concat()), expected);
+}
+
+#[test]
+fn members_that_are_missing_or_of_another_type_are_one_problem_each() {
+    let text = with_spec("FilesConfig", "files: [{content: x}, {content: x}, {path: [a], content: x, mode: '9'}, 5]");
+    let found = found(&text);
+    let places: Vec<_> = found.iter().filter_map(|line| line.split(' ').nth(1)).collect();
+    let files = ["[0].path", "[1].path", "[2].path", "[2].mode", "[3]"].map(|field| format!("spec.files{field}"));
+    assert_eq!(places, files, "{found:?}");
+}
+
+#[test]
+fn a_document_with_problems_is_compared_and_not_used() {
+    let text = with_spec("FilesConfig", "files: [{path: /a, content: x, mode: '9'}]");
+    let read = read_text(&(text.clone() + &text));
+    assert!(read.documents.is_empty());
+    assert_eq!(notes(&read).len(), 3, "{:?}", notes(&read));
 }

@@ -1,4 +1,8 @@
 //! Absolute paths as a configuration may name them.
+use std::borrow::Cow;
+
+/// Links that every distribution has, and where they point.
+const ALIASES: [(&str, &str); 2] = [("/var/run", "/run"), ("/var/lock", "/run/lock")];
 
 /// Why a path can't be used; `None` when it can.
 pub(crate) fn path_problem(path: &str) -> Option<&'static str> {
@@ -25,9 +29,20 @@ pub(crate) fn path_problem(path: &str) -> Option<&'static str> {
 
 /// Whether a path lies in a file system that the kernel makes up.
 pub(crate) fn is_virtual(path: &str) -> bool {
-    ["/proc", "/sys", "/dev"]
-        .iter()
-        .any(|root| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    ["/proc", "/sys", "/dev"].iter().any(|root| is_below(path, root))
+}
+
+/// Whether a path is this directory or lies below it.
+pub(crate) fn is_below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The same path without the links that every distribution has.
+pub(crate) fn without_aliases(path: &str) -> Cow<'_, str> {
+    match ALIASES.iter().find(|(alias, _)| is_below(path, alias)) {
+        Some((alias, target)) => Cow::Owned(format!("{target}{}", &path[alias.len()..])),
+        None => Cow::Borrowed(path),
+    }
 }
 
 #[cfg(test)]

@@ -44,10 +44,10 @@ pub enum Program {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Repeat {
-    /// Until it has succeeded once.
+    /// Until the command has succeeded once.
     #[default]
     Once,
-    /// At every run, unless its effect is there.
+    /// At every run, unless `creates` or `unless` shows that it is done.
     Always,
 }
 
@@ -83,7 +83,10 @@ pub struct CommandEntry {
     /// A script for `/bin/sh -e`. It is handed over on standard input and never shown.
     #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     pub shell: Option<Secret<String>>,
-    /// Once, or at every run.
+    /// `once`: until the command has succeeded once on this machine. It is another command, which runs again, when the
+    /// name of the command or of its document, `argv`, `shell`, `creates` or `unless` changes; a change of `environment`,
+    /// `timeout` or `needsReboot` does not run it again. `always`: at every run. Neither runs while `creates` or `unless`
+    /// shows that the command is done.
     #[serde(default)]
     #[schemars(extend("default" = "once"))]
     pub run: Repeat,
@@ -137,18 +140,13 @@ spec:
 impl Check for CommandsConfig {
     type Checked = Vec<Command>;
 
-    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<Command>> {
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Vec<Command> {
         let Self { commands } = self;
         if commands.is_empty() {
             findings.error("spec.commands", "must hold at least one command");
         }
-        // All of them first, so that one problem does not hide the next.
-        let checked: Vec<_> = commands
-            .into_iter()
-            .enumerate()
-            .map(|(index, entry)| command(entry, name, &path::item("spec.commands", index), findings))
-            .collect();
-        checked.into_iter().collect()
+        let commands = commands.into_iter().enumerate();
+        commands.map(|(index, entry)| command(entry, name, &path::item("spec.commands", index), findings)).collect()
     }
 }
 
@@ -189,7 +187,7 @@ impl Command {
     }
 }
 
-fn command(entry: CommandEntry, document: Option<&str>, here: &str, findings: &mut Findings<'_>) -> Option<Command> {
+fn command(entry: CommandEntry, document: Option<&str>, here: &str, findings: &mut Findings<'_>) -> Command {
     let CommandEntry { name, argv, shell, run, creates, unless, environment, timeout, needs_reboot } = entry;
     let field = |name: &str| path::member(here, name);
     if !is_command_name(&name) {
@@ -220,16 +218,8 @@ fn command(entry: CommandEntry, document: Option<&str>, here: &str, findings: &m
         findings.error(&field("timeout"), "must be a duration from 1s to 24h, such as `90s`, `10m` or `1h30m`");
     }
     let name = document.map_or(name.clone(), |document| format!("{document}/{name}"));
-    Some(Command {
-        name,
-        program: program?,
-        repeat: run,
-        creates,
-        unless,
-        environment,
-        timeout: timeout?,
-        needs_reboot,
-    })
+    let timeout = timeout.unwrap_or(DEFAULT_TIMEOUT);
+    Command { name, program, repeat: run, creates, unless, environment, timeout, needs_reboot }
 }
 
 fn program(
@@ -237,17 +227,17 @@ fn program(
     shell: Option<Secret<String>>,
     here: &str,
     findings: &mut Findings<'_>,
-) -> Option<Program> {
+) -> Program {
     let problem = match (argv, shell) {
         (Some(_), Some(_)) => (here.to_owned(), "`argv` and `shell` are both set: keep one"),
         (None, None) => (here.to_owned(), "needs `argv` or `shell`"),
-        (Some(argv), None) if is_argv(&argv) => return Some(Program::Argv(argv)),
-        (None, Some(script)) if is_script(script.expose()) => return Some(Program::Shell(script)),
+        (Some(argv), None) if is_argv(&argv) => return Program::Argv(argv),
+        (None, Some(script)) if is_script(script.expose()) => return Program::Shell(script),
         (Some(_), None) => (path::member(here, "argv"), "must begin with an absolute path or a program's name"),
         (None, Some(_)) => (path::member(here, "shell"), "must be a script, neither empty nor with NUL"),
     };
     findings.error(&problem.0, problem.1);
-    None
+    Program::Argv(Vec::new())
 }
 
 fn is_argv(argv: &[String]) -> bool {

@@ -15,6 +15,13 @@ pub(crate) fn drop_in(directory: &str, name: Option<&str>) -> String {
     }
 }
 
+/// Whether a path can be the file of a document in this directory.
+pub(crate) fn is_drop_in(directory: &str, path: &str) -> bool {
+    let name = path.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
+    let middle = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(ENDING));
+    middle.is_some_and(|middle| !middle.contains('/') && (middle.is_empty() || middle.starts_with('-')))
+}
+
 /// Reports a name that is too long for a file's.
 pub(crate) fn check_name(name: Option<&str>, findings: &mut Findings<'_>) {
     const MOST: usize = LONGEST - PREFIX.len() - ENDING.len() - 1;

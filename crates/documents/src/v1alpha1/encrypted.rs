@@ -124,7 +124,7 @@ impl Document for EncryptedConfig {
 impl Check for EncryptedConfig {
     type Checked = Box<Encrypted>;
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Encrypted>> {
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Box<Encrypted> {
         let Self { provider, passphrase_uri, certificate_authority, .. } = &self;
         uri::check(provider, passphrase_uri.expose(), "spec.passphraseURI", findings);
         for (field, named, known) in [
@@ -137,7 +137,7 @@ impl Check for EncryptedConfig {
         let authorities = authorities("spec.certificateAuthority", certificate_authority.as_deref(), findings);
         let sealed = self.sealed(findings);
         let Self { provider, passphrase_uri, .. } = self;
-        Some(Box::new(Encrypted { provider, passphrase_uri, authorities, sealed: sealed? }))
+        Box::new(Encrypted { provider, passphrase_uri, authorities, sealed })
     }
 }
 
@@ -169,7 +169,7 @@ impl EncryptedConfig {
         }
     }
 
-    fn sealed(&self, findings: &mut Findings<'_>) -> Option<Sealed> {
+    fn sealed(&self, findings: &mut Findings<'_>) -> Sealed {
         let ciphertext = bytes("ciphertext", &self.ciphertext, findings);
         let salt = bytes("salt", &self.salt, findings);
         let iv = bytes("iv", &self.iv, findings);
@@ -182,8 +182,9 @@ impl EncryptedConfig {
         if let Some(iv) = iv.as_ref().filter(|iv| iv.len() != 12) {
             findings.error("spec.iv", format!("has {} bytes: {CIPHER} takes 12", iv.len()));
         }
-        let rounds = rounds(self.iterations.as_ref(), findings);
-        Some(Sealed { ciphertext: ciphertext?, salt: salt?, iv: iv?.try_into().ok()?, rounds: rounds? })
+        let iv = iv.and_then(|iv| iv.try_into().ok()).unwrap_or_default();
+        let rounds = rounds(self.iterations.as_ref(), findings).unwrap_or(ROUNDS_DEFAULT);
+        Sealed { ciphertext: ciphertext.unwrap_or_default(), salt: salt.unwrap_or_default(), iv, rounds }
     }
 }
 

@@ -3,6 +3,7 @@ use super::{
     API_VERSION,
     absolute_path::{is_virtual, path_problem},
     contents::{Encoding, contents},
+    reserved::Reserved,
 };
 use crate::{
     Claim, Claimed, Secret,
@@ -109,18 +110,13 @@ spec:
 impl Check for FilesConfig {
     type Checked = Vec<File>;
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<File>> {
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Vec<File> {
         let Self { files } = self;
         if files.is_empty() {
             findings.error("spec.files", "must hold at least one file");
         }
-        // All of them first, so that one problem does not hide the next.
-        let checked: Vec<_> = files
-            .into_iter()
-            .enumerate()
-            .map(|(index, entry)| file(entry, &path::item("spec.files", index), findings))
-            .collect();
-        checked.into_iter().collect()
+        let files = files.into_iter().enumerate();
+        files.map(|(index, entry)| file(entry, &path::item("spec.files", index), findings)).collect()
     }
 }
 
@@ -142,7 +138,7 @@ impl Body for Vec<File> {
     }
 }
 
-fn file(entry: FileEntry, here: &str, findings: &mut Findings<'_>) -> Option<File> {
+fn file(entry: FileEntry, here: &str, findings: &mut Findings<'_>) -> File {
     let FileEntry { path, content, encoding, owner, mode, block } = entry;
     let field = |name: &str| path::member(here, name);
     if let Some(problem) = path_problem(&path) {
@@ -151,16 +147,18 @@ fn file(entry: FileEntry, here: &str, findings: &mut Findings<'_>) -> Option<Fil
         findings
             .error(&field("path"), "must not lie below /proc, /sys or /dev")
             .hint("for parameters use SysctlConfig");
+    } else if let Some(reserved) = Reserved::of(&path) {
+        findings.error(&field("path"), reserved.message()).hint(reserved.hint());
     }
     let contents = contents(&content, encoding, &field("content"), findings);
-    let mode = mode.map(|text| {
+    let mode = mode.and_then(|text| {
         let mode = octal(&text);
         if mode.is_none() {
             findings.error(&field("mode"), "must be 3 or 4 octal digits, such as \"0644\"");
         }
         mode
     });
-    let owner = owner.map(|text| {
+    let owner = owner.and_then(|text| {
         let owner = owner_of(&text);
         if owner.is_none() {
             findings.error(&field("owner"), "must be `user` or `user:group`, names or numbers");
@@ -174,15 +172,8 @@ fn file(entry: FileEntry, here: &str, findings: &mut Findings<'_>) -> Option<Fil
             findings.error(&field("content"), "must not hold the lines that mark its own block");
         }
     }
-    Some(File { path, contents: contents?, mode: lifted(mode)?, owner: lifted(owner)?, block, confidential: false })
-}
-
-/// What was given and is wrong makes the whole wrong; what was not given does not.
-fn lifted<T>(given: Option<Option<T>>) -> Option<Option<T>> {
-    match given {
-        Some(value) => value.map(Some),
-        None => Some(None),
-    }
+    let contents = contents.unwrap_or_else(|| Secret::new(Vec::new()));
+    File { path, contents, mode, owner, block, confidential: false }
 }
 
 fn octal(text: &str) -> Option<u32> {

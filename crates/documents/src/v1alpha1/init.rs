@@ -1,5 +1,9 @@
 //! InitConfig: this machine begins a new cluster.
-use super::API_VERSION;
+use super::{
+    API_VERSION,
+    kubernetes_version::{Verdict, judge},
+    network::Network,
+};
 use crate::{
     Claim, Claimed,
     document::{Body, Check, Document},
@@ -113,20 +117,29 @@ spec:
 ";
 }
 
+/// What kubeadm takes if there are no networks of services.
+const SERVICE_SUBNET: &str = "10.96.0.0/12";
+
 impl Check for InitConfig {
     type Checked = Box<Init>;
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Init>> {
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Box<Init> {
         let Self { kubernetes_version, advertise_address, runtime_socket, pod_subnets, service_subnets, .. } = &self;
-        if !is_version(kubernetes_version) {
-            findings.error("spec.kubernetesVersion", "must be a whole version, such as `v1.36.4`");
+        match judge(kubernetes_version) {
+            Verdict::Supported => {}
+            Verdict::Untested(message) => _ = findings.warning("spec.kubernetesVersion", message),
+            Verdict::Refused(message) => _ = findings.error("spec.kubernetesVersion", message),
         }
         if self.control_plane_endpoint.as_deref().is_some_and(|endpoint| !is_endpoint(endpoint)) {
             findings.error("spec.controlPlaneEndpoint", "must be `host:port`, without scheme or path");
         }
         let address = advertise_address.as_ref().map(|text| text.parse::<IpAddr>());
-        if let Some(Err(_)) = address {
-            findings.error("spec.advertiseAddress", "must be an IP address");
+        match address {
+            Some(Err(_)) => _ = findings.error("spec.advertiseAddress", "must be an IP address"),
+            Some(Ok(address)) if !is_reachable(address) => findings
+                .error("spec.advertiseAddress", "must be an address at which other machines reach this one")
+                .hint("leave it out for the address of the default route"),
+            _ => {}
         }
         if self.node_name.as_deref().is_some_and(|name| !crate::metadata::is_subdomain(name)) {
             findings.error("spec.nodeName", "must be lower-case letters, digits, `-` and `.`, at most 253 characters");
@@ -134,15 +147,15 @@ impl Check for InitConfig {
         if !runtime_socket.starts_with('/') {
             findings.error("spec.runtimeSocket", "must be an absolute path, without `unix://`");
         }
-        for (here, subnets) in [("spec.podSubnets", pod_subnets), ("spec.serviceSubnets", service_subnets)] {
-            check_subnets(here, subnets, findings);
-        }
+        let pods = networks("spec.podSubnets", pod_subnets, findings);
+        let services = networks("spec.serviceSubnets", service_subnets, findings);
+        check_overlap(&pods, &services, findings);
         for (here, members) in [("spec.kubelet", &self.kubelet), ("spec.kubeProxy", &self.kube_proxy)] {
             for name in ["apiVersion", "kind"].iter().filter(|name| members.contains_key(**name)) {
                 findings.error(&path::member(here, name), "is machineadm's to write; leave it out");
             }
         }
-        Some(Box::new(Init {
+        Box::new(Init {
             kubernetes_version: format!("v{}", kubernetes_version.trim_start_matches('v')),
             control_plane_endpoint: self.control_plane_endpoint,
             advertise_address: address.and_then(Result::ok),
@@ -153,7 +166,7 @@ impl Check for InitConfig {
             ignored_checks: self.ignored_checks,
             kubelet: self.kubelet,
             kube_proxy: self.kube_proxy,
-        }))
+        })
     }
 }
 
@@ -163,21 +176,44 @@ impl Body for Init {
     }
 }
 
-fn check_subnets(here: &str, subnets: &[String], findings: &mut Findings<'_>) {
-    if subnets.len() > 2 {
-        findings.error(here, "must be at most two networks, one of each family");
-    }
+/// The networks of a list, each with its path; those that are invalid are reported and left out.
+fn networks(here: &str, subnets: &[String], findings: &mut Findings<'_>) -> Vec<(String, Network)> {
+    let mut networks: Vec<(String, Network)> = Vec::new();
     for (index, subnet) in subnets.iter().enumerate() {
-        if !is_network(subnet) {
-            findings.error(&path::item(here, index), "must be a network, such as `10.244.0.0/16`");
+        let here = path::item(here, index);
+        match subnet.parse::<Network>() {
+            Err(_) => _ = findings.error(&here, "must be a network, such as `10.244.0.0/16`"),
+            Ok(network) if networks.iter().any(|(_, earlier)| earlier.is_same_family(&network)) => {
+                findings.error(&here, "must be at most one network of each family, IPv4 and IPv6");
+            }
+            Ok(network) => networks.push((here, network)),
+        }
+    }
+    networks
+}
+
+/// An address that a pod and a service both have is reached by neither.
+fn check_overlap(pods: &[(String, Network)], services: &[(String, Network)], findings: &mut Findings<'_>) {
+    let default = SERVICE_SUBNET.parse::<Network>();
+    for (here, pod) in pods {
+        if services.is_empty() && default.is_ok_and(|services| services.overlaps(pod)) {
+            let message = format!("overlaps {SERVICE_SUBNET}, the default of `serviceSubnets`");
+            findings.error(here, message).hint("set `serviceSubnets` as well, or use another network");
+        }
+        for (there, _) in services.iter().filter(|(_, service)| service.overlaps(pod)) {
+            findings.error(there, format!("overlaps {here}")).hint("use networks that have no address in common");
         }
     }
 }
 
-fn is_version(text: &str) -> bool {
-    let (numbers, _) = text.split_once(['-', '+']).unwrap_or((text, ""));
-    let numbers: Vec<&str> = numbers.trim_start_matches('v').split('.').collect();
-    numbers.len() == 3 && numbers[0] == "1" && numbers.iter().all(|number| number.parse::<u16>().is_ok())
+/// Whether other machines can reach an address; kubeadm replaces some of the others by one of its own choice.
+fn is_reachable(address: IpAddr) -> bool {
+    let address = address.to_canonical();
+    let is_link_local = match address {
+        IpAddr::V4(address) => address.is_link_local() || address.is_broadcast(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    };
+    !(address.is_loopback() || address.is_unspecified() || address.is_multicast() || is_link_local)
 }
 
 fn is_endpoint(text: &str) -> bool {
@@ -187,20 +223,10 @@ fn is_endpoint(text: &str) -> bool {
     host_is_fine && port.parse::<u16>().is_ok_and(|port| port > 0)
 }
 
-fn is_network(text: &str) -> bool {
-    let Some((address, bits)) = text.split_once('/') else { return false };
-    let longest = match address.parse() {
-        Ok(IpAddr::V4(_)) => 32,
-        Ok(IpAddr::V6(_)) => 128,
-        Err(_) => return false,
-    };
-    bits.parse::<u8>().is_ok_and(|bits| bits <= longest)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::problems;
+    use crate::testing::{found, problems, with_spec};
 
     #[test]
     fn every_member_is_judged() {
@@ -226,18 +252,48 @@ kubelet: {kind: X}";
     }
 
     #[test]
-    fn versions_and_endpoints_as_people_write_them() {
-        for good in ["v1.36.4", "1.36.4", "v1.37.0-rc.1", "1.31.0+build"] {
-            assert!(is_version(good), "{good}");
-        }
-        for bad in ["v1.36", "stable-1", "2.0.0", "v1.36.x", ""] {
-            assert!(!is_version(bad), "{bad}");
-        }
+    fn endpoints_as_people_write_them() {
         for good in ["10.0.0.10:6443", "api.example.com:6443", "[fd00::1]:6443"] {
             assert!(is_endpoint(good), "{good}");
         }
         for bad in ["10.0.0.10", "https://x:6443", "fd00::1:6443", ":6443", "x:0", "x:70000"] {
             assert!(!is_endpoint(bad), "{bad}");
         }
+    }
+
+    fn problems_with(member: &str) -> Vec<String> {
+        found(&with_spec("InitConfig", &format!("{{kubernetesVersion: v1.36.4, {member}}}")))
+    }
+
+    #[test]
+    fn an_advertise_address_that_no_other_machine_reaches_is_refused() {
+        let message = "spec.advertiseAddress: must be an address at which other machines reach this one";
+        for address in
+            ["127.0.0.1", "::1", "0.0.0.0", "::", "224.0.0.1", "ff02::1", "169.254.0.7", "fe80::1", "::ffff:127.0.0.1"]
+        {
+            assert_eq!(problems_with(&format!("advertiseAddress: '{address}'")), [message], "{address}");
+        }
+        assert_eq!(problems_with("advertiseAddress: 10.0.0.10"), [""; 0]);
+        assert_eq!(problems_with("advertiseAddress: 'fd00::10'"), [""; 0]);
+    }
+
+    #[test]
+    fn pod_and_service_subnets_that_overlap_are_refused() {
+        let both = "podSubnets: [10.0.0.0/8, 'fd00::/56'], serviceSubnets: [10.96.0.0/16, 'fd00::/112']";
+        let expected = [
+            "spec.serviceSubnets[0]: overlaps spec.podSubnets[0]",
+            "spec.serviceSubnets[1]: overlaps spec.podSubnets[1]",
+        ];
+        assert_eq!(problems_with(both), expected);
+        let default = "spec.podSubnets[0]: overlaps 10.96.0.0/12, the default of `serviceSubnets`";
+        assert_eq!(problems_with("podSubnets: [10.100.0.0/16]"), [default]);
+        assert_eq!(problems_with("podSubnets: [10.100.0.0/16], serviceSubnets: [172.16.0.0/16]"), [""; 0]);
+    }
+
+    #[test]
+    fn two_subnets_of_one_family_are_refused() {
+        let message = "spec.podSubnets[1]: must be at most one network of each family, IPv4 and IPv6";
+        assert_eq!(problems_with("podSubnets: [10.244.0.0/16, 10.245.0.0/16]"), [message]);
+        assert_eq!(problems_with("podSubnets: [10.244.0.0/16, 'fd00::/56']"), [""; 0]);
     }
 }

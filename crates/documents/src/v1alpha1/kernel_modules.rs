@@ -18,7 +18,7 @@ use std::collections::HashSet;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KernelModulesConfig {
     /// Names of modules, in the order in which they are loaded. `-` and `_` are the same to the kernel.
-    #[schemars(length(min = 1), inner(regex(pattern = "^[A-Za-z0-9_-]+$")))]
+    #[schemars(length(min = 1), inner(regex(pattern = "^[A-Za-z0-9_][A-Za-z0-9_-]*$")))]
     pub modules: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ spec:
 impl Check for KernelModulesConfig {
     type Checked = Vec<String>;
 
-    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<String>> {
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Vec<String> {
         let Self { modules } = self;
         check_name(name, findings);
         if modules.is_empty() {
@@ -52,13 +52,13 @@ impl Check for KernelModulesConfig {
             let here = path::item("spec.modules", index);
             if !is_module(module) {
                 findings
-                    .error(&here, "is not a module's name: only letters, digits, `_` and `-`")
+                    .error(&here, "invalid module name: only letters, digits, `_` and, after the first letter, `-`")
                     .hint("write it without path, ending or options");
             } else if !seen.insert(module.replace('-', "_")) {
                 findings.error(&here, "is listed twice (`-` and `_` are the same in a module's name)");
             }
         }
-        Some(modules)
+        modules
     }
 }
 
@@ -72,14 +72,17 @@ impl Body for Vec<String> {
     }
 }
 
+/// Where the files with names of kernel modules are.
+pub(super) const MODULES_DIR: &str = "/etc/modules-load.d";
+
 /// The file that loads the modules of a document at every boot.
 pub fn modules_file(name: Option<&str>) -> String {
-    drop_in("/etc/modules-load.d", name)
+    drop_in(MODULES_DIR, name)
 }
 
 fn is_module(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    (1..=64).contains(&name.len()) && name.bytes().all(allowed)
+    (1..=64).contains(&name.len()) && name.bytes().all(allowed) && !name.starts_with('-')
 }
 
 #[cfg(test)]
@@ -102,6 +105,14 @@ mod tests {
     fn bad_names_and_repetitions_are_listed() {
         let found = problems("KernelModulesConfig", "modules: [br_netfilter, br-netfilter, ../x, '']");
         assert_eq!(found, ["spec.modules[1]", "spec.modules[2]", "spec.modules[3]"]);
+    }
+
+    #[test]
+    fn a_module_name_that_modprobe_reads_as_an_option_is_refused() {
+        assert_eq!(
+            problems("KernelModulesConfig", "modules: [-r, --remove, a-r]"),
+            ["spec.modules[0]", "spec.modules[1]"]
+        );
     }
 
     #[test]

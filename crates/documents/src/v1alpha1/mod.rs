@@ -9,16 +9,20 @@ mod encrypted;
 mod files;
 mod init;
 mod kernel_modules;
+mod kubernetes_version;
+mod network;
 mod pem;
 mod proxy;
 mod proxy_url;
 mod remote;
+mod reserved;
 mod scope;
 mod sysctl;
 mod time;
 mod trust_bundle;
 mod uri;
 
+pub(crate) use absolute_path::{is_below, without_aliases};
 pub use commands::{Command, CommandEntry, CommandsConfig, Program, Repeat};
 pub use contents::Encoding;
 pub use duration::{NoDuration, parse as parse_duration};
@@ -33,7 +37,7 @@ pub(crate) use scope::check_place;
 pub use scope::{Identity, Machines, Scope, ScopeConfig};
 pub use sysctl::{Parameter, Parameters, SysctlConfig, sysctl_file};
 pub use time::{NoTime, parse as parse_time};
-pub use trust_bundle::{Certificate, TrustBundle, TrustBundleConfig};
+pub use trust_bundle::{Certificate, TrustBundle, TrustBundleConfig, trust_anchor};
 pub use uri::{descriptor, file_path, without_secrets};
 
 /// Group and version of all kinds here.

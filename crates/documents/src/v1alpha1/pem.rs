@@ -1,6 +1,6 @@
 //! PEM texts that hold certificates, and nothing that must not be shared.
 use objects::pem::{self, Block, CERTIFICATE};
-use x509_cert::{Certificate, der::Decode};
+use x509_cert::{Certificate, der::Decode, ext::pkix::BasicConstraints};
 
 /// Why a PEM text can't be used. Blocks are counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -13,6 +13,17 @@ pub(crate) enum PemError {
     Pem(#[from] pem::PemError),
     #[error("block {0} is not one DER certificate")]
     Der(usize),
+}
+
+/// Whether a certificate can be the trust anchor of others. Old roots have no extensions: one that signed itself is taken.
+pub(crate) fn is_authority(der: &[u8]) -> bool {
+    let Ok(certificate) = Certificate::from_der(der) else { return false };
+    let signed = certificate.tbs_certificate();
+    match signed.get_extension::<BasicConstraints>() {
+        Ok(Some((_, constraints))) => constraints.ca,
+        Ok(None) => signed.issuer() == signed.subject(),
+        Err(_) => false,
+    }
 }
 
 /// The DER of every certificate, and every problem. Text outside of blocks is a comment.

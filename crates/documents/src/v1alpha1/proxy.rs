@@ -1,12 +1,11 @@
 //! ProxyConfig: how services reach the outside.
-use super::{API_VERSION, DEFAULT_NAME, proxy_url::url_problem};
+use super::{API_VERSION, DEFAULT_NAME, network::Network, proxy_url::url_problem};
 use crate::{
     Claim, Claimed, Secret,
     document::{Body, Check, Document},
     findings::Findings,
     path,
 };
-use core::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +64,7 @@ spec:
 impl Check for ProxyConfig {
     type Checked = Proxy;
 
-    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Proxy> {
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Proxy {
         let Self { http_proxy, https_proxy, no_proxy, services } = self;
         if http_proxy.is_none() && https_proxy.is_none() {
             findings.error("spec", "needs `httpProxy`, `httpsProxy` or both");
@@ -90,15 +89,15 @@ impl Check for ProxyConfig {
             services.iter().enumerate().map(|(index, unit)| service(index, unit, findings)).collect();
         let no_proxy = no_proxy.filter(|entries| !entries.is_empty()).map(|entries| Secret::new(entries.join(",")));
         let variables = [("HTTP_PROXY", http_proxy), ("HTTPS_PROXY", https_proxy), ("NO_PROXY", no_proxy)];
-        Some(Proxy {
+        Proxy {
             name: name.unwrap_or(DEFAULT_NAME).to_owned(),
             variables: variables
                 .into_iter()
                 .filter_map(|(name, value)| Some((name, value?)))
                 .flat_map(both_cases)
                 .collect(),
-            services: services.into_iter().collect::<Option<_>>()?,
-        })
+            services,
+        }
     }
 }
 
@@ -122,14 +121,26 @@ impl Body for Proxy {
     }
 }
 
+/// Where the files with proxy variables are.
+pub(super) const PROXY_DIR: &str = "/etc/machineadm/proxy";
+/// Where units are extended.
+pub(super) const UNIT_DIR: &str = "/etc/systemd/system";
+const PROXY_DROP_IN: &str = ".service.d/90-machineadm-proxy.conf";
+
 /// The file with the variables of a proxy.
 pub fn environment_file(name: &str) -> String {
-    format!("/etc/machineadm/proxy/{name}.env")
+    format!("{PROXY_DIR}/{name}.env")
 }
 
 /// The drop-in that points a service to its proxy's variables.
 pub fn proxy_drop_in(service: &str) -> String {
-    format!("/etc/systemd/system/{service}.service.d/90-machineadm-proxy.conf")
+    format!("{UNIT_DIR}/{service}{PROXY_DROP_IN}")
+}
+
+/// Whether a path can be the drop-in of a service.
+pub(super) fn is_proxy_drop_in(path: &str) -> bool {
+    let service = path.strip_prefix(UNIT_DIR).and_then(|rest| rest.strip_suffix(PROXY_DROP_IN));
+    service.is_some_and(|service| service.starts_with('/') && !service[1..].contains('/'))
 }
 
 fn password(url: &str) -> Option<&str> {
@@ -142,25 +153,23 @@ fn both_cases((name, value): (&str, Secret<String>)) -> [(String, Secret<String>
     [(name.to_owned(), value.clone()), (name.to_lowercase(), value)]
 }
 
-fn service(index: usize, unit: &str, findings: &mut Findings<'_>) -> Option<String> {
+fn service(index: usize, unit: &str, findings: &mut Findings<'_>) -> String {
     let here = path::item("spec.services", index);
     let name = unit.strip_suffix(".service").unwrap_or(unit);
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b":_.\\@-".contains(&byte);
     if name.is_empty() || name.len() > 200 || name.starts_with(['.', '-']) || !name.bytes().all(allowed) {
         findings.error(&here, "is not a service's name").hint("write it without path, like `containerd`");
-        return None;
-    }
-    if let Some((_, "socket" | "timer" | "target" | "mount" | "path" | "slice" | "scope")) = name.rsplit_once('.') {
+    } else if let Some((_, "socket" | "timer" | "target" | "mount" | "path" | "slice" | "scope")) =
+        name.rsplit_once('.')
+    {
         findings.error(&here, "is not a service: only services have an environment");
-        return None;
     }
-    Some(name.to_owned())
+    name.to_owned()
 }
 
 fn is_exception(entry: &str) -> bool {
-    if let Some((address, bits)) = entry.split_once('/') {
-        let most = address.parse::<IpAddr>().map(|address| if address.is_ipv4() { 32 } else { 128 });
-        return most.is_ok_and(|most| bits.parse::<u8>().is_ok_and(|bits| bits <= most));
+    if entry.contains('/') {
+        return entry.parse::<Network>().is_ok();
     }
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:*[]".contains(&byte);
     !entry.is_empty() && entry.bytes().all(allowed)

@@ -124,7 +124,7 @@ spec:
 impl Check for RemoteConfig {
     type Checked = Box<Remote>;
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Remote>> {
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Box<Remote> {
         let Self {
             provider,
             uri,
@@ -152,7 +152,7 @@ impl Check for RemoteConfig {
         if timeout.is_none() {
             findings.error("spec.timeout", "must be a duration from 1s to 1h, such as `90s` or `10m`");
         }
-        Some(Box::new(Remote {
+        Box::new(Remote {
             authorities: authorities("spec.certificateAuthority", certificate_authority.as_deref(), findings),
             passphrase_authorities: authorities(
                 "spec.passphraseCertificateAuthority",
@@ -165,8 +165,8 @@ impl Check for RemoteConfig {
             requires_encryption: matches!(require, Some(Require::Encrypted)),
             passphrase_uris,
             rights: rights(&allow),
-            timeout: timeout?,
-        }))
+            timeout: timeout.unwrap_or(DEFAULT_TIMEOUT),
+        })
     }
 }
 

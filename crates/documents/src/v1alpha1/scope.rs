@@ -96,7 +96,7 @@ spec:
 impl Check for ScopeConfig {
     type Checked = Box<Scope>;
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Option<Box<Scope>> {
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Box<Scope> {
         let Self { machines, issued_at, not_after, max_age } = self;
         if machines.is_none() && issued_at.is_none() && not_after.is_none() && max_age.is_none() {
             findings.error("spec", "needs `machines`, `issuedAt`, `notAfter` or `maxAge`");
@@ -107,12 +107,12 @@ impl Check for ScopeConfig {
         if max_age.is_some() && issued_at.is_none() {
             findings.error("spec.maxAge", "needs `issuedAt`: an age is counted from there");
         }
-        Some(Box::new(Scope {
+        Box::new(Scope {
             machines,
             issued_at: moment("spec.issuedAt", issued_at, findings),
             not_after: moment("spec.notAfter", not_after, findings),
             max_age: max_age.and_then(|text| age(&text, findings)),
-        }))
+        })
     }
 }
 

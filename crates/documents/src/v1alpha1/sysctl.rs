@@ -58,15 +58,13 @@ spec:
 impl Check for SysctlConfig {
     type Checked = Vec<Parameter>;
 
-    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<Vec<Parameter>> {
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Vec<Parameter> {
         let Self { parameters: Parameters(parameters) } = self;
         check_name(name, findings);
         if parameters.is_empty() {
             findings.error("spec.parameters", "must name at least one parameter");
         }
-        // All of them first, so that one problem does not hide the next.
-        let checked: Vec<_> = parameters.into_iter().map(|(key, value)| parameter(key, &value, findings)).collect();
-        checked.into_iter().collect()
+        parameters.into_iter().map(|(key, value)| parameter(key, &value, findings)).collect()
     }
 }
 
@@ -85,12 +83,15 @@ impl Body for Vec<Parameter> {
     }
 }
 
+/// Where the files with kernel parameters are.
+pub(super) const SYSCTL_DIR: &str = "/etc/sysctl.d";
+
 /// The file that sets the parameters of a document at every boot.
 pub fn sysctl_file(name: Option<&str>) -> String {
-    drop_in("/etc/sysctl.d", name)
+    drop_in(SYSCTL_DIR, name)
 }
 
-fn parameter(key: String, value: &str, findings: &mut Findings<'_>) -> Option<Parameter> {
+fn parameter(key: String, value: &str, findings: &mut Findings<'_>) -> Parameter {
     let here = || path::member("spec.parameters", &key);
     let path = proc_path(&key);
     if path.is_none() {
@@ -99,10 +100,13 @@ fn parameter(key: String, value: &str, findings: &mut Findings<'_>) -> Option<Pa
     let value = value.trim();
     if value.chars().any(|c| c.is_control() && c != '\t') {
         findings.error(&here(), "must be one line without control characters");
-        return None;
+    }
+    if value.strip_prefix("0o").is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit())) {
+        let finding = findings.error(&here(), "the kernel does not read numbers that begin with `0o`");
+        finding.hint("write the number in decimal, or in octal with a leading 0 and in quotes");
     }
     let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
-    Some(Parameter { path: path?, key, value })
+    Parameter { path: path.unwrap_or_else(|| key.clone()), key, value }
 }
 
 /// The file below `/proc/sys` that a name stands for, by the rule of sysctl.d: the first separator decides.
@@ -191,6 +195,13 @@ mod tests {
     }
 
     #[test]
+    fn an_octal_number_of_yaml_is_refused_because_the_kernel_does_not_read_it() {
+        let expected = ["spec.parameters[kernel.a]", "spec.parameters[kernel.b]"];
+        let yaml = "parameters: {kernel.a: 0o17, kernel.b: '0o17', kernel.c: '017', kernel.d: 15, kernel.e: 0ok}";
+        assert_eq!(problems("SysctlConfig", yaml), expected);
+    }
+
+    #[test]
     fn the_first_separator_decides() {
         assert_eq!(proc_path("net.ipv4.conf.eth0/100.forwarding").unwrap(), "net/ipv4/conf/eth0.100/forwarding");
         assert_eq!(proc_path("net/ipv4/conf/eth0.100/forwarding").unwrap(), "net/ipv4/conf/eth0.100/forwarding");
@@ -208,7 +219,7 @@ mod tests {
     #[test]
     fn a_value_is_one_line_and_neither_a_list_nor_a_truth() {
         let yaml = "parameters: {a.b: \"1\\n2\", a.c: [1], a.d: true, a.e: 1.5, a.f: }";
-        assert_eq!(problems("SysctlConfig", yaml).len(), 4);
+        assert_eq!(problems("SysctlConfig", yaml).len(), 5);
         assert_eq!(problems("SysctlConfig", "parameters: {a.b: \"1\\n2\"}"), ["spec.parameters[a.b]"]);
         assert_eq!(problems("SysctlConfig", "parameters: {}"), ["spec.parameters"]);
     }

@@ -59,7 +59,7 @@ spec:
 impl Check for TrustBundleConfig {
     type Checked = TrustBundle;
 
-    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Option<TrustBundle> {
+    fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> TrustBundle {
         let Self { certificates } = self;
         let (found, problems) = pem::certificates(&certificates);
         if found.is_empty() && problems.is_empty() {
@@ -72,12 +72,17 @@ impl Check for TrustBundleConfig {
         }
         let mut certificates: Vec<Certificate> = Vec::new();
         for (index, der) in found.into_iter().enumerate() {
+            if !pem::is_authority(&der) {
+                findings
+                    .error("spec.certificates", format!("certificate {} is not a CA certificate", index + 1))
+                    .hint("use the certificate of the CA that issued it");
+            }
             match certificates.iter().any(|known| known.der == der) {
                 true => _ = findings.warning("spec.certificates", format!("certificate {} is there twice", index + 1)),
                 false => certificates.push(Certificate { der }),
             }
         }
-        Some(TrustBundle { name: name.unwrap_or(DEFAULT_NAME).to_owned(), certificates })
+        TrustBundle { name: name.unwrap_or(DEFAULT_NAME).to_owned(), certificates }
     }
 }
 
@@ -88,6 +93,22 @@ impl Body for TrustBundle {
         let read = Claimed::FilesBelow("/etc/ssl/certs");
         vec![Claim::new("metadata.name", bundle), Claim::new("spec.certificates", read)]
     }
+}
+
+/// Where distributions look for the certificates of their administrators.
+const ANCHOR_DIRS: [&str; 3] =
+    ["/usr/local/share/ca-certificates", "/etc/pki/ca-trust/source/anchors", "/etc/pki/trust/anchors"];
+const ANCHOR_PREFIX: &str = "machineadm-";
+
+/// The file of one certificate of a bundle in a directory of trust anchors, without its ending.
+pub fn trust_anchor(directory: &str, bundle: &str, fingerprint: &str) -> String {
+    format!("{directory}/{ANCHOR_PREFIX}{bundle}-{fingerprint}")
+}
+
+/// Whether a path can be the file of a certificate.
+pub(super) fn is_trust_anchor(path: &str) -> bool {
+    let Some((directory, name)) = path.rsplit_once('/') else { return false };
+    ANCHOR_DIRS.contains(&directory) && name.starts_with(ANCHOR_PREFIX)
 }
 
 /// The certificates of a member that says who may vouch; none where there is none.
@@ -108,7 +129,7 @@ mod tests {
     use super::*;
     use crate::{
         AnyDocument,
-        testing::{problems, spec},
+        testing::{found, problems, spec, with_spec},
     };
 
     fn example_certificates() -> &'static str {
@@ -120,6 +141,24 @@ mod tests {
         let yaml = format!("certificates: |\n{}", example_certificates());
         let AnyDocument::TrustBundle(bundle) = spec("TrustBundleConfig", &yaml) else { panic!() };
         assert_eq!((bundle.name.as_str(), bundle.certificates.len()), ("machineadm", 1));
+    }
+
+    #[test]
+    fn a_leaf_certificate_is_refused_and_an_old_root_is_not() {
+        let found = |pem: &str| {
+            let pem = pem.replace('\n', "\n  ");
+            found(&with_spec("TrustBundleConfig", &format!("certificates: |\n  {}", pem.trim_end())))
+        };
+        let refused = "spec.certificates: certificate 1 is not a CA certificate";
+        for (pem, expected) in [
+            (include_str!("../../tests/vectors/certificates/ca.pem"), None),
+            (include_str!("../../tests/vectors/certificates/self-plain.pem"), None),
+            (include_str!("../../tests/vectors/certificates/self-leaf.pem"), Some(refused)),
+            (include_str!("../../tests/vectors/certificates/leaf-plain.pem"), Some(refused)),
+            (include_str!("../../tests/vectors/certificates/leaf.pem"), Some(refused)),
+        ] {
+            assert_eq!(found(pem).first().map(String::as_str), expected);
+        }
     }
 
     #[test]

@@ -2,7 +2,10 @@
 use super::{OwnFile, Phase, Role, no_acts};
 use crate::{Look, PlanError, Planned, Step};
 use base64::{Engine, prelude::BASE64_STANDARD};
-use documents::{AnyDocument, Decoded, v1alpha1::Certificate};
+use documents::{
+    AnyDocument, Decoded,
+    v1alpha1::{Certificate, trust_anchor},
+};
 use host::{Change, Error, certificate_bodies};
 use objects::{hex, pem};
 use sha2::{Digest, Sha256};
@@ -31,7 +34,7 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     for certificate in &bundle.certificates {
         let body = BASE64_STANDARD.encode(&certificate.der);
         // One certificate a file: Debian's program skips files that hold more.
-        let path = format!("{}/machineadm-{}-{}.{}", store.anchors, bundle.name, short(certificate), store.ending);
+        let path = format!("{}.{}", trust_anchor(store.anchors, &bundle.name, &short(certificate)), store.ending);
         OwnFile {
             path: &path,
             contents: pem::encode(pem::CERTIFICATE, &certificate.der).into_bytes(),

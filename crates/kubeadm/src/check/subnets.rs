@@ -10,33 +10,56 @@ const SERVICE_ADDRESSES: u128 = 10;
 /// The node's share of the pods' addresses may be longer than the whole by so much.
 const NODE_MASK_DIFFERENCE: u8 = 16;
 
+const DEFAULT_SERVICE_SUBNET: &str = "10.96.0.0/12";
 const FORM: &str = "must be an address range such as 10.96.0.0/12, or two of different families with a comma";
 
 pub(super) fn subnets(cluster: &ClusterConfiguration, at: &mut At<'_>) {
-    if let Some(services) = cluster.networking.service_subnet.as_deref().filter(|text| !text.is_empty()) {
-        let mut at = at.at("serviceSubnet");
-        match parse(services) {
-            None => at.refuse(FORM),
-            Some(subnets) => subnets.iter().for_each(|subnet| service_size(subnet, &mut at)),
+    let (services, pods) = (range(&cluster.networking.service_subnet), range(&cluster.networking.pod_subnet));
+    let services = match services.map(parse) {
+        Some(None) => {
+            at.at("serviceSubnet").refuse(FORM);
+            None
         }
-    }
-    if let Some(pods) = cluster.networking.pod_subnet.as_deref().filter(|text| !text.is_empty()) {
-        let mut at = at.at("podSubnet");
-        match parse(pods) {
-            None => at.refuse(FORM),
-            Some(subnets) => pod_sizes(&subnets, &cluster.controller_manager.extra_args, &mut at),
+        Some(Some(subnets)) => {
+            subnets.iter().for_each(|subnet| service_size(subnet, &mut at.at("serviceSubnet")));
+            Some(subnets)
         }
+        None => parse(DEFAULT_SERVICE_SUBNET),
+    };
+    let Some(pods) = pods else { return };
+    let mut at = at.at("podSubnet");
+    let Some(pods) = parse(pods) else { return at.refuse(FORM) };
+    pod_sizes(&pods, &cluster.controller_manager.extra_args, &mut at);
+    if services.iter().flatten().any(|services| pods.iter().any(|pods| pods.overlaps(services))) {
+        at.warn("overlaps the service subnet (10.96.0.0/12 by default): such addresses cannot be reached");
     }
 }
 
+fn range(subnet: &Option<String>) -> Option<&str> {
+    subnet.as_deref().filter(|text| !text.is_empty())
+}
+
 struct Subnet {
-    is_v4: bool,
+    address: IpAddr,
     length: u8,
 }
 
 impl Subnet {
+    const fn is_v4(&self) -> bool {
+        self.address.is_ipv4()
+    }
+
     fn bits(&self) -> u8 {
-        if self.is_v4 { 32 - self.length } else { 128 - self.length }
+        if self.is_v4() { 32 - self.length } else { 128 - self.length }
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        let same_bits = match (self.address, other.address) {
+            (IpAddr::V4(one), IpAddr::V4(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),
+            (IpAddr::V6(one), IpAddr::V6(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),
+            _ => return false,
+        };
+        same_bits >= u32::from(self.length.min(other.length))
     }
 }
 
@@ -44,16 +67,16 @@ fn parse(text: &str) -> Option<Vec<Subnet>> {
     let subnets: Option<Vec<Subnet>> = text.split(',').map(parse_one).collect();
     subnets.filter(|subnets| match &subnets[..] {
         [_] => true,
-        [first, second] => first.is_v4 != second.is_v4,
+        [first, second] => first.is_v4() != second.is_v4(),
         _ => false,
     })
 }
 
 fn parse_one(text: &str) -> Option<Subnet> {
     let (address, length) = text.split_once('/')?;
-    let is_v4 = address.parse::<IpAddr>().ok()?.is_ipv4();
-    let length = length.parse().ok().filter(|length| *length <= if is_v4 { 32 } else { 128 })?;
-    Some(Subnet { is_v4, length })
+    let address: IpAddr = address.parse().ok()?;
+    let length = length.parse().ok().filter(|length| *length <= if address.is_ipv4() { 32 } else { 128 })?;
+    Some(Subnet { address, length })
 }
 
 fn service_size(subnet: &Subnet, at: &mut At<'_>) {
@@ -72,7 +95,7 @@ fn pod_sizes(subnets: &[Subnet], arguments: &[Arg], at: &mut At<'_>) {
     }
     for subnet in subnets {
         let (own, usual) =
-            if subnet.is_v4 { ("node-cidr-mask-size-ipv4", 24) } else { ("node-cidr-mask-size-ipv6", 64) };
+            if subnet.is_v4() { ("node-cidr-mask-size-ipv4", 24) } else { ("node-cidr-mask-size-ipv6", 64) };
         let told = argument(own).or_else(|| argument("node-cidr-mask-size").filter(|_| subnets.len() == 1));
         let share = told.and_then(|argument| argument.value.parse().ok()).unwrap_or(usual);
         if subnet.length > share {

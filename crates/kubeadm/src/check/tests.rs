@@ -67,3 +67,22 @@ fn discovery_is_by_token_or_by_file() {
     assert_eq!(of("{file: {kubeConfigPath: 'https://x/y'}}"), [""; 0]);
     assert_eq!(of("{file: {kubeConfigPath: 'http://x/y'}}").len(), 1);
 }
+
+#[test]
+fn pod_and_service_subnets_that_overlap_are_a_warning() {
+    let of = |networking: &str| {
+        refused(&format!(
+            "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nnetworking: {{{networking}}}\n"
+        ))
+    };
+    let overlap = "ClusterConfiguration.podSubnet: overlaps the service subnet (10.96.0.0/12 by default): such addresses \
+                   cannot be reached";
+    for networking in [
+        "podSubnet: 10.100.0.0/16",
+        "podSubnet: 10.244.0.0/16, serviceSubnet: 10.244.128.0/20",
+        "podSubnet: '10.244.0.0/16,fd00::/56', serviceSubnet: '10.96.0.0/16,fd00::/112'",
+    ] {
+        assert_eq!(of(networking), [overlap.replace("Configuration.", "Configuration.networking.")], "{networking}");
+    }
+    assert_eq!(of("podSubnet: '10.244.0.0/16,fd00::/56', serviceSubnet: '10.96.0.0/16,fd01::/112'"), [""; 0]);
+}

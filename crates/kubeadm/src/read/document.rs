@@ -1,6 +1,6 @@
 //! One document: what it is, whether it may be there, and what it says.
 use super::{
-    ComponentConfig, Place, Reader,
+    ComponentConfig, Location, Place, Reader,
     component::{Component, component},
 };
 use crate::{
@@ -14,6 +14,9 @@ use crate::{
 use objects::yaml::{self, Tree};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+/// The group of machineadm's own documents, which people give to the wrong command.
+const MACHINEADM_GROUP: &str = "machineadm.cluster.x-k8s.io";
 
 /// What every document has besides the fields of its kind.
 const TYPE_META: &[&str] = &["apiVersion", "kind"];
@@ -34,6 +37,7 @@ impl Reader {
             problem.remedy = Some("remove the empty document, or its `---`".to_owned());
             return;
         }
+        let place = Place { kind: Some(&kind), ..place };
         // The oldest group has no name: `v1`.
         let (group, version) = api.split_once('/').unwrap_or(("", &api));
         if self.seen.contains(&kind) {
@@ -45,9 +49,13 @@ impl Reader {
             self.kubeadm_document(place, version, &kind, &tree);
         } else if let Some(component) = component(group, &kind) {
             self.component_document(place, component, &tree);
-            self.read.component_configs.push(ComponentConfig { kind, text: text.to_owned() });
+            self.read.component_configs.push(ComponentConfig { kind: kind.clone(), text: text.to_owned() });
+        } else if group == MACHINEADM_GROUP {
+            let problem = self.error(place, "", format!("{kind} is a document of machineadm, not of kubeadm"));
+            problem.remedy = Some("check it with `machineadm validate`".to_owned());
         } else {
-            let problem = self.lenient(place, "", format!("{api} {kind} is no document for kubeadm, which ignores it"));
+            let message = format!("{api} {kind} is not a document for kubeadm, which ignores it");
+            let problem = self.lenient(place, "", message);
             problem.remedy = Some("move it to a file of its own".to_owned());
         }
     }
@@ -85,7 +93,9 @@ impl Reader {
         match decode_into(&mut self.read.documents, api, kind, &tree.value) {
             Ok(unknown) => {
                 self.read.versions.insert(kind, api);
-                self.read.places.insert(kind, (place.file.to_owned(), place.line));
+                let Place { file, line, document, .. } = place;
+                let document = document.unwrap_or(1);
+                self.read.locations.insert(kind, Location { file: file.to_owned(), line, document });
                 for path in unknown {
                     self.lenient(place, &format!("{kind}.{path}"), format!("{api} has no such field"));
                 }
@@ -157,8 +167,10 @@ mod tests {
             ("apiVersion: v1\nkind: Config\n", "v1 Config"),
             ("apiVersion: apps/v1\nkind: Deployment\n", "apps/v1 Deployment"),
         ] {
-            assert_eq!(problem(text), format!("{api} is no document for kubeadm, which ignores it"));
+            assert_eq!(problem(text), format!("{api} is not a document for kubeadm, which ignores it"));
         }
+        let own = problem("apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: FilesConfig\n");
+        assert_eq!(own, "FilesConfig is a document of machineadm, not of kubeadm");
         for text in ["a: 1\n", "apiVersion: v1\n", "kind: Config\n"] {
             assert!(problem(text).starts_with("apiVersion and kind are missing"), "{text}");
         }

@@ -47,8 +47,8 @@ pub struct Read {
     pub documents: Documents,
     /// The API version of each.
     pub versions: BTreeMap<Kind, ApiVersion>,
-    /// Where each begins: its file, and the line.
-    pub places: BTreeMap<Kind, (String, usize)>,
+    /// Where each starts.
+    pub locations: BTreeMap<Kind, Location>,
     /// Documents of the kubelet and kube-proxy, untouched.
     pub component_configs: Vec<ComponentConfig>,
     /// What is wrong.
@@ -60,6 +60,17 @@ impl Read {
     pub fn has_errors(&self) -> bool {
         self.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
+}
+
+/// Where a document starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Its file.
+    pub file: String,
+    /// The line of the file, counted from 1.
+    pub line: usize,
+    /// Which document of the file it is, counted from 1.
+    pub document: usize,
 }
 
 /// A document that kubeadm passes on to another component.
@@ -93,6 +104,15 @@ struct Reader {
 struct Place<'s> {
     file: &'s str,
     line: usize,
+    /// Which document of the file, and its kind.
+    document: Option<usize>,
+    kind: Option<&'s str>,
+}
+
+impl<'s> Place<'s> {
+    const fn of_file(file: &'s str, line: usize) -> Self {
+        Self { file, line, document: None, kind: None }
+    }
 }
 
 impl Reader {
@@ -100,17 +120,18 @@ impl Reader {
         let pieces = match split::split(source.text) {
             Ok(pieces) => pieces,
             Err(split::BadSeparator { line }) => {
-                let place = Place { file: source.name, line };
+                let place = Place::of_file(source.name, line);
                 let problem = self.error(place, "", "only a comment may follow `---`".to_owned());
                 problem.remedy = Some("begin the document on the next line".to_owned());
                 return;
             }
         };
         if pieces.is_empty() {
-            self.error(Place { file: source.name, line: 1 }, "", "the file is empty".to_owned());
+            self.error(Place::of_file(source.name, 1), "", "the file is empty".to_owned());
         }
-        for piece in pieces {
-            self.document(Place { file: source.name, line: piece.line }, &piece.text);
+        for (index, piece) in pieces.into_iter().enumerate() {
+            let place = Place { document: Some(index + 1), ..Place::of_file(source.name, piece.line) };
+            self.document(place, &piece.text);
         }
     }
 
@@ -129,7 +150,9 @@ impl Reader {
 
     fn problem(&mut self, severity: Severity, place: Place<'_>, path: &str, message: String) -> &mut Problem {
         let (file, path, message) = (place.file.to_owned(), shown(path), shown(&message));
-        let problem = Problem { severity, file, line: place.line, path, message, remedy: None };
+        let Place { line, document, .. } = place;
+        let kind = place.kind.map(shown);
+        let problem = Problem { severity, file, line, document, kind, path, message, remedy: None };
         let at = self.read.problems.len();
         self.read.problems.push(problem);
         &mut self.read.problems[at]

@@ -57,6 +57,7 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
         return undo(early, CommandError::from(&cause));
     }
     abandoned.iter().try_for_each(|id| linux.note(id, Progress::New))?;
+    configuration.wanted.warnings(run.mode).iter().for_each(|warning| warn!("{warning}"));
     run.go(&configuration, None, &mut linux)
 }
 

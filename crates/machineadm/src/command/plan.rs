@@ -33,6 +33,7 @@ pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Result<Exit,
     let linux = silent_machine(root)?;
     let configuration = configuration(sources, &linux)?;
     can_succeed(mode, &configuration.wanted, &linux)?;
+    configuration.wanted.warnings(mode).iter().for_each(|warning| warn!("{warning}"));
     let checks = if asked.no_commands { Checks::LeftOut } else { Checks::Executed };
     let ask = Ask { mode, wanted: &configuration.wanted, prune, checks, patience: PATIENCE };
     let preview = look(&ask, &configuration, &linux)?;

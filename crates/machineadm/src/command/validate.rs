@@ -1,18 +1,19 @@
-//! `machineadm validate`: everything that is wrong, at once.
+//! `machineadm validate`: every problem of a configuration at once, and the form in which both validators print problems.
+use super::config::with_directories;
 use crate::{
-    cli::Validate,
+    cli::{Output, Validate},
     command_error::CommandError,
     context::{exit_of, identity, silent_machine, sources},
     provider::{self, Fetched, Waiting},
     show,
 };
-use documents::{ForeignKinds, Given};
+use documents::{ForeignKinds, Given, Report};
 use host::{contract::Exit, linux::input::Care};
 use std::path::Path;
 
 pub(crate) fn run(asked: &Validate, root: &Path) -> Result<Exit, CommandError> {
-    let sources = sources(&asked.files, Care::Reading)?;
-    let read = match asked.expand {
+    let sources = sources(&with_directories(&asked.files)?, Care::Reading)?;
+    let mut read = match asked.expand {
         false => documents::read(sources),
         true => match Given::read(sources, ForeignKinds::Noted) {
             Ok(given) => {
@@ -21,13 +22,27 @@ pub(crate) fn run(asked: &Validate, root: &Path) -> Result<Exit, CommandError> {
             Err(read) => read,
         },
     };
-    match asked.output {
-        Some(output) => show::machine_readable(&read.report, output),
-        None if read.report.is_empty() => {
-            let documents = show::count(read.documents.len(), "document");
-            show::print_text(&format!("{}: {documents}, no problems\n", asked.files.join(", ")))
+    read.warn_without_node();
+    print(&read.report, &Checked { files: &asked.files, documents: read.documents.len() }, asked.output)
+}
+
+/// What a validator has checked.
+pub(super) struct Checked<'a> {
+    /// The files as they were named.
+    pub(super) files: &'a [String],
+    /// How many documents they hold.
+    pub(super) documents: usize,
+}
+
+/// Prints a report, or that there are no problems, and returns its exit code.
+pub(super) fn print(report: &Report, checked: &Checked<'_>, output: Option<Output>) -> Result<Exit, CommandError> {
+    match output {
+        Some(output) => show::machine_readable(report, output),
+        None if report.is_empty() => {
+            let documents = show::count(checked.documents, "document");
+            show::print_text(&format!("{}: {documents}, no problems\n", checked.files.join(", ")))
         }
-        None => show::print_text(&read.report.to_string()),
+        None => show::print_text(&report.to_string()),
     }?;
-    Ok(exit_of(&read.report))
+    Ok(exit_of(report))
 }

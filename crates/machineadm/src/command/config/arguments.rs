@@ -14,11 +14,12 @@ Examples:
 The converted file goes to standard output, everything else to standard error. What this kubeadm can't be told is an
 error (exit code 2) that lists it; with --allow-loss it is a warning.")]
     Convert(Convert),
-    /// List everything that is wrong with kubeadm's files
+    /// Report every problem of kubeadm's files
     #[command(after_help = "\
 Examples:
   machineadm config validate -f kubeadm.yaml
-  machineadm config validate --kubernetes-version 1.31.4 -f kubeadm.yaml   # as that version's kubeadm sees it")]
+  machineadm config validate --kubernetes-version 1.31.4 -f kubeadm.yaml   # as the kubeadm of that version reads it
+  machineadm config validate -f configs/ -o json                           # each file by itself")]
     Validate(Validate),
     /// Print a configuration to begin with, every default written down
     #[command(after_help = "\
@@ -61,16 +62,18 @@ pub(crate) struct Convert {
 
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input
-    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    /// A kubeadm file or a directory of them; may be repeated; `-` is standard input
+    ///
+    /// Repeated files are one configuration. Each *.yaml, *.yml and *.json file of a directory is one by itself.
+    #[arg(short = 'f', long = "filename", value_name = "FILE|DIR", required = true)]
     pub(crate) files: Vec<String>,
     /// Check as the kubeadm of this Kubernetes version does
     #[arg(long, value_name = "VERSION")]
     pub(crate) kubernetes_version: Option<String>,
-    /// Only warn about fields that do not exist, as `kubeadm init` does
+    /// Report unknown fields as warnings, as `kubeadm init` does
     #[arg(long)]
     pub(crate) tolerant: bool,
-    /// How to print the problems
+    /// Output format of the problems
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
 }

@@ -11,6 +11,7 @@ mod validate;
 use crate::command_error::CommandError;
 use arguments::Config;
 use host::contract::Exit;
+pub(crate) use input::with_directories;
 use kubeadm::{ApiVersion, Target};
 
 /// Runs what is asked for.
