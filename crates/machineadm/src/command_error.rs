@@ -5,7 +5,7 @@
 use engine::{PlanError, outcome::chain};
 use host::contract::Exit;
 use serde_json::{Map, Value};
-use std::fmt;
+use std::{fmt, path::Path};
 
 /// An error as the command line reports it.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ enum Form {
     Usage,
     /// The text as it is: its lines have their own headings.
     Report,
+    /// `note: ` and the text.
+    Note,
 }
 
 impl CommandError {
@@ -107,6 +109,16 @@ impl CommandError {
         self
     }
 
+    /// The same for a machine below a root: paths of that machine are not those of the running system.
+    pub(crate) fn below(mut self, root: &Path) -> Self {
+        let is_of_machine = |problem: &Problem| problem.form == Form::Error && self.exit != Exit::Input;
+        if root != Path::new("/") && self.problems.last().is_some_and(is_of_machine) {
+            let note = format!("paths of the machine are below {}", root.display());
+            self.problems.push(Problem { form: Form::Note, text: note, remedies: Vec::new() });
+        }
+        self
+    }
+
     /// The exit code that the program ends with.
     pub(crate) fn exit(&self) -> Exit {
         self.exit
@@ -154,6 +166,7 @@ impl fmt::Display for CommandError {
                 Form::Error => writeln!(out, "error: {text}")?,
                 Form::Usage => writeln!(out, "error: {text}\n\nFor more information, try '--help'.")?,
                 Form::Report => write!(out, "{text}")?,
+                Form::Note => writeln!(out, "note: {text}")?,
             }
             for remedy in remedies {
                 writeln!(out, "remedy: {remedy}")?;

@@ -38,7 +38,7 @@ use cli::{Command, ModeArgument};
 use command_error::CommandError;
 use host::contract::Exit;
 use show::log::Level;
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::Path};
 
 /// Runs what the command line, the program's name first, asks for. The one place that prints errors.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
@@ -57,8 +57,9 @@ fn command(cli: Cli) -> Result<Exit, CommandError> {
         if !bootstrap {
             return command::help::all();
         }
-        let (mode, root) = (before.mode(&cli::ModeOption::default())?, before.root(&cli::RootOption::default())?);
-        return command::bootstrap::run(&cli::Bootstrap { files: path, ..cli::Bootstrap::default() }, mode, &root);
+        let mode = before.mode(&cli::ModeOption::default())?;
+        let asked = cli::Bootstrap { files: path, ..cli::Bootstrap::default() };
+        return before.on_root(&asked.root, |root| command::bootstrap::run(&asked, mode, root));
     };
     if bootstrap {
         return Err(CommandError::usage("--bootstrap and a command exclude each other: give one of them"));
@@ -66,13 +67,17 @@ fn command(cli: Cli) -> Result<Exit, CommandError> {
     before.check(&command)?;
     match command {
         Command::Bootstrap(asked) => {
-            command::bootstrap::run(&asked, before.mode(&asked.mode)?, &before.root(&asked.root)?)
+            let mode = before.mode(&asked.mode)?;
+            before.on_root(&asked.root, |root| command::bootstrap::run(&asked, mode, root))
         }
-        Command::Plan(asked) => command::plan::run(&asked, before.mode(&asked.mode)?, &before.root(&asked.root)?),
-        Command::Apply(asked) => command::apply::run(&asked, &before.root(&asked.root)?),
-        Command::Validate(asked) => command::validate::run(&asked, &before.root(&asked.root)?),
-        Command::Status(asked) => command::status::run(&asked, &before.root(&asked.root)?),
-        Command::Discover(asked) => command::discover::run(&asked, &before.root(&asked.root)?),
+        Command::Plan(asked) => {
+            let mode = before.mode(&asked.mode)?;
+            before.on_root(&asked.root, |root| command::plan::run(&asked, mode, root))
+        }
+        Command::Apply(asked) => before.on_root(&asked.root, |root| command::apply::run(&asked, root)),
+        Command::Validate(asked) => before.on_root(&asked.root, |root| command::validate::run(&asked, root)),
+        Command::Status(asked) => before.on_root(&asked.root, |root| command::status::run(&asked, root)),
+        Command::Discover(asked) => before.on_root(&asked.root, |root| command::discover::run(&asked, root)),
         Command::Encrypt(asked) => command::encrypt::run(&asked),
         Command::Decrypt(asked) => command::decrypt::run(&asked),
         Command::Explain(asked) => command::explain::run(&asked),
@@ -93,8 +98,14 @@ struct Before {
 }
 
 impl Before {
-    fn root(&self, behind: &cli::RootOption) -> Result<PathBuf, CommandError> {
-        one_of("--root", self.root.root.clone(), behind.root.clone()).map(|root| root.unwrap_or_else(|| "/".into()))
+    /// Runs a command on the machine that is asked for.
+    fn on_root(
+        &self,
+        behind: &cli::RootOption,
+        run: impl FnOnce(&Path) -> Result<Exit, CommandError>,
+    ) -> Result<Exit, CommandError> {
+        let root = one_of("--root", self.root.root.clone(), behind.root.clone())?.unwrap_or_else(|| "/".into());
+        run(&root).map_err(|error| error.below(&root))
     }
 
     fn mode(&self, behind: &cli::ModeOption) -> Result<ModeArgument, CommandError> {

@@ -295,7 +295,7 @@ fn status_names_a_damaged_a_newer_and_an_unreadable_outcome_instead_of_no_run() 
     check(&["is a symbolic link"]);
     fs::remove_file(&outcome).unwrap();
     let none = machine.machineadm(&["status"]);
-    assert!(none.code == Some(1) && none.stderr.contains("has not run on this machine yet"), "{}", none.stderr);
+    assert!(none.code == Some(1) && none.stderr.contains("has not run here yet"), "{}", none.stderr);
 }
 
 /// How a name becomes what machineadm must not lock; the second path is a file of the machine.

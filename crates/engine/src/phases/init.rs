@@ -42,7 +42,7 @@ pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit,
     if !converted.losses.is_empty() {
         let path = |loss: &kubeadm::Loss| kubeadm::shown(&loss.path);
         let paths = converted.losses.iter().map(path);
-        let problem = |path| format!("the kubeadm of {} can't be told {path}", target.release());
+        let problem = |path| format!("the kubeadm of {} has no field for {path}", target.release());
         return Err(PlanError::Unfit(paths.map(problem).collect()));
     }
     Ok(KubeadmInit {

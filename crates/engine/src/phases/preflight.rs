@@ -44,7 +44,8 @@ fn problems(wanted: &v1alpha1::Init, facts: &Facts, look: &Look<'_>) -> Result<V
     let mut problems = Vec::new();
     problems.extend(kubeadm_problem(wanted, facts.kubeadm.as_deref()));
     if !look.host.exists(&wanted.runtime_socket)? {
-        problems.push(format!("the container runtime does not run: there is no {}", wanted.runtime_socket));
+        problems
+            .push(format!("the container runtime does not run: its socket {} does not exist", wanted.runtime_socket));
     }
     if look.sysctl(FORWARDING)?.as_deref() != Some("1") {
         problems.push("net.ipv4.ip_forward is not 1: set it with a SysctlConfig before this document".into());
@@ -62,7 +63,7 @@ fn problems(wanted: &v1alpha1::Init, facts: &Facts, look: &Look<'_>) -> Result<V
 }
 
 fn kubeadm_problem(wanted: &v1alpha1::Init, found: Option<&str>) -> Option<String> {
-    let Some(found) = found else { return Some("there is no kubeadm".into()) };
+    let Some(found) = found else { return Some("kubeadm is not installed".into()) };
     let minor = |version: &str| version.split('.').take(2).collect::<Vec<_>>().join(".");
     let other = minor(found) != minor(&wanted.kubernetes_version);
     other.then(|| format!("kubeadm is {found}, but the cluster shall be {}", wanted.kubernetes_version))

@@ -17,7 +17,7 @@ fn preflight_lists_everything_that_is_wrong_at_once() {
     assert!(!failure.cause.needs_operator(), "a machine that is put right goes on by itself");
     host.outputs.clear();
     let failure = run(Mode::Provision, &wanted(&[INIT]), &mut host).unwrap_err();
-    assert!(failure.cause.to_string().starts_with("there is no kubeadm; "), "{failure:?}");
+    assert!(failure.cause.to_string().starts_with("kubeadm is not installed; "), "{failure:?}");
 }
 
 #[test]

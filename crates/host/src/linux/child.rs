@@ -36,7 +36,21 @@ fn start(mut arguments: impl Iterator<Item = OsString>) -> io::Result<(OwnedFd, 
     let mut next = || arguments.next().ok_or_else(|| io::Error::other("internal-run is for machineadm itself"));
     let (parent, root, program) = (next()?, next()?, next()?);
     let parent = prepare(&parent.to_string_lossy(), &root)?;
-    Ok((parent, Command::new(program).args(arguments).spawn()?))
+    let failed =
+        |error: io::Error| io::Error::other(format!("cannot run {}: {}", program.to_string_lossy(), reason(&error)));
+    let child = Command::new(&program).args(arguments).spawn().map_err(failed)?;
+    Ok((parent, child))
+}
+
+/// The system's reason, without its number.
+fn reason(error: &io::Error) -> String {
+    error.raw_os_error().map_or_else(
+        || error.to_string(),
+        |number| {
+            let text = io::Error::from_raw_os_error(number).to_string();
+            text.split(" (os error").next().unwrap_or_default().to_owned()
+        },
+    )
 }
 
 /// The parent, as something that can be watched.

@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 pub(crate) fn run(asked: &Apply, root: &Path) -> Result<Exit, CommandError> {
     let mut seen = silent_machine(root)?;
     let plan = verified(asked, &seen)?;
-    let bytes = plan.configuration().map_err(|error| CommandError::usage(format!("{} {error}", asked.plan)))?;
+    let bytes = plan.configuration().map_err(|error| CommandError::invalid(format!("{} {error}", asked.plan)))?;
     let bytes = Zeroizing::new(bytes.expose().clone());
     let text = bytes.clone();
     let given = given(vec![Source { name: asked.plan.clone(), bytes }])?;
@@ -49,7 +49,7 @@ fn verified(asked: &Apply, linux: &Linux) -> Result<ReviewedPlan, CommandError> 
         return Err(refuse(&another, []));
     }
     let Some(key) = saved_plan::existing_key(linux)? else { return Err(refuse(&another, [])) };
-    plan.verified(&key).map_err(|error| CommandError::usage(format!("{} {error}", asked.plan)))
+    plan.verified(&key).map_err(|error| CommandError::invalid(format!("{} {error}", asked.plan)))
 }
 
 /// How a machine stands to a reviewed plan.

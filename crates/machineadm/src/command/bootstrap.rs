@@ -166,8 +166,9 @@ fn saved(mode: Mode, linux: &Linux) -> Result<Vec<Source>, CommandError> {
             let bytes = Zeroizing::new(file.contents.expose().clone());
             Ok(vec![Source { name: contract::CONFIGURATION.into(), bytes }])
         }
-        None => Err(CommandError::usage(
-            "no run was interrupted here, so there is no saved configuration to continue with: pass -f FILE",
-        )),
+        None => Err(CommandError::invalid(
+            "no run was interrupted here, so that there is no saved configuration to continue with",
+        )
+        .with_remedy("pass a configuration with -f FILE")),
     }
 }

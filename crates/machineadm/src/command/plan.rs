@@ -11,7 +11,9 @@ use crate::{
     show,
 };
 use engine::{
-    Ask, Checks, Failure, PlanView, Preview, Prune, Reviewed, ReviewedPlan, SavedPlan, outcome::cause, preview,
+    Ask, Checks, Failure, Label, PlanView, Preview, Prune, Reviewed, ReviewedPlan, SavedPlan,
+    outcome::{START, cause},
+    preview,
 };
 use host::{Linux, contract::Exit, linux::input::Care};
 use objects::shell;
@@ -92,7 +94,8 @@ pub(super) fn look_again(
 fn look(ask: &Ask<'_>, configuration: &Configuration, linux: &Linux) -> Result<Preview, CommandError> {
     preview(ask, linux, &ApiServers).map_err(|Failure { at, cause: error, .. }| {
         let advice = if let engine::PlanError::Look(error) = &*error { error.advice() } else { None };
-        let text = format!("{at}: {}", cause(&error, &configuration.redactor));
+        let cause = cause(&error, &configuration.redactor);
+        let text = if at == Label::added(START) { cause } else { format!("{at}: {cause}") };
         let exit = if error.needs_operator() { Exit::Person } else { Exit::Failed };
         CommandError::new(exit, text).with_remedies(advice)
     })

@@ -244,7 +244,7 @@ impl Run<'_> {
                 let (now, clock) = (&show::status::Now::Idle, Timestamp::now());
                 let reading = show::status::Reading { now, clock, file: place, root: self.root };
                 let text = show::status::text(outcome, &reading);
-                return Err(CommandError::new(exit, text));
+                return Err(CommandError::report(exit, text));
             }
         };
         let remedy = format!("the run has ended; its outcome is saved in {}", place.display());

@@ -27,7 +27,7 @@ const LARGEST_PLAN: u64 = 16 << 20;
 /// Reads a saved plan.
 pub(super) fn read(name: &str, care: Care) -> Result<SavedPlan, CommandError> {
     let bytes = input_file(name, care, LARGEST_PLAN)?;
-    SavedPlan::read(&bytes).map_err(|error| CommandError::usage(format!("{name} {error}")))
+    SavedPlan::read(&bytes).map_err(|error| CommandError::invalid(format!("{name} {error}")))
 }
 
 /// Writes a saved plan to a file, or to standard output.
@@ -51,15 +51,15 @@ pub(super) fn check_target(out: &str, asked: &Plan) -> Result<(), CommandError> 
     };
     if let Some(file) = asked.files.iter().find(|file| is_same(file)) {
         let text = format!("--out {out} is the configuration {file}: it would be overwritten; choose another file");
-        return Err(CommandError::usage(text));
+        return Err(CommandError::invalid(text));
     }
     let is_plan = there.is_file() && read(out, Care::Reading).is_ok();
     match is_plan {
         true => Ok(()),
         false => {
             let text =
-                format!("--out {out}: there is something else than a saved plan; choose another path, or delete it");
-            Err(CommandError::usage(text))
+                format!("--out {out}: the path exists and is not a saved plan; choose another path, or delete it");
+            Err(CommandError::invalid(text))
         }
     }
 }

@@ -17,12 +17,19 @@ use host::{
     contract::{self, Exit},
 };
 use jiff::Timestamp;
+use objects::shell;
 use std::path::Path;
 
 pub(crate) fn run(asked: &Status, root: &Path) -> Result<Exit, CommandError> {
     let linux = silent_machine(root)?;
     let Some((outcome, place)) = latest(&linux)? else {
-        let text = "machineadm has not run on this machine yet. To see what it would do: machineadm plan -f FILE\n";
+        let shown = root.to_string_lossy();
+        let mut words = vec!["machineadm", "plan", "-f", "FILE"];
+        if shown != "/" {
+            words.extend(["--root", &shown]);
+        }
+        let text =
+            format!("machineadm has not run here yet. To see what it would change: {}\n", shell::command(&words));
         return Err(CommandError::report(Exit::Failed, text));
     };
     let now = linux.lock_holder()?.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
