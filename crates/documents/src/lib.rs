@@ -69,7 +69,7 @@ pub use decoded::{Decoded, Origin};
 pub use decrypt::{DecryptError, decrypt};
 pub use document::{Body, Document};
 pub use expand::Given;
-pub use explain::{ExplainError, explain};
+pub use explain::{ExplainError, explain, type_in_words};
 pub use foreign::{Foreign, ForeignKinds};
 pub use joined::joined;
 pub use json_schema::json_schema;

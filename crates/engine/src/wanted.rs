@@ -3,7 +3,7 @@ use crate::Mode;
 use documents::{Decoded, NO_NODE, makes_no_node};
 use serde::{Deserialize, Serialize};
 
-/// Where documents came from: a file, or the way into another document, as in `node.yaml#2 > sealed`.
+/// Where documents came from: a file, or the way into another document, as in `node.yaml#2 > decrypted`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Its name.

@@ -59,7 +59,7 @@ fn kubeadm_s_problems_have_position_path_message_and_hint_as_those_of_documents_
 kubeadm.yaml: 3 problems
 
   kubeadm.yaml:5:18  document 1, ClusterConfiguration
-    networking.serviceSubnet            must be an address range such as 10.96.0.0/12, or two of different families with a comma
+    networking.serviceSubnet            must be an address range such as 10.96.0.0/12, or two of different families separated by a comma
   kubeadm.yaml:6:15  document 1, ClusterConfiguration
     networking.podSubnets               kubeadm.k8s.io/v1beta4 has no such field
   kubeadm.yaml:10:38 document 2, InitConfiguration
