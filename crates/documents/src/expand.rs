@@ -155,7 +155,7 @@ impl Expansion<'_> {
         let digest = sha256(&bytes);
         self.fetched.push(hex(&digest));
         if bytes.len() > limit {
-            self.refuse(kept, "spec.uri", "returned more than 1024 KiB, the limit for a configuration");
+            self.refuse(kept, "spec.uri", "exceeds the limit of 1024 KiB for a whole configuration");
         } else if remote.sha256.is_some_and(|wanted| wanted != digest) {
             let message = format!("does not match the fetched bytes, whose SHA-256 is {}", hex(&digest));
             self.refuse(kept, "spec.sha256", message);

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A [`Source`] is split into documents. Each becomes a tree whose parts know their positions, is walked against the JSON
-//! schema of its kind, and decoded only if its form is right; every problem goes into one [`Report`]. A kind is one file in
-//! [`v1alpha1`] and one row in [`KINDS`]: the type that is written ([`Document`]), what it comes to ([`AnyDocument`]), and
+//! schema of its kind, and decoded; where its form is invalid, stand-ins let the rest be judged all the same. Every problem
+//! goes into one [`Report`]. A kind is one file in [`v1alpha1`] and one row in [`KINDS`]: the type that is written ([`Document`]), what it comes to ([`AnyDocument`]), and
 //! what that says of itself ([`Body`]): secrets, and [`Claim`]s on the machine.
 //!
 //! Rules over all documents compare claims (conflicts) and positions (order); they know no kind, and nothing is sorted. A

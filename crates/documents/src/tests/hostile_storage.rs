@@ -160,7 +160,7 @@ fn a_configuration_may_be_filled_to_its_last_byte() {
     let world = FakeWorld::with(&[("file:///a", &content(left))]);
     assert!(!world.open(&local).report.has_errors(), "{}", world.open(&local).report);
     let world = FakeWorld::with(&[("file:///a", &content(left + 1))]);
-    one_problem(&world, &local, "returned more than 1024 KiB, the limit for a configuration");
+    one_problem(&world, &local, "exceeds the limit of 1024 KiB for a whole configuration");
 }
 
 /// A proxy is asked before anybody else: naming one must not lead where the document that names it may not go.
@@ -244,7 +244,7 @@ fn bombs_are_refused_inside_too() {
     one_problem(&world, &sealed(&bomb), "decompression bomb");
     one_problem(&world, &sealed(compress(&vec![b'#'; 900 << 10])), "compression ratio too high");
     world.storage.insert("file:///b".into(), vec![b'#'; 2 << 20]);
-    one_problem(&world, &remote("file:///b", ""), "returned more than 1024 KiB, the limit for a configuration");
+    one_problem(&world, &remote("file:///b", ""), "exceeds the limit of 1024 KiB for a whole configuration");
     world.storage.insert("file:///c".into(), Vec::new());
     one_problem(&world, &remote("file:///c", ""), "spec.uri: contains no document");
     one_problem(&world, &sealed("# nothing"), "spec.ciphertext: contains no document");
