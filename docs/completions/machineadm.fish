@@ -126,7 +126,7 @@ provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "validate" -d 'Report every problem of kubeadm\'s files'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -142,15 +142,15 @@ post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l allow-loss -d 'Go on without what this kubeadm can\'t be told'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l tolerant -d 'Go on without fields that do not exist, as `kubeadm init` does'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s f -l filename -d 'A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s f -l filename -d 'A kubeadm file or a directory of them; may be repeated; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l kubernetes-version -d 'Check as the kubeadm of this Kubernetes version does' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s o -l output -d 'How to print the problems' -r -f -a "json\t'JSON'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s o -l output -d 'Output format of the problems' -r -f -a "json\t'JSON'
 yaml\t'YAML'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l root -d 'Work on the tree below DIR instead of the running system' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l mode -d 'Lifecycle stage to run: prepare, provision or post' -r -f -a "prepare\t'Make it fit for Kubernetes'
 provision\t'Make it a node'
 post\t'Keep what was prepared as it is'"
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l tolerant -d 'Only warn about fields that do not exist, as `kubeadm init` does'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l tolerant -d 'Report unknown fields as warnings, as `kubeadm init` does'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -l kubernetes-version -d 'The Kubernetes version whose defaults they are' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s o -l output -d 'How to print them' -r -f -a "json\t'JSON'
@@ -186,7 +186,7 @@ post\t'Keep what was prepared as it is'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l allow-loss -d 'Go on without what this kubeadm can\'t be told'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "validate" -d 'Report every problem of kubeadm\'s files'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -316,7 +316,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fi
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "completion" -d 'Print a completion script for a shell'
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and not __fish_seen_subcommand_from bootstrap plan apply validate encrypt decrypt status explain config token discover discovery-objects version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
-complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "validate" -d 'Report every problem of kubeadm\'s files'
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
 complete -c machineadm -n "__fish_machineadm_using_subcommand help; and __fish_seen_subcommand_from token" -f -a "create" -d 'Make a token on the cluster and print it'
