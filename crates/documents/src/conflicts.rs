@@ -126,7 +126,7 @@ impl<'a> Seen<'a> {
         let claims = self.files.range(Cow::Owned(format!("{path}/"))..).next().filter(|(file, _)| is_below(file, path));
         let below = claims.and_then(|(_, claims)| first(claims));
         let below = below.map(|earlier| ("is a directory for a file that is set by", earlier));
-        above.map(|earlier| ("lies below a file that is set by", earlier)).or(below)
+        above.map(|earlier| ("is below a file that is set by", earlier)).or(below)
     }
 
     fn conflict(&mut self, path: &str, message: String) {
@@ -172,13 +172,13 @@ mod tests {
             format!("spec: {{files: [{}]}}", files.join(", "))
         };
         let within = document("FilesConfig", &files(&["/etc/a", "/etc/a/b/c", "/etc/a.d/b", "/etc/ab"]));
-        assert_eq!(found(&within), ["spec.files[1].path: lies below a file that is set by this document"]);
+        assert_eq!(found(&within), ["spec.files[1].path: is below a file that is set by this document"]);
         let below = both("FilesConfig", &files(&["/etc/a/b/c"]), &files(&["/etc/a"]));
         assert_eq!(below, ["spec.files[0].path: is a directory for a file that is set by document 1"]);
         let drop_in = "/etc/systemd/system/kubelet.service.d";
         let service = document("ProxyConfig", "spec: {httpProxy: 'http://p', services: [kubelet]}");
         let above = found(&[document("FilesConfig", &files(&[drop_in])), service].concat());
-        assert_eq!(above, ["spec.services[0]: its drop-in lies below a file that is set by document 1"]);
+        assert_eq!(above, ["spec.services[0]: its drop-in is below a file that is set by document 1"]);
     }
 
     #[test]

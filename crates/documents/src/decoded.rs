@@ -5,7 +5,7 @@ use crate::{AnyDocument, Body, Claim};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The file's name, or `-`; behind it, for what lay inside of another document, the way there, as in
-    /// `node.yaml#2 > sealed`.
+    /// `node.yaml#2 > decrypted`.
     pub source: String,
     /// Which document of the file, counted from 1.
     pub number: usize,

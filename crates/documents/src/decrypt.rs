@@ -14,10 +14,12 @@ use zeroize::Zeroizing;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecryptError {
     /// There is not even a whole tag.
-    #[error("is shorter than its tag of 16 bytes: it was cut off")]
+    #[error("is shorter than its tag of 16 bytes: it was truncated")]
     Truncated,
     /// The cipher can't tell these apart, and must not.
-    #[error("can't be opened: the passphrase is another one, or what was sealed has been damaged or altered")]
+    #[error(
+        "cannot be decrypted: the passphrase is not the one it was encrypted with, or the ciphertext was damaged or changed"
+    )]
     WrongOrDamaged,
     /// No rounds, no key.
     #[error("no key can be derived without rounds")]

@@ -19,9 +19,10 @@ pub(crate) fn find_duplicates(node: &Node, here: &str, findings: &mut Findings<'
             keys.sort_by(|a, b| a.text.cmp(&b.text).then(a.place.cmp(&b.place)));
             for same in keys.chunk_by(|a, b| a.text == b.text) {
                 for key in &same[1..] {
-                    let message = format!("is already set at {}:{}", same[0].place.line, same[0].place.column);
+                    let message =
+                        format!("duplicate key, already set at {}:{}", same[0].place.line, same[0].place.column);
                     let problem = Problem::error(key.place, path::member(here, &key.text), message);
-                    findings.push(problem.hint("keep one of the two"));
+                    findings.push(problem.hint("remove one of the two"));
                 }
             }
             let collections = entries.iter().filter(|(_, child)| !matches!(child.value, Value::Scalar { .. }));

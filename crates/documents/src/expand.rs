@@ -103,7 +103,7 @@ impl Expansion<'_> {
         let scope = if within.is_sealed() { ScopeHere::First } else { ScopeHere::Nowhere };
         let documents = self.reader.nested(source, Manner { quotes: within.quotes(), scope });
         if documents.is_empty() && !self.reader.has_errors() {
-            self.reader.refuse(&kept, place_of(&kept.decoded.body), "what is there holds no document", None);
+            self.reader.refuse(&kept, place_of(&kept.decoded.body), "contains no document", None);
         }
         self.reader.keep(kept);
         for document in &documents {
@@ -123,7 +123,7 @@ impl Expansion<'_> {
                 let now = now.saturating_add(elapsed()).unwrap_or(Timestamp::MAX);
                 if let Some((path, message)) = scope.refusal(identity, now) {
                     let is_over = matches!(path, "spec.notAfter" | "spec.maxAge");
-                    let hint = is_over.then(|| "seal the documents again and give them with `-f`".to_owned());
+                    let hint = is_over.then(|| "encrypt the documents again and pass them with `-f`".to_owned());
                     self.reader.refuse(document, path, message, hint);
                 }
                 true
@@ -131,7 +131,7 @@ impl Expansion<'_> {
             _ => false,
         };
         if within.requires_encryption() && !is_taken {
-            let message = "must be an EncryptedConfig: the RemoteConfig that fetched it requires that";
+            let message = "must be an EncryptedConfig: the RemoteConfig that fetched it has `require: encrypted`";
             self.reader.refuse(document, "kind", message, None);
         }
     }
@@ -139,7 +139,7 @@ impl Expansion<'_> {
     fn fetched<'w>(&mut self, remote: &Remote, kept: &Kept, within: &'w Within<'w>) -> Option<Contents<'w>> {
         self.goes_deeper(kept, "spec.uri", within)?;
         if within.has_fetched(remote) {
-            self.refuse(kept, "spec.uri", "fetches what it lies in itself: it would never end");
+            self.refuse(kept, "spec.uri", "fetches the document that contains it: endless recursion");
             return None;
         }
         let Surroundings { remote: providers, .. } = self.surroundings;
@@ -155,12 +155,12 @@ impl Expansion<'_> {
         let digest = sha256(&bytes);
         self.fetched.push(hex(&digest));
         if bytes.len() > limit {
-            self.refuse(kept, "spec.uri", "holds more than a configuration may");
+            self.refuse(kept, "spec.uri", "exceeds the limit of 1024 KiB for a whole configuration");
         } else if remote.sha256.is_some_and(|wanted| wanted != digest) {
-            let message = format!("is not the sha256 of what was fetched: that is {}", hex(&digest));
+            let message = format!("does not match the fetched bytes, whose SHA-256 is {}", hex(&digest));
             self.refuse(kept, "spec.sha256", message);
         } else if within.holds(digest) {
-            self.refuse(kept, "spec.uri", "holds what it lies in itself: it would never end");
+            self.refuse(kept, "spec.uri", "returns the document that contains it: endless recursion");
         } else {
             let name = inside(kept, &without_secrets(uri.expose()));
             return Some(Contents { source: Source { name, bytes }, within: within.fetched(remote, digest, end) });
@@ -176,7 +176,11 @@ impl Expansion<'_> {
             return None;
         }
         if spend(&mut self.reader.budget.rounds, encrypted.sealed.rounds as usize).is_none() {
-            self.refuse(kept, "spec.iterations", format!("takes the whole configuration beyond {ROUNDS} rounds"));
+            self.refuse(
+                kept,
+                "spec.iterations",
+                format!("exceeds the limit of {ROUNDS} key derivation rounds for a configuration"),
+            );
             return None;
         }
         let Surroundings { passphrase: providers, .. } = self.surroundings;
@@ -187,14 +191,15 @@ impl Expansion<'_> {
         let asked = Asked { uri, here: HERE, authorities, keep_as: None, limit, redirect_rights, end };
         let passphrase = self.ask(&asked, kept, within, |request| provider.passphrase(request))?;
         if !(PASSPHRASE_FEWEST..=PASSPHRASE_MOST).contains(&passphrase.expose().len()) {
-            let message = format!("what is there is no passphrase: {PASSPHRASE_FEWEST} to {PASSPHRASE_MOST} bytes");
+            let message =
+                format!("the passphrase there is invalid: it must have {PASSPHRASE_FEWEST} to {PASSPHRASE_MOST} bytes");
             self.refuse(kept, HERE, message);
             return None;
         }
         match decrypt(sealed, &passphrase) {
             Ok(bytes) => {
                 let digest = sha256(&bytes);
-                let source = Source { name: inside(kept, "sealed"), bytes };
+                let source = Source { name: inside(kept, "decrypted"), bytes };
                 Some(Contents { source, within: within.sealed(encrypted, digest) })
             }
             Err(error) => {
@@ -213,13 +218,14 @@ impl Expansion<'_> {
         provider: impl FnOnce(&Request<'_>) -> Result<T, ProviderError>,
     ) -> Option<T> {
         if spend(&mut self.reader.budget.fetches, 1).is_none() {
-            self.refuse(kept, asked.here, format!("takes the whole configuration beyond {FETCHES} fetches"));
+            self.refuse(kept, asked.here, format!("exceeds the limit of {FETCHES} fetches for a configuration"));
             return None;
         }
         let Asked { uri, here, authorities, keep_as, limit, redirect_rights, end } = *asked;
         let timeout = end.saturating_sub((self.surroundings.elapsed)());
         if timeout.is_zero() {
-            let late = ProviderError::unavailable("the time of the RemoteConfig that fetched this document is over");
+            let late =
+                ProviderError::unavailable("the timeout of the RemoteConfig that fetched this document has expired");
             self.reader.refuse_for(kept, here, late);
             return None;
         }
@@ -249,8 +255,10 @@ impl Expansion<'_> {
         let found = known.iter().find(|(known, _)| *known == name).map(|(_, provider)| *provider);
         if found.is_none() {
             let names: Vec<String> = known.iter().map(|(known, _)| format!("`{known}`")).collect();
-            let message = format!("is none of the built-in ones: {}", names.join(", "));
-            let hint = format!("its plugin would be `{plugin}{name}`, but this machineadm runs no plugins yet");
+            let message = format!("unknown provider; built-in providers are {}", names.join(", "));
+            let hint = format!(
+                "the plugin `{plugin}{name}` would provide it, but this machineadm does not support plugins yet"
+            );
             let hint = (!kept.decoded.sealed).then_some(hint);
             self.reader.refuse(kept, "spec.provider", message, hint);
         }
@@ -261,7 +269,7 @@ impl Expansion<'_> {
         if within.depth < NESTING {
             return Some(());
         }
-        self.refuse(kept, here, format!("more than {NESTING} configurations lie inside of each other"));
+        self.refuse(kept, here, format!("more than {NESTING} nested configurations"));
         None
     }
 

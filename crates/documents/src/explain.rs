@@ -3,7 +3,7 @@ use crate::{
     KINDS, Kind, SECRET_MARK,
     nearest::did_you_mean,
     printable::printable,
-    schema::{choices, in_words, names, types, without_null},
+    schema::{choices, in_words, listed, names, types, without_null},
 };
 use serde_json::Value as Schema;
 use std::fmt::Write;
@@ -44,7 +44,7 @@ fn unknown(message: String, written: &str, known: &[&str]) -> ExplainError {
     ExplainError(match hint {
         Some(hint) => format!("{message}; {hint}"),
         None if known.is_empty() => format!("{message}; it has none"),
-        None => format!("{message}; known are {}", known.join(", ")),
+        None => format!("{message}; use one of {}", known.join(", ")),
     })
 }
 
@@ -115,7 +115,7 @@ impl<'a> Field<'a> {
 
     /// Type, whether it is required, its default, whether it is secret.
     fn facts(self) -> String {
-        let mut facts = vec![kind_of(self.schema)];
+        let mut facts = vec![type_in_words(self.schema)];
         if self.required {
             facts.push("required".to_owned());
         }
@@ -142,19 +142,36 @@ impl<'a> Field<'a> {
     }
 }
 
-fn kind_of(schema: &Schema) -> String {
+/// The type of a field in words, such as ``list of `a` or `b` `` or `mapping of names to text`.
+pub fn type_in_words(schema: &Schema) -> String {
     if let Some(words) = choices(schema) {
-        let quoted = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-        return if words.len() == 1 { quoted } else { format!("one of {quoted}") };
+        return listed(&words);
     }
     let schema = without_null(schema);
     let one = |name: &str| match (name, &schema["items"], &schema["additionalProperties"]) {
-        ("array", items, _) if items["type"] == "object" => "list of mappings".to_owned(),
-        ("array", items, _) => format!("list of {}", kind_of(items)),
-        ("object", _, free) if free.is_object() => format!("mapping of names to {}", kind_of(free)),
+        ("array", items, _) => format!("list of {}", plural(items)),
+        ("object", _, free) if free.is_object() => format!("mapping of names to {}", type_in_words(free)),
         (other, ..) => in_words(other).trim_start_matches("a ").to_owned(),
     };
     types(schema).into_iter().map(one).collect::<Vec<_>>().join(" or ")
+}
+
+/// The same for more than one of them.
+fn plural(schema: &Schema) -> String {
+    if choices(schema).is_some() {
+        return type_in_words(schema);
+    }
+    let mut words = Vec::new();
+    for name in types(schema) {
+        words.push(match name {
+            "integer" => "whole numbers",
+            "number" => "numbers",
+            "array" => "lists",
+            "object" => "mappings",
+            other => in_words(other),
+        });
+    }
+    words.join(" or ")
 }
 
 /// The text in lines that fit a terminal, each indented and ended.
@@ -181,7 +198,7 @@ mod tests {
     fn a_field_is_explained_with_type_default_and_meaning() {
         let text = explain("commandsconfig.spec.commands.timeout").unwrap();
         assert!(
-            text.starts_with("CommandsConfig.spec.commands.timeout   text, default `30m`\n\n  When to give up"),
+            text.starts_with("CommandsConfig.spec.commands.timeout   text, default `30m`\n\n  Timeout such as"),
             "{text}"
         );
         let text = explain("FilesConfig.spec.files[0].content").unwrap();
@@ -199,7 +216,7 @@ mod tests {
         let parameters = "SysctlConfig.spec.parameters   mapping of names to text or whole number, required";
         assert_eq!(first("SysctlConfig.spec.parameters"), parameters);
         assert_eq!(first("CommandsConfig.spec.commands"), "CommandsConfig.spec.commands   list of mappings, required");
-        let run = "CommandsConfig.spec.commands.run   one of `once`, `always`, default `once`";
+        let run = "CommandsConfig.spec.commands.run   `once` or `always`, default `once`";
         assert_eq!(first("CommandsConfig.spec.commands.run"), run);
     }
 

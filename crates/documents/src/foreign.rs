@@ -140,7 +140,7 @@ fn check_numbers(node: &Node, here: &str, findings: &mut Findings<'_>) {
         Value::Scalar { text, plain: true } => {
             let problem = match type_of(text) {
                 Type::Integer if has_leading_zero(text) => {
-                    Some("must be written without leading zeros: others read such a number as octal")
+                    Some("must not have leading zeros, which other programs read as octal")
                 }
                 Type::Integer if integer(text).is_none() => Some("is out of range: whole numbers have at most 64 bits"),
                 Type::Number if finite(text).is_none() => Some("is not a finite number"),

@@ -49,7 +49,7 @@ pub(crate) fn owner(root: &Node, findings: &mut Findings<'_>) -> Option<Owner> {
             Some(word) => format!("unknown kind {word}"),
             None => "unknown kind".to_owned(),
         };
-        findings.error("kind", message).hint(hint.unwrap_or_else(|| format!("known are {}", kinds_in_words())));
+        findings.error("kind", message).hint(hint.unwrap_or_else(|| format!("known kinds: {}", kinds_in_words())));
     }
     known.map(Owner::Own)
 }

@@ -11,7 +11,7 @@ pub(crate) struct KnownFormat {
 
 const KUBEADM: KnownFormat = KnownFormat {
     name: "a kubeadm configuration",
-    hint: "check it with `machineadm config validate`; a new cluster is an InitConfig here",
+    hint: "check it with `machineadm config validate`; use an InitConfig to create a cluster",
 };
 const CLOUD_CONFIG: KnownFormat = KnownFormat {
     name: "a cloud-init configuration (#cloud-config)",

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A [`Source`] is split into documents. Each becomes a tree whose parts know their positions, is walked against the JSON
-//! schema of its kind, and decoded only if its form is right; every problem goes into one [`Report`]. A kind is one file in
-//! [`v1alpha1`] and one row in [`KINDS`]: the type that is written ([`Document`]), what it comes to ([`AnyDocument`]), and
+//! schema of its kind, and decoded; where its form is invalid, stand-ins let the rest be judged all the same. Every problem
+//! goes into one [`Report`]. A kind is one file in [`v1alpha1`] and one row in [`KINDS`]: the type that is written ([`Document`]), what it comes to ([`AnyDocument`]), and
 //! what that says of itself ([`Body`]): secrets, and [`Claim`]s on the machine.
 //!
 //! Rules over all documents compare claims (conflicts) and positions (order); they know no kind, and nothing is sorted. A
@@ -39,7 +39,6 @@ pub mod limits;
 mod mend;
 mod metadata;
 mod nearest;
-mod node;
 mod order;
 mod parse;
 mod path;
@@ -69,11 +68,10 @@ pub use decoded::{Decoded, Origin};
 pub use decrypt::{DecryptError, decrypt};
 pub use document::{Body, Document};
 pub use expand::Given;
-pub use explain::{ExplainError, explain};
+pub use explain::{ExplainError, explain, type_in_words};
 pub use foreign::{Foreign, ForeignKinds};
 pub use joined::joined;
 pub use json_schema::json_schema;
-pub use node::{NO_NODE, makes_no_node};
 pub use positions::Positions;
 pub use read::{Read, read, read_for_sealing};
 pub use registry::{AnyDocument, KINDS, Kind};

@@ -8,19 +8,19 @@ use std::collections::BTreeMap;
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Metadata {
-    /// The document's name: lower-case letters, digits, `-` and `.`. It names what the document makes on the machine
-    /// and appears in plans and reports.
+    /// Name of the document in plans, reports and the names of files that it creates: lower-case letters, digits, `-` and
+    /// `.`.
     #[schemars(
         length(min = 1, max = 253),
         regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$")
     )]
     pub(crate) name: Option<String>,
-    /// Labels, for whoever made this file; machineadm does not read them.
+    /// Labels for other programs; machineadm does not read them.
     #[expect(dead_code, reason = "accepted, so that files made by other programs pass, but without meaning here")]
     labels: Option<BTreeMap<String, String>>,
-    /// Annotations, for whoever made this file. machineadm reads two of them: `machineadm.cluster.x-k8s.io/before` and
+    /// Annotations for other programs. machineadm reads two of them: `machineadm.cluster.x-k8s.io/before` and
     /// `machineadm.cluster.x-k8s.io/after` name documents before or after which this one must come, as kinds or
-    /// `Kind/name`, separated by commas. A stream in another order is refused; machineadm never sorts it.
+    /// `Kind/name`, separated by commas. Documents in another order are refused; machineadm never sorts them.
     annotations: Option<BTreeMap<String, String>>,
 }
 
@@ -40,7 +40,7 @@ impl Metadata {
         if name.as_deref().is_some_and(|name| !is_subdomain(name)) {
             findings
                 .error("metadata.name", "must be lower-case letters, digits, `-` and `.`, at most 253 characters")
-                .hint("begin and end each part with a letter or digit");
+                .hint("start and end each part with a letter or digit");
         }
         let annotation = |key: &str| annotations.as_ref()?.get(key).map(String::as_str);
         Header { name: name.filter(|name| is_subdomain(name)), constraints: Constraints::read(annotation, findings) }

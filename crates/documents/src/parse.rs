@@ -14,7 +14,9 @@ pub(crate) fn parse(piece: &Piece<'_>, budget: &mut Budget) -> Result<Node, Prob
     refuse_control_characters(piece)?;
     if piece.text.len() > SIGNS_IN_BRACKETS && signs_in_brackets(piece.text) > SIGNS_IN_BRACKETS {
         let place = Place { line: piece.line, column: 1 };
-        return Err(Problem::error(place, "", "holds too much in `[]` and `{}`").hint("write it as indented lines"));
+        return Err(
+            Problem::error(place, "", "has too many values inside `[]` and `{}`").hint("write it as indented lines")
+        );
     }
     let mut builder = Builder { offset: piece.line - 1, open: Vec::new(), root: None, documents: 0, budget };
     for event in Parser::new_from_str(piece.text) {
@@ -101,7 +103,7 @@ impl Builder<'_> {
         if self.documents > 1 {
             // Lines that end in a lone carriage return: a line for YAML, none for anybody else.
             return Err(
-                Problem::error(place, "", "a document begins in the middle of a line").hint("end lines with LF")
+                Problem::error(place, "", "a document starts in the middle of a line").hint("end lines with LF")
             );
         }
         Ok(())

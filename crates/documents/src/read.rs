@@ -49,7 +49,7 @@ pub(crate) fn whole(sources: Vec<Source>, manner: Manner, foreign: ForeignKinds)
     }
     reader.compare();
     if reader.is_empty() {
-        reader.note_of_source(&last, Problem::error(Place::START, "", "the input holds no document"));
+        reader.note_of_source(&last, Problem::error(Place::START, "", "the input contains no document"));
     }
     reader
 }

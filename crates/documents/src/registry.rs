@@ -155,7 +155,7 @@ fn schema_of<D: Check>() -> serde_json::Value {
 fn decode_as<D: Check>(root: &Node, findings: &mut Findings<'_>) -> Option<Content> {
     let metadata = root.get("metadata").map_or(Ok(Metadata::default()), decode::<Metadata>);
     let (Ok(metadata), Some(Ok(spec))) = (metadata, root.get("spec").map(decode::<D>)) else {
-        findings.error("", format!("can't be read as {}", D::KIND));
+        findings.error("", format!("cannot be read as {}", D::KIND));
         return None;
     };
     let header = metadata.check(findings);

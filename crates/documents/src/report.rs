@@ -80,14 +80,6 @@ impl Report {
         Self { notes, total, errors, unavailable }
     }
 
-    /// Adds a warning behind the others.
-    pub(crate) fn push(&mut self, warning: Note) {
-        self.total += 1;
-        if self.notes.len() < NOTES {
-            self.notes.push(warning);
-        }
-    }
-
     /// Whether one can't go on.
     pub const fn has_errors(&self) -> bool {
         self.errors > 0

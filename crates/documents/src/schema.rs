@@ -84,7 +84,7 @@ fn unknown_field<'a>(key: &Key, there: String, schema: &'a Schema) -> (Problem, 
     let known = names(schema);
     match nearest(&key.text, known.iter().copied()) {
         Some(name) => (problem.hint(format!("did you mean `{name}`?")), Some(name)),
-        None if known.len() <= NAMES_IN_A_HINT => (problem.hint(format!("known here: {}", listed(&known))), None),
+        None if known.len() <= NAMES_IN_A_HINT => (problem.hint(format!("known fields: {}", listed(&known))), None),
         None => (problem, None),
     }
 }
@@ -189,7 +189,8 @@ pub(crate) fn in_words(name: &str) -> &str {
     }
 }
 
-fn listed(words: &[&str]) -> String {
+/// Words in quotes, as in `` `a`, `b` or `c` ``.
+pub(crate) fn listed(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match &quoted[..] {
         [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),

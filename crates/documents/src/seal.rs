@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 /// Why nothing was sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the documents can't be sealed: the cryptographic library refused")]
+#[error("the documents cannot be encrypted: the cryptographic library returned an error")]
 pub struct SealError;
 
 /// Random bytes for one sealing; never use them twice.

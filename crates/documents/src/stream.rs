@@ -39,9 +39,9 @@ pub(crate) fn plain(bytes: Zeroizing<Vec<u8>>, budget: &mut Budget) -> Result<Ze
     let text = match gzip::is_gzip(&bytes) {
         false => bytes,
         true => gzip::gunzip(&bytes, budget.text_bytes).map_err(|why| match why {
-            Refused::Damaged => refused("begins like gzip, but can't be decompressed".to_owned()),
+            Refused::Damaged => refused("starts like gzip, but cannot be decompressed".to_owned()),
             Refused::TooLarge => too_large(),
-            Refused::Bomb => refused("compressed so strongly that it looks like an attack".to_owned()),
+            Refused::Bomb => refused("compression ratio too high: refused as a decompression bomb".to_owned()),
         })?,
     };
     spend(&mut budget.text_bytes, text.len()).ok_or_else(too_large)?;

@@ -105,8 +105,8 @@ impl ProviderError {
 
     /// What was fetched may not name this; the local document can allow it.
     pub fn not_allowed(what: &str, right: &str) -> Self {
-        Self::new(format!("a document that was fetched may not name {what}"))
-            .hint(format!("the RemoteConfig that fetches it can: `allow: [{right}]`"))
+        Self::new(format!("a fetched document is not allowed to name {what}"))
+            .hint(format!("the RemoteConfig that fetches it can allow it: `allow: [{right}]`"))
     }
 
     /// What to do about it.

@@ -99,15 +99,15 @@ impl<'a> Within<'a> {
         const URI: &str = "spec.passphraseURI";
         self.fetching().find_map(|remote| match &remote.passphrase_uris {
             Some(uris) if !uris.contains(&encrypted.passphrase_uri) => {
-                Some((URI, "is none of the `passphraseURIs` of the RemoteConfig that fetched this"))
+                Some((URI, "is not in `passphraseURIs` of the RemoteConfig that fetched this document"))
             }
             None if remote.requires_encryption && !is_local(encrypted) => {
-                Some((URI, "is named by what was fetched, and the RemoteConfig that fetched it names no `passphraseURIs`"))
+                Some((URI, "is not allowed in a fetched document: the RemoteConfig that fetched it has no `passphraseURIs`"))
             }
             None if !remote.requires_encryption => None,
             _ if !is_local(encrypted) && encrypted.authorities.iter().any(|one| !remote.passphrase_authorities.contains(one)) => Some((
                 "spec.certificateAuthority",
-                "is named by what was fetched, and not in the `passphraseCertificateAuthority` of the RemoteConfig that \
+                "is not allowed in a fetched document: it is not in the `passphraseCertificateAuthority` of the RemoteConfig that \
                  fetched it",
             )),
             _ => None,

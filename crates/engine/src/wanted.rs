@@ -1,9 +1,9 @@
 //! What the documents ask of a machine: the documents themselves, in their order.
-use crate::Mode;
-use documents::{Decoded, NO_NODE, makes_no_node};
+use crate::{Mode, makes_node};
+use documents::{AnyDocument, Decoded};
 use serde::{Deserialize, Serialize};
 
-/// Where documents came from: a file, or the way into another document, as in `node.yaml#2 > sealed`.
+/// Where documents came from: a file, or the way into another document, as in `node.yaml#2 > decrypted`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Its name.
@@ -11,6 +11,8 @@ pub struct Provenance {
     /// How many documents it gave.
     pub documents: usize,
 }
+
+const NO_NODE: &str = "this machine does not become a node: no document is an InitConfig; add one, or use `--mode prepare` or `--mode post`";
 
 /// What the documents ask of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,9 +26,11 @@ pub struct Wanted {
 impl Wanted {
     /// What the configuration as a whole probably does not mean in this mode.
     pub fn warnings(&self, mode: Mode) -> Vec<String> {
-        let (message, hint) = NO_NODE;
-        let is_node_missing = mode == Mode::Provision && makes_no_node(&self.documents);
-        is_node_missing.then(|| format!("{message}; {hint}")).into_iter().collect()
+        // One of another group may be a plugin's, which may make one.
+        let may_make_node =
+            |document: &Decoded| makes_node(document) || matches!(document.body, AnyDocument::Foreign(_));
+        let is_node_missing = mode == Mode::Provision && !self.documents.iter().any(may_make_node);
+        is_node_missing.then(|| NO_NODE.to_owned()).into_iter().collect()
     }
 
     /// Takes decoded documents as they are; nothing is sorted.

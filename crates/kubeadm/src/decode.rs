@@ -62,8 +62,8 @@ impl<'v> At<'v, '_> {
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
-        Value::Bool(_) => "true or false (text needs quotes)",
-        Value::Number(_) => "a number (text needs quotes)",
+        Value::Bool(_) => "true or false (put text in quotes)",
+        Value::Number(_) => "a number (put text in quotes)",
         Value::String(_) => "text",
         Value::Array(_) => "a list",
         Value::Object(_) => "a mapping",
@@ -272,7 +272,7 @@ mod tests {
             (json!({"bootstrapTokens": [secret]}), "bootstrapTokens[0]: must be a mapping, not text"),
             (
                 json!({"bootstrapTokens": [{"ttl": 5}]}),
-                "bootstrapTokens[0].ttl: must be text, not a number (text needs quotes)",
+                "bootstrapTokens[0].ttl: must be text, not a number (put text in quotes)",
             ),
             (
                 json!({"bootstrapTokens": [{"ttl": secret}]}),

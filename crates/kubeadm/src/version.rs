@@ -84,7 +84,7 @@ impl Serialize for ApiVersion {
 
 /// Kubernetes is too old for any kubeadm API known here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Kubernetes {0} is older than 1.13, the first version with a kubeadm API that is known here")]
+#[error("Kubernetes {0} is older than 1.13, the first version with a supported kubeadm API")]
 pub struct UnsupportedVersion(KubernetesVersion);
 
 /// A Kubernetes version without pre-release and build: 1.31.0-rc.1 already speaks what 1.31.0 does.
@@ -111,7 +111,7 @@ impl KubernetesVersion {
 
 /// The text is no Kubernetes version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a Kubernetes version: write it as 1.31.4 or v1.31.4")]
+#[error("invalid Kubernetes version: write it as 1.31.4 or v1.31.4")]
 pub struct NoVersion;
 
 impl FromStr for KubernetesVersion {

@@ -137,8 +137,8 @@ fn repeated_files_are_one_configuration_and_component_configs_ride_along_untouch
 fn wrong_files_are_told_with_place_reason_and_remedy() {
     let of = |text: &str| with_input(&["validate", "--kubernetes-version", "1.36.4", "-f", "-"], text);
     for (text, expected) in [
-        ("apiVersion: kubeadm.k8s.io/v1beta4\nkind: Cluster\n", "kubeadm has no kubeadm.k8s.io/v1beta4 Cluster"),
-        ("kind: x\n", "apiVersion and kind are missing"),
+        ("apiVersion: kubeadm.k8s.io/v1beta4\nkind: Cluster\n", "unknown kind Cluster in kubeadm.k8s.io/v1beta4"),
+        ("kind: x\n", "the document has no apiVersion and kind"),
         (
             "apiVersion: kubeadm.k8s.io/v1beta2\nkind: ClusterConfiguration\n",
             "the kubeadm of Kubernetes 1.36 does not read kubeadm.k8s.io/v1beta2; machineadm config convert",
@@ -149,7 +149,7 @@ fn wrong_files_are_told_with_place_reason_and_remedy() {
         ),
         (
             "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nclusterName: yes\n",
-            "    clusterName   must be text, not true or false (text needs quotes)",
+            "    clusterName   must be text, not true or false (put text in quotes)",
         ),
         (
             "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nfeatureGates: {EtcdLearnerMode: false}\n",
@@ -168,7 +168,7 @@ fn versions_that_can_not_be_are_refused() {
     let file = vector("synth/min_v1beta4_init_k136.yaml");
     for (arguments, expected) in [
         (vec!["--kubernetes-version", "1.12.0"], "older than 1.13"),
-        (vec!["--kubernetes-version", "new"], "not a Kubernetes version"),
+        (vec!["--kubernetes-version", "new"], "invalid Kubernetes version"),
         (vec!["--kubernetes-version", "1.30.0", "--api-version", "v1beta4"], "does not read kubeadm.k8s.io/v1beta4"),
     ] {
         let output = config(&[vec!["convert", "-f", &file], arguments].concat());

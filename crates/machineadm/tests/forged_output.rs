@@ -97,9 +97,12 @@ fn what_a_command_prints_cannot_control_a_terminal() {
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     assert_harmless(&ran);
     assert!(ran.stderr.contains("  | \\x1b[2K") && ran.stderr.contains("  | visible\n"), "{}", ran.stderr);
+    let outcome = sandbox.text("/var/lib/machineadm/outcome.json").expect("an outcome");
+    assert!(outcome.contains("\\u001b[2K"), "for programs it is what was printed: {outcome}");
     let status = sandbox.machineadm(&["status"]);
     assert_harmless(&status);
     assert!(status.stdout.contains("| \\x1b[2K"), "{}", status.stdout);
+    assert!(sandbox.sh("machineadm status || true").contains("| visible"));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Errors and status as people read them: one golden file each below `tests/errors` and `tests/status`, which
 //! `cargo xtask tidy` checks for the words of the field. `UPDATE_TEXTS=1` writes them anew.
 mod support {
-    pub(crate) mod binary;
     pub(crate) mod documents;
     pub(crate) mod ran;
     pub(crate) mod scratch;
@@ -13,8 +12,9 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
 };
-use support::{binary::command, documents::document, ran::Ran, scratch::Scratch};
+use support::{documents::document, ran::Ran, scratch::Scratch};
 
 /// A machine below a root, and files beside it; `@` stands for its directory.
 struct Bench(Scratch);
@@ -56,8 +56,8 @@ impl Bench {
     fn run(&self, line: &str) -> Ran {
         let dir = self.0.path().to_string_lossy().into_owned();
         let words = line.split_whitespace().map(|word| word.replace('@', &dir));
-        let mut command = command(words);
-        command.env_remove("KUBECONFIG").env("HOME", self.at("home"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+        command.args(words).stdin(Stdio::null()).env_remove("KUBECONFIG").env("HOME", self.at("home"));
         Ran::of(command.output().expect("machineadm runs"))
     }
 

@@ -106,7 +106,10 @@ fn encrypt_refuses_what_would_not_open_to_anything() {
         (&["-f", "@good.yaml", "--valid-for", "0"], "at least 1s"),
         (&["-f", "@good.yaml", "--certificate-authority", "@good.yaml"], "is for --provider https"),
         (&["-f", "@good.yaml", "--provider", "https", "--certificate-authority", "@missing.pem"], "missing.pem"),
-        (&["-f", "@good.yaml", "--provider", "https", "--certificate-authority", "@good.yaml"], "holds no certificate"),
+        (
+            &["-f", "@good.yaml", "--provider", "https", "--certificate-authority", "@good.yaml"],
+            "contains no certificate",
+        ),
     ] {
         let ran = keeper.run(&[&["encrypt", "--passphrase-uri", &uri], words].concat());
         assert_eq!(ran.code, Some(2), "{words:?}: {}", ran.stderr);
@@ -135,7 +138,10 @@ fn a_passphrase_file_is_its_owners_alone_and_long_enough() {
     keeper.chmod("passphrase", 0o640);
     refused(&keeper, &sealed, "can be read by others than its owner");
     keeper.chmod("passphrase", 0o600);
-    for (text, why) in [("short", "no passphrase: 8 to 4096 bytes"), (&"x".repeat(5000), "no passphrase")] {
+    for (text, why) in [
+        ("short", "the passphrase there is invalid: it must have 8 to 4096 bytes"),
+        (&"x".repeat(5000), "the passphrase there is invalid"),
+    ] {
         keeper.write("passphrase", text);
         refused(&keeper, &sealed, why);
     }
@@ -163,7 +169,8 @@ fn a_nested_configuration_is_applied_and_tells_where_it_came_from() {
     let plan = keeper.run(&["plan", "-f", "@node.yaml", "--out", &keeper.path("plan")]);
     done(&plan);
     let at = format!("node.yaml#2 > {}", keeper.uri("remote.yaml"));
-    let line = format!("node.yaml (1), {0}/{at} (1), {0}/{at}#2 > sealed (1)", keeper.path("").trim_end_matches('/'));
+    let line =
+        format!("node.yaml (1), {0}/{at} (1), {0}/{at}#2 > decrypted (1)", keeper.path("").trim_end_matches('/'));
     assert!(plan.stdout.contains(&line), "{}", plan.stdout);
     assert!(!plan.stdout.contains(SECRET) && plan.stdout.contains("bytes, not shown"), "{}", plan.stdout);
     let ran = keeper.run(&["apply", "@plan"]);
@@ -173,7 +180,7 @@ fn a_nested_configuration_is_applied_and_tells_where_it_came_from() {
     let outcome: Value = serde_json::from_str(&text("var/lib/machineadm/outcome.json")).unwrap();
     assert_eq!(outcome["documents"], 3);
     assert_eq!(outcome["sources"].as_array().unwrap().len(), 3);
-    assert!(keeper.run(&["status"]).stdout.contains("#2 > sealed (1)"));
+    assert!(keeper.run(&["status"]).stdout.contains("#2 > decrypted (1)"));
     assert!(fs::read_to_string(keeper.path("plan")).unwrap().find(SECRET).is_none());
 }
 
@@ -222,16 +229,16 @@ fn hostile_storage_is_refused_and_nothing_is_changed() {
     let uri = keeper.uri("remote.yaml");
     refused(&keeper, &remote(&uri, ", require: encrypted"), "must be an EncryptedConfig");
     let digest = "0".repeat(64);
-    refused(&keeper, &remote(&uri, &format!(", sha256: '{digest}'")), "is not the sha256 of what was fetched");
+    refused(&keeper, &remote(&uri, &format!(", sha256: '{digest}'")), "does not match the fetched bytes");
     keeper.chmod("remote.yaml", 0o666);
     refused(&keeper, &remote(&uri, ""), "can be written by everybody");
     keeper.chmod("remote.yaml", 0o644);
     let sealed = keeper.seal(&file("/etc/a", SECRET), &[]);
     keeper.write("remote.yaml", &sealed);
-    refused(&keeper, &remote(&uri, ", require: encrypted"), "may not name local files");
+    refused(&keeper, &remote(&uri, ", require: encrypted"), "is not allowed to name local files");
     refused(&keeper, &remote(&uri, ""), "`allow: [localFiles]`");
     keeper.write("remote.yaml", &remote(&uri, ""));
-    refused(&keeper, &remote(&uri, ", allow: [localFiles]"), "would never end");
+    refused(&keeper, &remote(&uri, ", allow: [localFiles]"), "endless recursion");
     keeper.write("remote.yaml", &sealed);
     done(&keeper.bootstrap(&remote(&uri, ", require: encrypted, allow: [localFiles]")));
 }
@@ -243,13 +250,17 @@ fn what_is_not_for_this_machine_or_not_any_more_is_refused() {
     let other = keeper.seal(&plain, &["--for-hostname", "node-8", "--for-machine-id", &"a".repeat(32)]);
     refused(&keeper, &other, "for other machines, not for node-7");
     let over = keeper.seal(&plain, &["--not-after", "2020-01-01T00:00:00Z"]);
-    refused(&keeper, &over, "is over: this machine's clock says");
+    refused(&keeper, &over, "have expired: the clock of this machine is at");
     let scope = |spec: &str| document("ScopeConfig", spec);
     let old = scope("{issuedAt: '2020-01-01T00:00:00Z', maxAge: 24h}");
-    refused(&keeper, &keeper.seal(&[old, plain.clone()].concat(), &[]), "older than it may become");
+    refused(&keeper, &keeper.seal(&[old, plain.clone()].concat(), &[]), "older than `maxAge`");
     let future = scope("{issuedAt: '2999-01-01T00:00:00Z'}");
-    refused(&keeper, &keeper.seal(&[future, plain.clone()].concat(), &[]), "which is behind; set it right");
-    refused(&keeper, &[scope("{machines: {hostnames: [node-7]}}"), plain.clone()].concat(), "may stand only first");
+    refused(&keeper, &keeper.seal(&[future, plain.clone()].concat(), &[]), "set the clock");
+    refused(
+        &keeper,
+        &[scope("{machines: {hostnames: [node-7]}}"), plain.clone()].concat(),
+        "is allowed only as the first document",
+    );
     fs::write(keeper.root().join("etc/machine-id"), "a".repeat(32)).unwrap();
     done(&keeper.bootstrap(&other));
 }
@@ -268,19 +279,19 @@ fn what_was_damaged_is_refused_each_in_its_own_way() {
         sealed.replace(old, &format!("{}{letter}{}", &old[..at], &old[at + 1..]))
     };
     // By its nature the cipher can't tell these apart.
-    let unopened = "can't be opened: the passphrase is another one, or what was sealed has been damaged or altered";
+    let unopened = "cannot be decrypted: the passphrase is not the one it was encrypted with, or the ciphertext was damaged or changed";
     for name in ["salt", "iv", "ciphertext"] {
         refused(&keeper, &flipped(name), unopened);
     }
     refused(&keeper, &changed("ciphertext", "\"QUFBQUFBQUFBQUFBQUFBQQ==\""), unopened);
-    refused(&keeper, &changed("ciphertext", "AAAA"), "is shorter than its tag of 16 bytes: it was cut off");
+    refused(&keeper, &changed("ciphertext", "AAAA"), "is shorter than its tag of 16 bytes: it was truncated");
     refused(&keeper, &changed("salt", "AAAA"), "has 3 bytes: at least 16, at most 1024");
     refused(&keeper, &changed("iv", "AAAA"), "has 3 bytes: aes-256-gcm takes 12");
-    refused(&keeper, &changed("cipherAlgorithm", "rot13"), "`rot13` is not known here; `aes-256-gcm` is");
-    refused(&keeper, &changed("digestAlgorithm", "md5"), "`md5` is not known here; `sha-512` is");
-    refused(&keeper, &changed("keyDerivationAlgorithm", "scrypt"), "`scrypt` is not known here; `pbkdf2` is");
+    refused(&keeper, &changed("cipherAlgorithm", "rot13"), "`rot13` is not supported; use `aes-256-gcm`");
+    refused(&keeper, &changed("digestAlgorithm", "md5"), "`md5` is not supported; use `sha-512`");
+    refused(&keeper, &changed("keyDerivationAlgorithm", "scrypt"), "`scrypt` is not supported; use `pbkdf2`");
     refused(&keeper, &changed("iterations", "12"), "12 rounds are too few: at least 1000, 50000 by default");
-    refused(&keeper, &changed("iterations", "4000000000"), "so many rounds would take too long");
+    refused(&keeper, &changed("iterations", "4000000000"), "too many rounds");
     keeper.write("passphrase", "another passphrase");
     refused(&keeper, &sealed, unopened);
 }

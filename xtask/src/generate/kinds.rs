@@ -1,5 +1,5 @@
 //! The documents' page: every kind with its fields and its example, from the types themselves.
-use documents::{KINDS, Kind, SECRET_MARK};
+use documents::{KINDS, Kind, SECRET_MARK, type_in_words};
 use serde_json::Value;
 
 pub(super) fn page() -> String {
@@ -13,11 +13,11 @@ pub(super) fn page() -> String {
          A configuration (`machineadm_config.yaml`) is a stream of documents, plain or gzip. Each is of one kind of\n\
          `machineadm.cluster.x-k8s.io/v1alpha1`. One document is one step, and machineadm processes them in their order: it never\n\
          sorts them. The annotations `machineadm.cluster.x-k8s.io/before` and `machineadm.cluster.x-k8s.io/after` (kinds or\n\
-         `Kind/name`, separated by commas) declare an order, and a stream that violates it is refused. Editors find the same in\n\
+         `Kind/name`, separated by commas) declare an order, and documents in another order are refused. Editors read the same from\n\
          [schema/machineadm_config.schema.json](schema/machineadm_config.schema.json), people at a terminal with\n\
          `machineadm explain KIND`.\n\n{list}\n\
          Every kind has `apiVersion`, `kind`, an optional `metadata` with a `name`, `labels` and `annotations`, and a `spec`.\n\
-         Fields that hold secrets are marked so: no plan, log, error or status shows them.\n{sections}"
+         Fields with secrets are marked `secret`: no plan, log, error or status shows their values.\n{sections}"
     )
 }
 
@@ -38,7 +38,7 @@ fn fields(schema: &Value, path: &str, rows: &mut String) {
     let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for (name, member) in members {
         let path = format!("{path}.{name}");
-        let mut facts = vec![type_of(member)];
+        let mut facts = vec![type_in_words(member)];
         facts.extend(required.contains(&name.as_str()).then(|| "required".to_owned()));
         facts.extend((!member["default"].is_null()).then(|| format!("default `{}`", plain(&member["default"]))));
         facts.extend(
@@ -55,37 +55,6 @@ fn fields(schema: &Value, path: &str, rows: &mut String) {
     }
 }
 
-fn type_of(schema: &Value) -> String {
-    // An optional choice: the choice itself beside null.
-    if let Some([one, ..]) = schema["anyOf"].as_array().map(Vec::as_slice)
-        && schema["type"].is_null()
-    {
-        return type_of(one);
-    }
-    let choices: Vec<String> = ["enum", "oneOf"]
-        .iter()
-        .flat_map(|key| schema[*key].as_array().into_iter().flatten())
-        .map(|choice| format!("`{}`", plain(choice.get("const").unwrap_or(choice))))
-        .collect();
-    if !choices.is_empty() {
-        return choices.join(" or ");
-    }
-    let name = |name: &Value| match name.as_str().unwrap_or_default() {
-        "string" => "text".to_owned(),
-        "array" => format!("list of {}", type_of(&schema["items"])),
-        "object" if schema["additionalProperties"].is_object() => {
-            format!("map of {}", type_of(&schema["additionalProperties"]))
-        }
-        "object" => "mapping".to_owned(),
-        "integer" => "number".to_owned(),
-        other => other.to_owned(),
-    };
-    match &schema["type"] {
-        Value::Array(names) => names.iter().filter(|name| *name != "null").map(name).collect::<Vec<_>>().join(" or "),
-        one => name(one),
-    }
-}
-
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -94,4 +63,18 @@ fn sentence(summary: &str) -> String {
     let mut letters = summary.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>()).unwrap_or_default();
     format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page;
+
+    #[test]
+    fn the_documents_page_has_no_raw_schema_and_plural_types() {
+        let page = page();
+        let types: Vec<&str> = page.lines().filter(|line| line.starts_with("| `spec")).collect();
+        assert!(types.len() > 40);
+        assert!(types.iter().all(|row| !row.split('|').nth(2).is_some_and(|kind| kind.contains(['{', '"']))), "{page}");
+        assert!(types.iter().any(|row| row.starts_with("| `spec.commands` | list of mappings, required |")), "{page}");
+    }
 }

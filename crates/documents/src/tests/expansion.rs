@@ -34,8 +34,8 @@ fn what_a_document_stands_for_takes_its_place_in_order() {
     assert_eq!(names(&read), ["a", "b", "c", "d", "e", "f", "g"]);
     let origins: Vec<String> = modules(&read).into_iter().map(|(_, origin)| origin).collect();
     assert_eq!(origins[1], "node.yaml#2 > file:///outer");
-    assert_eq!(origins[2], "node.yaml#2 > file:///outer#2 > sealed");
-    assert_eq!(origins[3], "node.yaml#2 > file:///outer#2 > sealed#2 > file:///deep");
+    assert_eq!(origins[2], "node.yaml#2 > file:///outer#2 > decrypted");
+    assert_eq!(origins[3], "node.yaml#2 > file:///outer#2 > decrypted#2 > file:///deep");
     assert_eq!(read.replaced.len(), 3);
 }
 
@@ -65,7 +65,7 @@ fn conflicts_are_found_over_the_whole() {
     let world = FakeWorld::default();
     let problems = world.problems(&[file("x"), sealed(file("y"))].concat());
     let message = "this file is also set by document 1 of node.yaml";
-    assert_eq!(problems, [format!("node.yaml#2 > sealed spec.files[0].path: {message}")]);
+    assert_eq!(problems, [format!("node.yaml#2 > decrypted spec.files[0].path: {message}")]);
 }
 
 #[test]
@@ -138,9 +138,9 @@ fn a_scope_counts_first_inside_and_is_an_error_elsewhere() {
     assert_eq!(names(&world.open(&sealed([ours.clone(), module("a")].concat()))), ["a"]);
     for (spec, why) in [
         ("machines: {hostnames: [node-8]}", "for other machines, not for node-7"),
-        ("notAfter: '2026-11-16T11:00:00Z'", "is over: this machine's clock says 2026-11-16T12:00:00Z"),
-        ("{issuedAt: '2026-11-16T10:00:00Z', maxAge: 1h}", "older than it may become"),
-        ("issuedAt: '2026-11-16T13:00:00Z'", "which is behind; set it right"),
+        ("notAfter: '2026-11-16T11:00:00Z'", "have expired: the clock of this machine is at 2026-11-16T12:00:00Z"),
+        ("{issuedAt: '2026-11-16T10:00:00Z', maxAge: 1h}", "older than `maxAge`"),
+        ("issuedAt: '2026-11-16T13:00:00Z'", "set the clock"),
     ] {
         let problems = world.problems(&sealed([scope(spec), module("a")].concat()));
         assert!(problems.len() == 1 && problems[0].contains(why), "{problems:?}");
@@ -148,15 +148,15 @@ fn a_scope_counts_first_inside_and_is_an_error_elsewhere() {
     }
     let mut slow = FakeWorld { pace: Duration::from_secs(20), ..FakeWorld::default() };
     let soon = sealed([scope("notAfter: '2026-11-16T12:00:10Z'"), module("a")].concat());
-    assert!(slow.problems(&soon)[0].contains("is over"), "time goes on while a passphrase is fetched");
+    assert!(slow.problems(&soon)[0].contains("have expired"), "time goes on while a passphrase is fetched");
     slow.pace = Duration::from_secs(1);
     slow.asked.borrow_mut().clear();
     assert_eq!(names(&slow.open(&soon)), ["a"]);
     let fetched = FakeWorld::with(&[("file:///a", &ours)]);
     for text in [ours.clone(), sealed([module("a"), ours.clone()].concat())] {
-        assert!(world.problems(&text)[0].contains("may stand only first"), "{text}");
+        assert!(world.problems(&text)[0].contains("is allowed only as the first document"), "{text}");
     }
-    assert!(fetched.problems(&remote("file:///a", ""))[0].contains("may stand only first"));
+    assert!(fetched.problems(&remote("file:///a", ""))[0].contains("is allowed only as the first document"));
 }
 
 #[test]
@@ -210,11 +210,10 @@ fn a_bundle_that_was_fetched_vouches_for_nothing_unless_we_sealed_it() {
 fn an_unknown_provider_is_told_what_there_is() {
     let text = remote("s3://bucket/a", "");
     let report = FakeWorld::default().open(&text).report;
-    assert_eq!(report.notes[0].message, "is none of the built-in ones: `file`, `https`");
-    let hint =
-        "its plugin would be `machineadm-remote-configuration-provider-s3`, but this machineadm runs no plugins yet";
+    assert_eq!(report.notes[0].message, "unknown provider; built-in providers are `file`, `https`");
+    let hint = "the plugin `machineadm-remote-configuration-provider-s3` would provide it, but this machineadm does not support plugins yet";
     assert_eq!(report.notes[0].hint.as_deref(), Some(hint));
     let report = FakeWorld::default().open(&sealed_with(module("a"), "awskms", "kms://a@b", 1000)).report;
-    assert_eq!(report.notes[0].message, "is none of the built-in ones: `file`, `descriptor`, `https`");
+    assert_eq!(report.notes[0].message, "unknown provider; built-in providers are `file`, `descriptor`, `https`");
     assert!(report.notes[0].hint.as_ref().unwrap().contains("`machineadm-plugin-encryption-provider-awskms`"));
 }

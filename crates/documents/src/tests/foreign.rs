@@ -79,7 +79,7 @@ fn what_was_fetched_or_sealed_is_refused_as_well() {
     let place = "node.yaml#1 > file:///a";
     let message = "kind: no plugin for Widget on this machine";
     assert_eq!(world.problems(&remote("file:///a", "")), [format!("{place} {message}")]);
-    let message = "node.yaml#1 > sealed kind: no plugin for this kind on this machine";
+    let message = "node.yaml#1 > decrypted kind: no plugin for this kind on this machine";
     assert_eq!(world.problems(&sealed(WIDGET)), [message]);
     let plain = ", require: encrypted, allow: [localFiles]";
     let mixed = FakeWorld::with(&[("file:///a", &[sealed(module("a")), WIDGET.to_owned()].concat())]);
@@ -100,11 +100,11 @@ fn all_of_it_is_secret_if_it_came_encrypted() {
 fn its_form_is_checked_as_any_other() {
     let with = |more: &str| found(&format!("{WIDGET}{more}"));
     assert_eq!(with("spec: 1\n")[0], "kind: not checked: no plugin for Widget on this machine");
-    assert_eq!(with("spec: 1\n")[1], "spec: is already set at 5:1");
+    assert_eq!(with("spec: 1\n")[1], "spec: duplicate key, already set at 5:1");
     assert!(with("x: &a b\n")[0].contains("anchors"));
     for (number, why) in [
-        ("0644", "without leading zeros"),
-        ("-07", "without leading zeros"),
+        ("0644", "must not have leading zeros"),
+        ("-07", "must not have leading zeros"),
         ("18446744073709551616", "out of range"),
         (".inf", "not a finite number"),
         ("1e999", "not a finite number"),

@@ -36,9 +36,9 @@ fn plain_documents_do_not_pass_for_sealed_ones() {
 fn the_storage_does_not_choose_the_passphrase() {
     let evil = sealed_with(module("evil"), "https", "https://evil/passphrase", 1000);
     let world = FakeWorld::with(&[("file:///a", &evil), ("file:///b", &remote("file:///a", PLAIN))]);
-    one_problem(&world, &remote("file:///a", PLAIN), "names no `passphraseURIs`");
+    one_problem(&world, &remote("file:///a", PLAIN), "has no `passphraseURIs`");
     let named = |uri: &str| format!("{PLAIN}, passphraseURIs: ['{uri}']");
-    let other = "none of the `passphraseURIs`";
+    let other = "is not in `passphraseURIs`";
     one_problem(&world, &remote("file:///a", &named("https://ours/passphrase")), other);
     let by_detour = remote("file:///b", &named("https://ours/passphrase"));
     let detour = FakeWorld::with(&[
@@ -83,7 +83,11 @@ fn what_was_sealed_by_us_may_name_passphrases_again() {
 fn another_content_than_the_digest_says_is_refused() {
     let sha256 = crate::expand::hex(&crate::expand::sha256(b"x"));
     let world = FakeWorld::with(&[("file:///a", &module("a"))]);
-    one_problem(&world, &remote("file:///a", &format!(", sha256: '{sha256}'")), "spec.sha256: is not the sha256");
+    one_problem(
+        &world,
+        &remote("file:///a", &format!(", sha256: '{sha256}'")),
+        "spec.sha256: does not match the fetched bytes",
+    );
     let right = crate::expand::hex(&crate::expand::sha256(module("a").as_bytes()));
     assert!(!world.open(&remote("file:///a", &format!(", sha256: '{right}'"))).report.has_errors());
 }
@@ -133,7 +137,11 @@ fn what_was_fetched_gets_no_more_time_than_what_fetched_it() {
     let times: Vec<u64> = world.asked.borrow().iter().map(|asked| asked.timeout.as_secs()).collect();
     assert_eq!(times, [90, 70, 50, 10, 300], "the next document of the machine's own has its own time");
     world.asked.borrow_mut().clear();
-    one_problem(&world, &both(", timeout: 40s"), "the time of the RemoteConfig that fetched this document is over");
+    one_problem(
+        &world,
+        &both(", timeout: 40s"),
+        "the timeout of the RemoteConfig that fetched this document has expired",
+    );
     assert_eq!(world.asked.borrow().len(), 2);
 }
 
@@ -152,7 +160,7 @@ fn a_configuration_may_be_filled_to_its_last_byte() {
     let world = FakeWorld::with(&[("file:///a", &content(left))]);
     assert!(!world.open(&local).report.has_errors(), "{}", world.open(&local).report);
     let world = FakeWorld::with(&[("file:///a", &content(left + 1))]);
-    one_problem(&world, &local, "holds more than a configuration may");
+    one_problem(&world, &local, "exceeds the limit of 1024 KiB for a whole configuration");
 }
 
 /// A proxy is asked before anybody else: naming one must not lead where the document that names it may not go.
@@ -173,22 +181,22 @@ fn a_proxy_that_was_fetched_serves_only_those_who_may_go_everywhere() {
 #[test]
 fn a_local_passphrase_needs_to_be_allowed_also_through_a_seal() {
     let world = FakeWorld::with(&[("https://a/a", &sealed(module("a")))]);
-    one_problem(&world, &remote("https://a/a", ""), "may not name local files");
+    one_problem(&world, &remote("https://a/a", ""), "is not allowed to name local files");
     assert!(!world.open(&remote("https://a/a", ", allow: [localFiles]")).report.has_errors());
     let outer = sealed_with(sealed(module("a")), "https", "https://vault/passphrase", 1000);
     let world = FakeWorld::with(&[("https://a/a", &outer)]);
-    one_problem(&world, &remote("https://a/a", ""), "may not name local files");
+    one_problem(&world, &remote("https://a/a", ""), "is not allowed to name local files");
 }
 
 #[test]
 fn a_circle_is_seen_by_place_and_by_content() {
     let itself = remote("file:///a", "");
     let world = FakeWorld::with(&[("file:///a", &itself)]);
-    one_problem(&world, &itself, "would never end");
+    one_problem(&world, &itself, "endless recursion");
     assert_eq!(world.asked.borrow().len(), 1);
     let other_place = remote("file:///b", "");
     let world = FakeWorld::with(&[("file:///a", &other_place), ("file:///b", &other_place)]);
-    one_problem(&world, &itself, "holds what it lies in itself");
+    one_problem(&world, &itself, "returns the document that contains it");
     let twice = [remote("file:///c", ""), remote("file:///c", "").replace("name: 'c'", "name: 'd'")].concat();
     let world = FakeWorld::with(&[("file:///c", &module("a"))]);
     one_problem(&world, &twice, "metadata.name: is also the name of document 1");
@@ -201,7 +209,7 @@ fn a_long_chain_of_references_ends() {
     let texts: Vec<String> = (1..=10_000).map(|number| remote(&format!("file:///{number}"), "")).collect();
     let contents: Vec<(&str, &str)> = uris.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
     let world = FakeWorld::with(&contents);
-    one_problem(&world, &remote("file:///0", ""), "more than 8 configurations");
+    one_problem(&world, &remote("file:///0", ""), "more than 8 nested configurations");
     assert_eq!(world.asked.borrow().len(), NESTING);
 }
 
@@ -212,7 +220,7 @@ fn many_references_beside_each_other_end() {
     let one = module("a");
     let contents: Vec<(&str, &str)> = uris.iter().map(|uri| (uri.as_str(), one.as_str())).collect();
     let world = FakeWorld::with(&contents);
-    one_problem(&world, &each, "beyond 64 fetches");
+    one_problem(&world, &each, "the limit of 64 fetches");
     assert_eq!(world.asked.borrow().len(), FETCHES);
 }
 
@@ -221,10 +229,10 @@ fn rounds_are_counted_over_the_whole() {
     let most = sealed_with(module("a"), "file", "file:///passphrase", 1000).replace("\"1000\"", "1000000");
     let world = FakeWorld::default();
     let problems = world.problems(&most.repeat(3));
-    assert!(problems[0].contains("passphrase is another one"), "{problems:?}");
+    assert!(problems[0].contains("passphrase is not the one"), "{problems:?}");
     let world = FakeWorld::default();
     let each = sealed_with(module("a"), "file", "file:///passphrase", 700_000);
-    one_problem(&world, &each.repeat(3), "beyond 2000000 rounds");
+    one_problem(&world, &each.repeat(3), "the limit of 2000000 key derivation rounds");
 }
 
 #[test]
@@ -232,14 +240,14 @@ fn bombs_are_refused_inside_too() {
     let bomb = compress(&vec![b'#'; 8 << 20]);
     let mut world = FakeWorld::default();
     world.storage.insert("file:///a".into(), bomb.clone());
-    one_problem(&world, &remote("file:///a", ""), "attack");
-    one_problem(&world, &sealed(&bomb), "attack");
-    one_problem(&world, &sealed(compress(&vec![b'#'; 900 << 10])), "looks like an attack");
+    one_problem(&world, &remote("file:///a", ""), "decompression bomb");
+    one_problem(&world, &sealed(&bomb), "decompression bomb");
+    one_problem(&world, &sealed(compress(&vec![b'#'; 900 << 10])), "compression ratio too high");
     world.storage.insert("file:///b".into(), vec![b'#'; 2 << 20]);
-    one_problem(&world, &remote("file:///b", ""), "holds more than a configuration may");
+    one_problem(&world, &remote("file:///b", ""), "exceeds the limit of 1024 KiB for a whole configuration");
     world.storage.insert("file:///c".into(), Vec::new());
-    one_problem(&world, &remote("file:///c", ""), "spec.uri: what is there holds no document");
-    one_problem(&world, &sealed("# nothing"), "spec.ciphertext: what is there holds no document");
+    one_problem(&world, &remote("file:///c", ""), "spec.uri: contains no document");
+    one_problem(&world, &sealed("# nothing"), "spec.ciphertext: contains no document");
 }
 
 #[test]
@@ -247,8 +255,8 @@ fn what_is_no_passphrase_opens_nothing() {
     let mut world = FakeWorld::default();
     for wrong in ["short", &"x".repeat(4097)] {
         world.storage.insert("file:///passphrase".into(), wrong.into());
-        one_problem(&world, &sealed(module("a")), "no passphrase: 8 to 4096 bytes");
+        one_problem(&world, &sealed(module("a")), "the passphrase there is invalid: it must have 8 to 4096 bytes");
     }
     world.storage.insert("file:///passphrase".into(), format!("{PASSPHRASE}!").into());
-    one_problem(&world, &sealed(module("a")), "spec.ciphertext: can't be opened");
+    one_problem(&world, &sealed(module("a")), "spec.ciphertext: cannot be decrypted");
 }

@@ -27,7 +27,7 @@ fn a_misspelt_field_is_one_problem_with_the_name_that_was_meant() {
 #[test]
 fn a_field_like_no_other_is_answered_with_the_known_ones() {
     let text = with_spec("KernelModulesConfig", "volume: 1\nmodules: [a]");
-    assert_eq!(found(&text), ["5:3 spec.volume unknown field; known here: `modules`"]);
+    assert_eq!(found(&text), ["5:3 spec.volume unknown field; known fields: `modules`"]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_choice_names_its_words_and_the_nearest() {
 #[test]
 fn a_key_that_is_written_twice_has_both_places() {
     let text = with_spec("SysctlConfig", "parameters:\n  a.b: 1\n  a.c: 1\n  a.b: 2");
-    assert_eq!(found(&text), ["8:5 spec.parameters[a.b] is already set at 6:5; keep one of the two"]);
+    assert_eq!(found(&text), ["8:5 spec.parameters[a.b] duplicate key, already set at 6:5; remove one of the two"]);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn headers_are_answered_each_in_its_own_way() {
         ["2:7 kind unknown kind `sysctlconfig`; did you mean `SysctlConfig`?"]
     );
     assert_eq!(other(API_VERSION, "FileConfig"), ["2:7 kind unknown kind `FileConfig`; did you mean `FilesConfig`?"]);
-    assert!(other(API_VERSION, "Pod")[0].starts_with("2:7 kind unknown kind `Pod`; known are FilesConfig, "));
+    assert!(other(API_VERSION, "Pod")[0].starts_with("2:7 kind unknown kind `Pod`; known kinds: FilesConfig, "));
     let version = other("machineadm.cluster.x-k8s.io/v1", "FilesConfig");
     assert_eq!(version, [format!("1:13 apiVersion unknown version of machineadm's documents; {reads}")]);
     let near = other("machineadm.cluster.k8s.io/v1alpha1", "FilesConfig");
@@ -156,13 +156,13 @@ fn byte_order_marks_and_windows_line_ends_change_nothing() {
     let text = with_spec("FilesConfig", "files:\n- path: a\n  content: |\n    x");
     let changed = format!("\u{feff}{}", text.replace('\n', "\r\n"));
     assert_eq!(found(&changed), found(&text));
-    assert_eq!(found(&text), ["6:11 spec.files[0].path must be absolute: begin with `/`"]);
+    assert_eq!(found(&text), ["6:11 spec.files[0].path must be an absolute path, starting with `/`"]);
 }
 
 #[test]
 fn an_input_without_documents_is_an_error() {
-    assert_eq!(found("# nothing\n---\n"), ["1:1  the input holds no document"]);
-    assert_eq!(notes(&read(Vec::new())), ["1:1  the input holds no document"]);
+    assert_eq!(found("# nothing\n---\n"), ["1:1  the input contains no document"]);
+    assert_eq!(notes(&read(Vec::new())), ["1:1  the input contains no document"]);
 }
 
 #[test]

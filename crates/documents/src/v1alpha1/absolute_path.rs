@@ -7,7 +7,7 @@ const ALIASES: [(&str, &str); 2] = [("/var/run", "/run"), ("/var/lock", "/run/lo
 /// Why a path can't be used; `None` when it can.
 pub(crate) fn path_problem(path: &str) -> Option<&'static str> {
     if !path.starts_with('/') {
-        return Some("must be absolute: begin with `/`");
+        return Some("must be an absolute path, starting with `/`");
     }
     if path == "/" {
         return Some("must not be the root directory");
@@ -16,10 +16,10 @@ pub(crate) fn path_problem(path: &str) -> Option<&'static str> {
         return Some("must not end with `/`");
     }
     if path.chars().any(char::is_control) {
-        return Some("must not hold control characters");
+        return Some("must not contain control characters");
     }
     if path.len() > 4095 || path.split('/').any(|part| part.len() > 255) {
-        return Some("is longer than a file system allows");
+        return Some("is longer than file systems allow");
     }
     if path[1..].split('/').any(|part| matches!(part, "" | "." | "..")) {
         return Some("must be written without `.`, `..` and doubled slashes");

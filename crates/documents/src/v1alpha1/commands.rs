@@ -72,15 +72,15 @@ pub struct CommandsConfig {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{"required": ["argv"]}, {"required": ["shell"]}]), extend("x-machineadm-removed" = {"when": WHEN}))]
 pub struct CommandEntry {
-    /// The command's name, by which plans and reports call it: lower-case letters, digits, `-` and `.`.
+    /// Name of the command in plans and reports: lower-case letters, digits, `-` and `.`.
     #[schemars(length(max = 63), regex(pattern = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"))]
     pub name: String,
     /// A program and its arguments, run without a shell. The program is an absolute path, or a name found in PATH.
-    /// Arguments can be seen by every user of the machine: secrets belong into `environment` or `shell`.
+    /// Every user of the machine can see the arguments: put secrets into `environment` or `shell`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub argv: Option<Vec<String>>,
-    /// A script for `/bin/sh -e`. It is handed over on standard input and never shown.
+    /// A script for `/bin/sh -e`, passed on standard input. It is never shown.
     #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     pub shell: Option<Secret<String>>,
     /// `once`: until the command has succeeded once on this machine. It is another command, which runs again, when the
@@ -90,11 +90,11 @@ pub struct CommandEntry {
     #[serde(default)]
     #[schemars(extend("default" = "once"))]
     pub run: Repeat,
-    /// The command has been done when this path exists; then it is not run.
+    /// The command is not run if this path exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^/.*[^/]$"))]
     pub creates: Option<String>,
-    /// The command has been done when this shell command succeeds; then it is not run. Never shown.
+    /// The command is not run if this shell command succeeds. It is never shown.
     /// It must end within 60s in a run and 5s in a plan, whatever `timeout` is; when it does not, a run fails, and a
     /// plan shows the command as not checked.
     #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
@@ -102,7 +102,7 @@ pub struct CommandEntry {
     /// Variables for this command only. Their values are never shown.
     #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     pub environment: Option<BTreeMap<String, Secret<String>>>,
-    /// When to give up, such as `90s`, `10m` or `1h30m`: from 1s to 24h.
+    /// Timeout such as `90s`, `10m` or `1h30m`, from 1s to 24h.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = duration::PATTERN), extend("default" = "30m"))]
     pub timeout: Option<String>,
@@ -115,7 +115,7 @@ pub struct CommandEntry {
 impl Document for CommandsConfig {
     const API_VERSION: &str = API_VERSION;
     const KIND: &str = "CommandsConfig";
-    const SUMMARY: &str = "Commands that are run on the machine, once or always, in the order of the documents.";
+    const SUMMARY: &str = "Commands that run on the machine, once or at every run, in the order of the documents.";
     const EXAMPLE: &str = "\
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: CommandsConfig
@@ -143,7 +143,7 @@ impl Check for CommandsConfig {
     fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Vec<Command> {
         let Self { commands } = self;
         if commands.is_empty() {
-            findings.error("spec.commands", "must hold at least one command");
+            findings.error("spec.commands", "must contain at least one command");
         }
         let commands = commands.into_iter().enumerate();
         commands.map(|(index, entry)| command(entry, name, &path::item("spec.commands", index), findings)).collect()
@@ -204,10 +204,10 @@ fn command(entry: CommandEntry, document: Option<&str>, here: &str, findings: &m
     for (variable, value) in &environment {
         let here = path::member(&field("environment"), variable);
         if !is_variable(variable) {
-            findings.error(&here, "is not a variable's name: only letters, digits and `_`, no digit first");
+            findings.error(&here, "invalid variable name: only letters, digits and `_`, not starting with a digit");
         }
         if value.expose().contains('\0') {
-            findings.error(&here, "must not hold NUL");
+            findings.error(&here, "must not contain NUL");
         }
     }
     let timeout = match timeout.as_deref().map(duration::parse) {
@@ -229,11 +229,11 @@ fn program(
     findings: &mut Findings<'_>,
 ) -> Program {
     let problem = match (argv, shell) {
-        (Some(_), Some(_)) => (here.to_owned(), "`argv` and `shell` are both set: keep one"),
-        (None, None) => (here.to_owned(), "needs `argv` or `shell`"),
+        (Some(_), Some(_)) => (here.to_owned(), "`argv` and `shell` are both set: remove one of them"),
+        (None, None) => (here.to_owned(), "requires `argv` or `shell`"),
         (Some(argv), None) if is_argv(&argv) => return Program::Argv(argv),
         (None, Some(script)) if is_script(script.expose()) => return Program::Shell(script),
-        (Some(_), None) => (path::member(here, "argv"), "must begin with an absolute path or a program's name"),
+        (Some(_), None) => (path::member(here, "argv"), "must start with an absolute path or the name of a program"),
         (None, Some(_)) => (path::member(here, "shell"), "must be a script, neither empty nor with NUL"),
     };
     findings.error(&problem.0, problem.1);

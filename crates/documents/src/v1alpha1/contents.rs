@@ -54,7 +54,7 @@ fn undone(text: &str, encoding: Encoding, limit: usize) -> Result<Secret<Vec<u8>
             Ok(bytes) => Ok(owned(bytes)),
             Err(Refused::Damaged) => Err("is not valid gzip in base64".to_owned()),
             Err(Refused::TooLarge) => Err(too_large()),
-            Err(Refused::Bomb) => Err("is compressed so strongly that it looks like an attack".to_owned()),
+            Err(Refused::Bomb) => Err("compression ratio too high: refused as a decompression bomb".to_owned()),
         },
     }
 }
@@ -74,7 +74,7 @@ fn owned(mut bytes: Zeroizing<Vec<u8>>) -> Secret<Vec<u8>> {
 }
 
 fn too_large() -> String {
-    format!("makes the files of this configuration larger than {} MiB together", DECODED_BYTES >> 20)
+    format!("exceeds the limit of {} MiB for all files of a configuration", DECODED_BYTES >> 20)
 }
 
 #[cfg(test)]

@@ -59,37 +59,37 @@ impl fmt::Debug for Sealed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EncryptedConfig {
-    /// Who may vouch for an `https` place of the passphrase, as certificates in PEM; they then count alone. Without it:
-    /// the certificates that the system trusts, and those of every TrustBundleConfig that stands before this document.
+    /// CA certificates (PEM) for the https server of the passphrase. When set, no other CA certificates are used. Default:
+    /// those of the system and of every TrustBundleConfig before this document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate_authority: Option<String>,
-    /// Who fetches the passphrase: `file` (a file that only its owner reads), `descriptor` (one that machineadm
-    /// inherits) or `https`.
+    /// Provider that fetches the passphrase: `file` (a file that only its owner can read), `descriptor` (an inherited file
+    /// descriptor) or `https`.
     pub provider: String,
-    /// Where the passphrase is: `file:///etc/machineadm/passphrase`, `fd:3`, `https://vault.example.com/node-7`. Shown
-    /// without credentials and query.
+    /// URI of the passphrase: `file:///etc/machineadm/passphrase`, `fd:3`, `https://vault.example.com/node-7`. Output shows
+    /// it without credentials and query.
     #[serde(rename = "passphraseURI", serialize_with = "secret::exposed")]
     pub passphrase_uri: Secret<String>,
-    /// The cipher.
+    /// Cipher.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^aes-256-gcm$"), extend("default" = CIPHER))]
     pub cipher_algorithm: Option<String>,
-    /// The digest that the key's derivation uses in HMAC.
+    /// Digest of the HMAC in the key derivation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^sha-512$"), extend("default" = DIGEST))]
     pub digest_algorithm: Option<String>,
-    /// How the key is made from the passphrase.
+    /// Algorithm that derives the key from the passphrase.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^pbkdf2$"), extend("default" = DERIVATION))]
     pub key_derivation_algorithm: Option<String>,
-    /// Rounds of the key's derivation, from 1000 to 1000000, as number or text.
+    /// Rounds of the key derivation, from 1000 to 1000000, as number or text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<Rounds>,
-    /// The salt of the key's derivation in base64, 16 bytes to 1 KiB.
+    /// Salt of the key derivation in base64, 16 bytes to 1 KiB.
     pub salt: String,
-    /// The cipher's initialization vector in base64, 12 bytes.
+    /// Initialization vector of the cipher in base64, 12 bytes.
     pub iv: String,
-    /// The sealed documents in base64: the ciphertext with its tag of 16 bytes behind it.
+    /// The encrypted documents in base64: the ciphertext, followed by its tag of 16 bytes.
     pub ciphertext: String,
 }
 
@@ -117,7 +117,7 @@ impl JsonSchema for Rounds {
 impl Document for EncryptedConfig {
     const API_VERSION: &str = API_VERSION;
     const KIND: &str = "EncryptedConfig";
-    const SUMMARY: &str = "Documents sealed with a passphrase, which stand in this one's place once they are opened.";
+    const SUMMARY: &str = "Documents encrypted with a passphrase; once decrypted, they replace this document.";
     const EXAMPLE: &str = include_str!("encrypted.yaml");
 }
 
@@ -174,7 +174,7 @@ impl EncryptedConfig {
         let salt = bytes("salt", &self.salt, findings);
         let iv = bytes("iv", &self.iv, findings);
         if ciphertext.as_ref().is_some_and(|bytes| bytes.len() < TAG) {
-            findings.error("spec.ciphertext", "is shorter than its tag of 16 bytes: it was cut off");
+            findings.error("spec.ciphertext", "is shorter than its tag of 16 bytes: it was truncated");
         }
         if let Some(salt) = salt.as_ref().filter(|salt| !SALT_BYTES.contains(&salt.len())) {
             findings.error("spec.salt", format!("has {} bytes: at least 16, at most 1024", salt.len()));
@@ -201,10 +201,10 @@ fn bytes(field: &str, text: &str, findings: &mut Findings<'_>) -> Option<Vec<u8>
 fn check_algorithm(field: &str, named: Option<&str>, known: &str, findings: &mut Findings<'_>) {
     if let Some(named) = named.filter(|named| *named != known) {
         let message = match findings.word(named) {
-            Some(word) => format!("{word} is not known here"),
-            None => "is not known here".to_owned(),
+            Some(word) => format!("{word} is not supported"),
+            None => "is not supported".to_owned(),
         };
-        findings.error(&member("spec", field), message).hint(format!("`{known}` is"));
+        findings.error(&member("spec", field), message).hint(format!("use `{known}`"));
     }
 }
 
@@ -214,13 +214,13 @@ fn rounds(written: Option<&Rounds>, findings: &mut Findings<'_>) -> Option<u32> 
     let message = match text.parse::<u64>() {
         _ if !digits => "must be a whole number, such as 50000".to_owned(),
         _ if text.len() > 1 && text.starts_with('0') => {
-            "must be written without leading zeros: others read such a number as octal".to_owned()
+            "must not have leading zeros, which other programs read as octal".to_owned()
         }
         Ok(rounds) if rounds < ROUNDS_FEWEST.into() => {
             format!("{rounds} rounds are too few: at least {ROUNDS_FEWEST}, {ROUNDS_DEFAULT} by default")
         }
         Ok(rounds) if rounds <= ROUNDS_MOST.into() => return u32::try_from(rounds).ok(),
-        _ => format!("so many rounds would take too long: at most {ROUNDS_MOST}, {ROUNDS_DEFAULT} by default"),
+        _ => format!("too many rounds: at most {ROUNDS_MOST}, {ROUNDS_DEFAULT} by default"),
     };
     findings.error("spec.iterations", message);
     None
@@ -261,7 +261,7 @@ mod tests {
     fn absurd_rounds_are_refused_each_way() {
         let few = "spec.iterations: 12 rounds are too few: at least 1000, 50000 by default";
         assert_eq!(found(&with("iterations", "12")), [few]);
-        let many = "spec.iterations: so many rounds would take too long: at most 1000000, 50000 by default";
+        let many = "spec.iterations: too many rounds: at most 1000000, 50000 by default";
         for written in ["1000001", "\"99999999999999999999\"", "18446744073709551616", "12345678901234567890123456"] {
             assert_eq!(found(&with("iterations", written)), [many], "{written}");
         }
@@ -269,7 +269,7 @@ mod tests {
         for written in ["\"\"", "-1", "\"5e4\"", "0x10000"] {
             assert_eq!(found(&with("iterations", written)), [none], "{written}");
         }
-        let octal = "spec.iterations: must be written without leading zeros: others read such a number as octal";
+        let octal = "spec.iterations: must not have leading zeros, which other programs read as octal";
         for written in ["050000", "\"050000\"", "00"] {
             assert_eq!(found(&with("iterations", written)), [octal], "{written}");
         }
@@ -284,7 +284,7 @@ mod tests {
         for (field, name) in
             [("cipherAlgorithm", "aes-128-cbc"), ("digestAlgorithm", "md5"), ("keyDerivationAlgorithm", "scrypt")]
         {
-            assert_eq!(found(&with(field, name)), [format!("spec.{field}: `{name}` is not known here")]);
+            assert_eq!(found(&with(field, name)), [format!("spec.{field}: `{name}` is not supported")]);
         }
         let long = "x".repeat(2000);
         assert!(found(&with("cipherAlgorithm", &long))[0].len() < 200);
@@ -295,7 +295,7 @@ mod tests {
         for (field, value, message) in [
             ("salt", "c2hvcnQ=", "has 5 bytes: at least 16, at most 1024"),
             ("iv", "c2hvcnQ=", "has 5 bytes: aes-256-gcm takes 12"),
-            ("ciphertext", "c2hvcnQ=", "is shorter than its tag of 16 bytes: it was cut off"),
+            ("ciphertext", "c2hvcnQ=", "is shorter than its tag of 16 bytes: it was truncated"),
             ("salt", "c2hvcnQ", "is not valid base64"),
             ("iv", "_-8=", "is not valid base64"),
             ("ciphertext", "'!'", "is not valid base64"),
@@ -308,6 +308,6 @@ mod tests {
     fn the_authority_is_certificates_and_no_key() {
         let key = "\"-----BEGIN PRIVATE KEY-----\\nMAA=\\n-----END PRIVATE KEY-----\"";
         assert!(found(&with("certificateAuthority", key))[0].contains("private key"));
-        assert_eq!(found(&with("certificateAuthority", "x")), ["spec.certificateAuthority: holds no certificate"]);
+        assert_eq!(found(&with("certificateAuthority", "x")), ["spec.certificateAuthority: contains no certificate"]);
     }
 }

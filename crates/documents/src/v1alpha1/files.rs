@@ -51,7 +51,7 @@ pub struct Owner {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FilesConfig {
-    /// The files, written in this order. Directories that are missing are made.
+    /// The files, written in this order. Missing directories are created.
     #[schemars(length(min = 1))]
     pub files: Vec<FileEntry>,
 }
@@ -60,26 +60,26 @@ pub struct FilesConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FileEntry {
-    /// Where the file is: an absolute path without `..`, not below /proc, /sys or /dev.
+    /// Absolute path of the file, without `..`, not below /proc, /sys or /dev, and not a file of machineadm itself.
     #[schemars(regex(pattern = "^/.*[^/]$"))]
     pub path: String,
-    /// What it holds. A plan shows what changes in it only where everybody may read the file.
+    /// Content of the file. A plan shows changes only of files that all users can read.
     #[serde(serialize_with = "secret::exposed")]
     pub content: Secret<String>,
-    /// How `content` is written.
+    /// Encoding of `content`.
     #[serde(default, skip_serializing_if = "Encoding::is_plain")]
     #[schemars(extend("default" = "plain"))]
     pub encoding: Encoding,
-    /// Who owns it, as `user` or `user:group`, names or numbers; without a group, the group of the user's name.
-    /// A new file belongs to root:root unless told otherwise.
+    /// Owner as `user` or `user:group`, names or numbers. Without a group: the group of the same name as the user. Default
+    /// for a new file: root:root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Permission bits in octal, in quotes: `"0644"`. A new file gets 0644 unless told otherwise.
+    /// Mode in octal, in quotes: `"0644"`. Default for a new file: 0644.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[0-7]{3,4}$"))]
     pub mode: Option<String>,
-    /// The name of a block. With it only the lines between `# BEGIN machineadm NAME` and `# END machineadm NAME` are
-    /// ours, and the rest of the file stays as it is.
+    /// Name of a managed block. When set, only the lines between `# BEGIN machineadm NAME` and `# END machineadm NAME` are
+    /// managed, and the rest of the file is unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))]
     pub block: Option<String>,
@@ -113,7 +113,7 @@ impl Check for FilesConfig {
     fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Vec<File> {
         let Self { files } = self;
         if files.is_empty() {
-            findings.error("spec.files", "must hold at least one file");
+            findings.error("spec.files", "must contain at least one file");
         }
         let files = files.into_iter().enumerate();
         files.map(|(index, entry)| file(entry, &path::item("spec.files", index), findings)).collect()
@@ -145,8 +145,8 @@ fn file(entry: FileEntry, here: &str, findings: &mut Findings<'_>) -> File {
         findings.error(&field("path"), problem);
     } else if is_virtual(&path) {
         findings
-            .error(&field("path"), "must not lie below /proc, /sys or /dev")
-            .hint("for parameters use SysctlConfig");
+            .error(&field("path"), "must not be below /proc, /sys or /dev")
+            .hint("use SysctlConfig for kernel parameters");
     } else if let Some(reserved) = Reserved::of(&path) {
         findings.error(&field("path"), reserved.message()).hint(reserved.hint());
     }
@@ -169,7 +169,7 @@ fn file(entry: FileEntry, here: &str, findings: &mut Findings<'_>) -> File {
         if !is_block_name(name) {
             findings.error(&field("block"), "must be letters, digits, `.`, `_` and `-`, at most 64");
         } else if contents.as_ref().is_some_and(|contents| holds_markers(contents.expose(), name)) {
-            findings.error(&field("content"), "must not hold the lines that mark its own block");
+            findings.error(&field("content"), "must not contain the lines that mark its own block");
         }
     }
     let contents = contents.unwrap_or_else(|| Secret::new(Vec::new()));

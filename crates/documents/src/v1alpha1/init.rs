@@ -47,33 +47,33 @@ pub struct Init {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InitConfig {
-    /// The version of Kubernetes, such as `v1.36.4`; the machine's kubeadm must be of the same minor version.
+    /// Kubernetes version, such as `v1.36.4`. The machine's kubeadm must have the same minor version.
     pub kubernetes_version: String,
-    /// Where the cluster is reached, as `host:port`: a load balancer, or this machine.
+    /// Endpoint of the cluster as `host:port`: a load balancer, or this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control_plane_endpoint: Option<String>,
-    /// The address on which this machine's API server is reached; that of the default route if absent.
+    /// IP address of this machine's API server for other machines. Default: the address of the default route.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advertise_address: Option<String>,
-    /// The node's name; the host's name if absent.
+    /// Name of the node. Default: the host name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_name: Option<String>,
-    /// The container runtime's socket.
+    /// Socket of the container runtime.
     #[serde(default = "containerd_socket")]
     pub runtime_socket: String,
-    /// Networks of pods, such as `10.244.0.0/16`; a second one for dual stack.
+    /// Networks of pods, such as `10.244.0.0/16`; one of each family for dual stack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pod_subnets: Vec<String>,
-    /// Networks of services; `10.96.0.0/12` if absent.
+    /// Networks of services; they must not overlap `podSubnets`. Default: `10.96.0.0/12`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub service_subnets: Vec<String>,
-    /// Checks of kubeadm's that may fail, such as `SystemVerification`.
+    /// Preflight checks of kubeadm whose errors are ignored, such as `SystemVerification`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored_checks: Vec<String>,
-    /// Members of KubeletConfiguration, passed on as they are.
+    /// Fields of KubeletConfiguration, passed on unchanged.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub kubelet: Members,
-    /// Members of KubeProxyConfiguration, passed on as they are.
+    /// Fields of KubeProxyConfiguration, passed on unchanged.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub kube_proxy: Members,
 }
@@ -102,7 +102,7 @@ fn containerd_socket() -> String {
 impl Document for InitConfig {
     const API_VERSION: &str = API_VERSION;
     const KIND: &str = "InitConfig";
-    const SUMMARY: &str = "A new cluster that this machine begins, as its first control plane.";
+    const SUMMARY: &str = "Creates a cluster with this machine as its first control plane node.";
     const EXAMPLE: &str = "\
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: InitConfig
@@ -152,7 +152,7 @@ impl Check for InitConfig {
         check_overlap(&pods, &services, findings);
         for (here, members) in [("spec.kubelet", &self.kubelet), ("spec.kubeProxy", &self.kube_proxy)] {
             for name in ["apiVersion", "kind"].iter().filter(|name| members.contains_key(**name)) {
-                findings.error(&path::member(here, name), "is machineadm's to write; leave it out");
+                findings.error(&path::member(here, name), "is set by machineadm; remove it");
             }
         }
         Box::new(Init {

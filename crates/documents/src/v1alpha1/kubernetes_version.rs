@@ -21,7 +21,7 @@ pub(crate) enum Verdict {
 /// Judges a version such as `v1.36.4` or `1.37.0-rc.1`.
 pub(crate) fn judge(text: &str) -> Verdict {
     let Some((major, minor)) = major_and_minor(text) else {
-        return Verdict::Refused("must be a whole version, such as `v1.36.4`".to_owned());
+        return Verdict::Refused("must be a complete version, such as `v1.36.4`".to_owned());
     };
     match (major, minor) {
         (1, FIRST_MINOR..=NEWEST_MINOR) => Verdict::Supported,
@@ -72,7 +72,7 @@ mod tests {
         for bad in
             ["v1.36", "stable-1", "v1.36.x", "", "vv1.36.4", "v1.14.0-", "1.36.4+", "1.36.+4", "01.36.4", "1.36.4-a b"]
         {
-            assert!(matches!(judge(bad), Verdict::Refused(message) if message.contains("whole version")), "{bad}");
+            assert!(matches!(judge(bad), Verdict::Refused(message) if message.contains("complete version")), "{bad}");
         }
     }
 

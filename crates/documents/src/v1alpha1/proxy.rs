@@ -25,16 +25,16 @@ pub struct Proxy {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{"required": ["httpProxy"]}, {"required": ["httpsProxy"]}]))]
 pub struct ProxyConfig {
-    /// The proxy for http, as a URL: `http://`, `https://` or `socks5://`, user and password, host, port.
+    /// URL of the proxy for http: `http://`, `https://` or `socks5://`, with user, password, host and port.
     #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     pub http_proxy: Option<Secret<String>>,
-    /// The proxy for https, as a URL.
+    /// URL of the proxy for https.
     #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     pub https_proxy: Option<Secret<String>>,
-    /// What is reached without the proxy: hosts, domains (`.example.com`), addresses, networks (`10.0.0.0/8`).
+    /// Destinations without the proxy: hosts, domains (`.example.com`), addresses, networks (`10.0.0.0/8`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_proxy: Option<Vec<String>>,
-    /// The services that use it, such as `containerd` and `kubelet`; they are restarted when it changes.
+    /// Services that use the proxy, such as `containerd` and `kubelet`; they are restarted when it changes.
     #[schemars(length(min = 1))]
     pub services: Vec<String>,
 }
@@ -42,7 +42,7 @@ pub struct ProxyConfig {
 impl Document for ProxyConfig {
     const API_VERSION: &str = API_VERSION;
     const KIND: &str = "ProxyConfig";
-    const SUMMARY: &str = "The proxy that services use to reach the outside.";
+    const SUMMARY: &str = "HTTP proxy of services, set in their environment.";
     const EXAMPLE: &str = "\
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: ProxyConfig
@@ -67,7 +67,7 @@ impl Check for ProxyConfig {
     fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Proxy {
         let Self { http_proxy, https_proxy, no_proxy, services } = self;
         if http_proxy.is_none() && https_proxy.is_none() {
-            findings.error("spec", "needs `httpProxy`, `httpsProxy` or both");
+            findings.error("spec", "requires `httpProxy` or `httpsProxy`");
         }
         let urls = [("spec.httpProxy", &http_proxy), ("spec.httpsProxy", &https_proxy)];
         for (here, url) in urls.into_iter().filter_map(|(here, url)| Some((here, url.as_ref()?))) {
@@ -79,7 +79,7 @@ impl Check for ProxyConfig {
             if !is_exception(entry) {
                 findings
                     .error(&path::item("spec.noProxy", index), "must be a host, a domain, an address or a network")
-                    .hint("one per item, without scheme, commas or spaces");
+                    .hint("write one per item, without scheme, commas or spaces");
             }
         }
         if services.is_empty() {
@@ -158,11 +158,11 @@ fn service(index: usize, unit: &str, findings: &mut Findings<'_>) -> String {
     let name = unit.strip_suffix(".service").unwrap_or(unit);
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b":_.\\@-".contains(&byte);
     if name.is_empty() || name.len() > 200 || name.starts_with(['.', '-']) || !name.bytes().all(allowed) {
-        findings.error(&here, "is not a service's name").hint("write it without path, like `containerd`");
+        findings.error(&here, "invalid service name").hint("write it without a path, such as `containerd`");
     } else if let Some((_, "socket" | "timer" | "target" | "mount" | "path" | "slice" | "scope")) =
         name.rsplit_once('.')
     {
-        findings.error(&here, "is not a service: only services have an environment");
+        findings.error(&here, "is not a service unit: only services have an environment");
     }
     name.to_owned()
 }

@@ -7,10 +7,10 @@ pub(crate) fn url_problem(url: &str) -> Option<&'static str> {
         return Some("must be printable ASCII without white space");
     }
     let Some((scheme, rest)) = url.split_once("://") else {
-        return Some("must begin with `http://`, `https://` or `socks5://`");
+        return Some("must start with `http://`, `https://` or `socks5://`");
     };
     if !["http", "https", "socks5"].contains(&scheme.to_ascii_lowercase().as_str()) {
-        return Some("must begin with `http://`, `https://` or `socks5://`");
+        return Some("must start with `http://`, `https://` or `socks5://`");
     }
     let (authority, after) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     if !matches!(after, "" | "/") {

@@ -37,44 +37,43 @@ pub struct Remote {
     pub timeout: Duration,
 }
 
-/// Documents that lie elsewhere. Fetched, they stand in this document's place.
+/// Fetches documents from a URI; they replace this document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RemoteConfig {
-    /// Who fetches them: `https` or `file` (a file of the machine that runs machineadm).
+    /// Provider that fetches the documents: `https` or `file` (a file of the machine that runs machineadm).
     pub provider: String,
-    /// Where they are: `https://storage.example.com/node-7.yaml`, `file:///mnt/seed/node-7.yaml`. Shown without
-    /// credentials and query.
+    /// URI of the documents: `https://storage.example.com/node-7.yaml`, `file:///mnt/seed/node-7.yaml`. Output shows it
+    /// without credentials and query.
     #[serde(serialize_with = "secret::exposed")]
     pub uri: Secret<String>,
-    /// The SHA-256 of the fetched bytes, 64 hexadecimal digits; anything else is refused.
+    /// SHA-256 of the fetched bytes, 64 hexadecimal digits; other bytes are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[0-9a-fA-F]{64}$"))]
     pub sha256: Option<String>,
     /// `encrypted`: every fetched document must be an EncryptedConfig, or a RemoteConfig that requires the same. With it,
-    /// whoever owns the storage can't put plain commands in their place.
+    /// the owner of the storage cannot replace them by plain commands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub require: Option<Require>,
-    /// The only places from which the passphrases of fetched documents may come, each written as those documents write
-    /// it. With `require: encrypted` a place that is no local file or descriptor must be named here: whoever owns the
-    /// storage could otherwise name one of their own.
+    /// Allowed passphrase URIs of the fetched documents, each written as in those documents. Required with
+    /// `require: encrypted`, except for local files and descriptors: otherwise the owner of the storage could name a
+    /// passphrase of their own.
     #[serde(rename = "passphraseURIs", serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub passphrase_uris: Option<Vec<Secret<String>>>,
-    /// Who may vouch for an `https` place of those passphrases, as certificates in PEM; they then count alone. With
-    /// `passphraseURIs` or `require: encrypted` the fetched documents name nobody else.
+    /// CA certificates (PEM) for the https server of those passphrases. When set, no other CA certificates are used. With
+    /// `passphraseURIs` or `require: encrypted`, fetched documents cannot name others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passphrase_certificate_authority: Option<String>,
-    /// What the fetched documents may name: local files, inherited descriptors, loopback addresses, link-local addresses.
-    /// Without it none of them, and never more than this document itself may.
+    /// What the fetched documents are allowed to name: local files, inherited descriptors, loopback addresses, link-local
+    /// addresses. Default: none of them. Never more than this document itself is allowed to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<Right>,
-    /// Who may vouch for an `https` server, as certificates in PEM; they then count alone. Without it: the certificates
-    /// that the system trusts, and those of every TrustBundleConfig that stands before this document.
+    /// CA certificates (PEM) for the https server. When set, no other CA certificates are used. Default: those of the
+    /// system and of every TrustBundleConfig before this document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate_authority: Option<String>,
-    /// When to give up, retries and everything that the fetched documents lead to included, such as `90s` or `10m`: from
-    /// 1s to 1h.
+    /// Timeout such as `90s` or `10m`, from 1s to 1h; includes retries and everything that the fetched documents fetch.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = duration::PATTERN), extend("default" = "5m"))]
     pub timeout: Option<String>,
@@ -84,7 +83,7 @@ pub struct RemoteConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Require {
-    /// Only sealed documents.
+    /// Only encrypted documents.
     Encrypted,
 }
 
@@ -105,7 +104,7 @@ pub enum Right {
 impl Document for RemoteConfig {
     const API_VERSION: &str = API_VERSION;
     const KIND: &str = "RemoteConfig";
-    const SUMMARY: &str = "Documents that lie elsewhere, which stand in this one's place once they are fetched.";
+    const SUMMARY: &str = "Fetches documents from a URI; they replace this document.";
     const EXAMPLE: &str = "\
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: RemoteConfig
@@ -183,7 +182,7 @@ impl Body for Remote {
 
 fn check_passphrase_uris(uris: Option<&[Secret<String>]>, findings: &mut Findings<'_>) {
     if uris.is_some_and(<[_]>::is_empty) {
-        findings.error("spec.passphraseURIs", "must name at least one place");
+        findings.error("spec.passphraseURIs", "must contain at least one URI");
     }
     for (index, uri) in uris.into_iter().flatten().enumerate() {
         if let Some(problem) = uri::uri_problem(uri.expose()) {

@@ -34,13 +34,13 @@ pub struct Scope {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Machines {
-    /// Host names, whole and in any case.
+    /// Complete host names; case does not matter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hostnames: Vec<String>,
     /// Contents of `/etc/machine-id`.
     #[serde(default, rename = "machineIDs", skip_serializing_if = "Vec::is_empty")]
     pub machine_ids: Vec<String>,
-    /// Contents of `/sys/class/dmi/id/product_uuid`, in any case.
+    /// Contents of `/sys/class/dmi/id/product_uuid`; case does not matter.
     #[serde(default, rename = "productUUIDs", skip_serializing_if = "Vec::is_empty")]
     pub product_uuids: Vec<String>,
 }
@@ -61,16 +61,16 @@ pub struct Identity {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1))]
 pub struct ScopeConfig {
-    /// The machines that the documents are for, by any of their names; all machines if absent.
+    /// Machines that the documents are for; one matching name is enough. Default: all machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machines: Option<Machines>,
-    /// When the documents were sealed, as in RFC 3339. A machine whose clock is more than 5 minutes behind it refuses.
+    /// Time of the encryption, RFC 3339. A machine whose clock is more than 5 minutes behind it refuses the documents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issued_at: Option<String>,
-    /// Until when the documents hold, as in RFC 3339.
+    /// Time after which the documents are refused, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_after: Option<String>,
-    /// How old the documents may be when they are opened, such as `24h`; needs `issuedAt`.
+    /// Maximum age of the documents when they are decrypted, such as `24h`; requires `issuedAt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = duration::PATTERN))]
     pub max_age: Option<String>,
@@ -80,7 +80,7 @@ impl Document for ScopeConfig {
     const API_VERSION: &str = API_VERSION;
     const KIND: &str = "ScopeConfig";
     const SUMMARY: &str =
-        "For which machines sealed documents are, and until when; the first document of what is sealed.";
+        "Limits encrypted documents to machines and to a time; the first document inside an EncryptedConfig.";
     const EXAMPLE: &str = "\
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: ScopeConfig
@@ -99,13 +99,13 @@ impl Check for ScopeConfig {
     fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Box<Scope> {
         let Self { machines, issued_at, not_after, max_age } = self;
         if machines.is_none() && issued_at.is_none() && not_after.is_none() && max_age.is_none() {
-            findings.error("spec", "needs `machines`, `issuedAt`, `notAfter` or `maxAge`");
+            findings.error("spec", "requires `machines`, `issuedAt`, `notAfter` or `maxAge`");
         }
         if let Some(machines) = &machines {
             check_machines(machines, findings);
         }
         if max_age.is_some() && issued_at.is_none() {
-            findings.error("spec.maxAge", "needs `issuedAt`: an age is counted from there");
+            findings.error("spec.maxAge", "requires `issuedAt`, from which the age is counted");
         }
         Box::new(Scope {
             machines,
@@ -127,11 +127,11 @@ pub(crate) fn check_place(scope: ScopeHere, findings: &mut Findings<'_>) {
     match scope {
         ScopeHere::First => {}
         ScopeHere::FirstToBeSealed => findings
-            .warning("kind", "ScopeConfig counts only inside of an EncryptedConfig")
-            .hint("seal this file: machineadm encrypt"),
+            .warning("kind", "ScopeConfig has an effect only inside an EncryptedConfig")
+            .hint("encrypt this file with `machineadm encrypt`"),
         ScopeHere::Nowhere => findings
-            .error("kind", "ScopeConfig may stand only first in what an EncryptedConfig seals")
-            .hint("put it before the documents that are to be sealed, then seal them: machineadm encrypt"),
+            .error("kind", "ScopeConfig is allowed only as the first document inside an EncryptedConfig")
+            .hint("put it before the documents to encrypt, then encrypt them with `machineadm encrypt`"),
     }
 }
 
@@ -192,24 +192,21 @@ fn age(text: &str, findings: &mut Findings<'_>) -> Option<Duration> {
 impl Scope {
     /// Why these documents are not for this machine now. It tells of this machine, not of what was sealed.
     pub(crate) fn refusal(&self, identity: &Identity, now: Timestamp) -> Option<(&'static str, String)> {
-        let clock = format!("this machine's clock says {now:.0}");
+        let clock = format!("the clock of this machine is at {now:.0}");
         if self.machines.as_ref().is_some_and(|machines| !machines.name(identity)) {
-            let who = format!("what is sealed here is for other machines, not for {}", identity.hostname);
+            let who = format!("the encrypted documents are for other machines, not for {}", identity.hostname);
             return Some(("spec.machines", who));
         }
         if self.issued_at.is_some_and(|issued| issued.duration_since(now) > CLOCK_SKEW) {
-            return Some((
-                "spec.issuedAt",
-                format!("was sealed later than now: {clock}, which is behind; set it right"),
-            ));
+            return Some(("spec.issuedAt", format!("is in the future: {clock}; set the clock")));
         }
         if self.not_after.is_some_and(|end| now > end) {
-            return Some(("spec.notAfter", format!("the time of what is sealed here is over: {clock}")));
+            return Some(("spec.notAfter", format!("the encrypted documents have expired: {clock}")));
         }
         let age = self.issued_at.map(|issued| now.duration_since(issued));
         match (age, self.max_age.and_then(|age| SignedDuration::try_from(age).ok())) {
             (Some(age), Some(oldest)) if age > oldest => {
-                Some(("spec.maxAge", format!("what is sealed here is older than it may become: {clock}")))
+                Some(("spec.maxAge", format!("the encrypted documents are older than `maxAge`: {clock}")))
             }
             _ => None,
         }
@@ -306,7 +303,7 @@ mod tests {
     fn a_scope_has_at_least_one_of_its_members() {
         assert_eq!(
             found(&with_spec("ScopeConfig", "{}"))[1..],
-            ["spec: needs `machines`, `issuedAt`, `notAfter` or `maxAge`"]
+            ["spec: requires `machines`, `issuedAt`, `notAfter` or `maxAge`"]
         );
         for member in
             ["machines: {hostnames: [node-7]}", "issuedAt: 2026-11-16T08:00:00Z", "notAfter: 9999-12-31T23:59:59Z"]

@@ -29,7 +29,7 @@ pub struct Parameter {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SysctlConfig {
     /// Names and values, text or whole numbers, set in this order. A name is written with dots or slashes, as in
-    /// sysctl.d: the first of them is the separator, the other then stands for a dot inside a part, as in
+    /// sysctl.d: the first of them is the separator, the other one is then a dot inside a part, as in
     /// `net.ipv4.conf.eth0/100.forwarding`. After setting, each value is read back.
     pub parameters: Parameters,
 }
@@ -95,14 +95,14 @@ fn parameter(key: String, value: &str, findings: &mut Findings<'_>) -> Parameter
     let here = || path::member("spec.parameters", &key);
     let path = proc_path(&key);
     if path.is_none() {
-        findings.error(&here(), "is not a parameter's name").hint("write it like `net.ipv4.ip_forward`");
+        findings.error(&here(), "invalid parameter name").hint("write it like `net.ipv4.ip_forward`");
     }
     let value = value.trim();
     if value.chars().any(|c| c.is_control() && c != '\t') {
         findings.error(&here(), "must be one line without control characters");
     }
     if value.strip_prefix("0o").is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit())) {
-        let finding = findings.error(&here(), "the kernel does not read numbers that begin with `0o`");
+        let finding = findings.error(&here(), "the kernel does not read numbers that start with `0o`");
         finding.hint("write the number in decimal, or in octal with a leading 0 and in quotes");
     }
     let value = value.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -28,7 +28,7 @@ pub struct Certificate {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TrustBundleConfig {
-    /// One or more certificates in PEM, one after the other. Private keys are refused.
+    /// One or more CA certificates in PEM. Private keys and certificates of servers are refused.
     #[schemars(regex(pattern = "-----BEGIN CERTIFICATE-----"))]
     pub certificates: String,
 }
@@ -36,7 +36,7 @@ pub struct TrustBundleConfig {
 impl Document for TrustBundleConfig {
     const API_VERSION: &str = API_VERSION;
     const KIND: &str = "TrustBundleConfig";
-    const SUMMARY: &str = "Certificate authorities that every program on the machine trusts.";
+    const SUMMARY: &str = "CA certificates that every program on the machine trusts.";
     const EXAMPLE: &str = "\
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: TrustBundleConfig
@@ -64,8 +64,8 @@ impl Check for TrustBundleConfig {
         let (found, problems) = pem::certificates(&certificates);
         if found.is_empty() && problems.is_empty() {
             findings
-                .error("spec.certificates", "holds no certificate")
-                .hint("begin each with the line `-----BEGIN CERTIFICATE-----`");
+                .error("spec.certificates", "contains no certificate")
+                .hint("start each with the line `-----BEGIN CERTIFICATE-----`");
         }
         for problem in problems {
             findings.error("spec.certificates", problem.to_string());
@@ -78,7 +78,7 @@ impl Check for TrustBundleConfig {
                     .hint("use the certificate of the CA that issued it");
             }
             match certificates.iter().any(|known| known.der == der) {
-                true => _ = findings.warning("spec.certificates", format!("certificate {} is there twice", index + 1)),
+                true => _ = findings.warning("spec.certificates", format!("certificate {} is a duplicate", index + 1)),
                 false => certificates.push(Certificate { der }),
             }
         }
@@ -116,7 +116,7 @@ pub(crate) fn authorities(here: &str, text: Option<&str>, findings: &mut Finding
     let Some(text) = text else { return Vec::new() };
     let (found, problems) = pem::certificates(text);
     if found.is_empty() && problems.is_empty() {
-        findings.error(here, "holds no certificate").hint("begin each with the line `-----BEGIN CERTIFICATE-----`");
+        findings.error(here, "contains no certificate").hint("start each with the line `-----BEGIN CERTIFICATE-----`");
     }
     for problem in problems {
         findings.error(here, problem.to_string());

@@ -30,7 +30,7 @@ pub(crate) fn uri_problem(uri: &str) -> Option<&'static str> {
     let scheme = uri.split(':').next().unwrap_or_default();
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"+.-".contains(&byte);
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.bytes().all(allowed);
-    (!is_scheme || scheme.len() == uri.len()).then_some("must begin with its scheme, such as `https://`")
+    (!is_scheme || scheme.len() == uri.len()).then_some("must start with a scheme, such as `https://`")
 }
 
 /// Why one of our own providers can't use a URI.
@@ -50,11 +50,11 @@ fn file_problem(uri: &str) -> Option<&'static str> {
     }
     // What the kernel makes up others can guess; memory that is mounted as files is as good as a disk.
     let is_made_up = is_virtual(path) && !path.starts_with("/dev/shm/");
-    path_problem(path).or(is_made_up.then_some("must not lie below /proc, /sys or /dev"))
+    path_problem(path).or(is_made_up.then_some("must not be below /proc, /sys or /dev"))
 }
 
 fn https_problem(uri: &str) -> Option<&'static str> {
-    let Some(rest) = uri.strip_prefix("https://") else { return Some("must begin with `https://`") };
+    let Some(rest) = uri.strip_prefix("https://") else { return Some("must start with `https://`") };
     if rest.contains('\\') {
         return Some("must be written without `\\`: write it as %5C");
     }

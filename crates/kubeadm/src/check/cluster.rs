@@ -28,7 +28,7 @@ pub(super) fn cluster(cluster: &ClusterConfiguration, minor: Option<u32>, at: &m
     at.check("controlPlaneEndpoint", cluster.control_plane_endpoint.as_deref(), is_endpoint, endpoint);
     let repository = "must be the name of a registry";
     at.check("imageRepository", cluster.image_repository.as_deref(), is_image_repository, repository);
-    at.check("certificatesDir", cluster.certificates_dir.as_deref(), is_absolute, "must be a path from the root");
+    at.check("certificatesDir", cluster.certificates_dir.as_deref(), is_absolute, "must be an absolute path");
     let algorithm = cluster.encryption_algorithm.as_deref();
     let known = |word: &str| ALGORITHMS.contains(&word);
     at.check("encryptionAlgorithm", algorithm, known, "must be RSA-2048, RSA-3072, RSA-4096, ECDSA-P256 or ECDSA-P384");
@@ -67,7 +67,7 @@ fn feature_gate(name: &str, minor: Option<u32>, at: &mut At<'_>) {
 }
 
 fn api_server(api_server: &ApiServer, at: &mut At<'_>) {
-    let names = "must be an address, a DNS name, or one that begins with *.";
+    let names = "must be an address, a DNS name, or one that starts with *.";
     at.check_each("certSANs", &api_server.cert_sans, is_certificate_name, names);
     arguments(&api_server.extra_args, &mut at.at("extraArgs"));
     volumes(&api_server.extra_volumes, at);
@@ -93,12 +93,12 @@ fn volumes(volumes: &[HostPathMount], at: &mut At<'_>) {
 
 fn etcd(etcd: &Etcd, at: &mut At<'_>) {
     if etcd.local.is_some() && etcd.external.is_some() {
-        at.refuse("local and external exclude each other");
+        at.refuse("local and external are mutually exclusive");
     }
     if let Some(local) = &etcd.local {
         let mut at = at.at("local");
-        let names = "must be an address, a DNS name, or one that begins with *.";
-        at.check("dataDir", local.data_dir.as_deref(), is_absolute, "must be a path from the root");
+        let names = "must be an address, a DNS name, or one that starts with *.";
+        at.check("dataDir", local.data_dir.as_deref(), is_absolute, "must be an absolute path");
         at.check_each("serverCertSANs", &local.server_cert_sans, is_certificate_name, names);
         at.check_each("peerCertSANs", &local.peer_cert_sans, is_certificate_name, names);
         arguments(&local.extra_args, &mut at.at("extraArgs"));
@@ -122,6 +122,6 @@ fn etcd(etcd: &Etcd, at: &mut At<'_>) {
         at.refuse("certFile and keyFile go together");
     }
     for (name, file) in ["caFile", "certFile", "keyFile"].into_iter().zip(files) {
-        at.check(name, file.as_deref(), is_absolute, "must be a path from the root");
+        at.check(name, file.as_deref(), is_absolute, "must be an absolute path");
     }
 }

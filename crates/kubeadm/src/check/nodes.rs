@@ -13,9 +13,9 @@ use crate::hub::{
 };
 use secret::Secret;
 
-const TOKEN: &str = "must be a token: 6 letters or digits, a dot, 16 more, all in lower case";
+const TOKEN: &str = "must be a bootstrap token: 6 characters, a dot and 16 characters, lower-case letters or digits";
 const KEY: &str = "must be 64 hexadecimal digits";
-const ABSOLUTE: &str = "must be a path from the root";
+const ABSOLUTE: &str = "must be an absolute path";
 const POLICY: &str = "must be Always, IfNotPresent or Never";
 const UNMOUNT_FLAGS: &[&str] = &["MNT_FORCE", "MNT_DETACH", "MNT_EXPIRE", "UMOUNT_NOFOLLOW"];
 
@@ -28,10 +28,10 @@ pub(super) fn init(init: &InitConfiguration, at: &mut At<'_>) {
         }
         let usage = |word: &str| matches!(word, "signing" | "authentication");
         at.check_each("usages", &token.usages, usage, "must be signing or authentication");
-        let group = "must begin with system:bootstrappers: and end in a lower case letter or digit";
+        let group = "must start with system:bootstrappers: and end with a lower-case letter or digit";
         at.check_each("groups", &token.groups, is_token_group, group);
         if token.ttl.is_some() && token.expires.is_some() {
-            at.refuse("ttl and expires exclude each other");
+            at.refuse("ttl and expires are mutually exclusive");
         }
     }
     node(&init.node_registration, &mut at.at("nodeRegistration"));
@@ -53,7 +53,7 @@ pub(super) fn join(join: &JoinConfiguration, at: &mut At<'_>) {
 fn discovery(discovery: &Discovery, at: &mut At<'_>) {
     match (&discovery.bootstrap_token, &discovery.file) {
         (None, None) => at.refuse("needs bootstrapToken or file"),
-        (Some(_), Some(_)) => at.refuse("bootstrapToken and file exclude each other"),
+        (Some(_), Some(_)) => at.refuse("bootstrapToken and file are mutually exclusive"),
         (Some(by_token), None) => token_discovery(by_token, &mut at.at("bootstrapToken")),
         (None, Some(file)) => {
             let mut at = at.at("file");
@@ -99,12 +99,7 @@ fn token_discovery(by_token: &BootstrapTokenDiscovery, at: &mut At<'_>) {
 fn node(node: &NodeRegistration, at: &mut At<'_>) {
     let is_name = |text: &str| is_dns_name(&text.to_ascii_lowercase());
     at.check("name", node.name.as_deref(), is_name, "must be a DNS name");
-    at.advise(
-        "criSocket",
-        node.cri_socket.as_deref(),
-        is_socket,
-        "must be a path or an address that begins with unix://",
-    );
+    at.advise("criSocket", node.cri_socket.as_deref(), is_socket, "must be an absolute path or start with unix://");
     at.check("imagePullPolicy", node.image_pull_policy.as_deref(), is_policy, POLICY);
     ignored(&node.ignore_preflight_errors, at);
     arguments(&node.kubelet_extra_args, &mut at.at("kubeletExtraArgs"));
@@ -130,12 +125,7 @@ fn endpoint(endpoint: &ApiEndpoint, at: &mut At<'_>) {
 
 pub(super) fn reset(reset: &ResetConfiguration, at: &mut At<'_>) {
     at.check("certificatesDir", reset.certificates_dir.as_deref(), is_absolute, ABSOLUTE);
-    at.advise(
-        "criSocket",
-        reset.cri_socket.as_deref(),
-        is_socket,
-        "must be a path or an address that begins with unix://",
-    );
+    at.advise("criSocket", reset.cri_socket.as_deref(), is_socket, "must be an absolute path or start with unix://");
     ignored(&reset.ignore_preflight_errors, at);
     let known = |word: &str| UNMOUNT_FLAGS.contains(&word);
     at.check_each(
@@ -157,7 +147,7 @@ pub(super) fn upgrade(upgrade: &UpgradeConfiguration, at: &mut At<'_>) {
 /// `all` is everything already.
 fn ignored(checks: &[String], at: &mut At<'_>) {
     if checks.len() > 1 && checks.iter().any(|check| check.eq_ignore_ascii_case("all")) {
-        at.at("ignorePreflightErrors").warn("`all` must stand alone");
+        at.at("ignorePreflightErrors").warn("`all` must be the only item");
     }
 }
 

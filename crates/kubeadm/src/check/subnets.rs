@@ -11,7 +11,7 @@ const SERVICE_ADDRESSES: u128 = 10;
 const NODE_MASK_DIFFERENCE: u8 = 16;
 
 const DEFAULT_SERVICE_SUBNET: &str = "10.96.0.0/12";
-const FORM: &str = "must be an address range such as 10.96.0.0/12, or two of different families with a comma";
+const FORM: &str = "must be an address range such as 10.96.0.0/12, or two of different families separated by a comma";
 
 pub(super) fn subnets(cluster: &ClusterConfiguration, at: &mut At<'_>) {
     let (services, pods) = (range(&cluster.networking.service_subnet), range(&cluster.networking.pod_subnet));

@@ -7,7 +7,7 @@ use crate::{
     version::ApiVersion,
 };
 
-const INIT_SAYS_OTHERWISE: &str = "InitConfiguration.timeouts.controlPlaneComponentHealthCheck says otherwise";
+const INIT_SAYS_OTHERWISE: &str = "InitConfiguration.timeouts.controlPlaneComponentHealthCheck has another value";
 const IN_INIT: &str = "InitConfiguration.timeouts.controlPlaneComponentHealthCheck";
 
 pub(super) fn fit(documents: &mut Documents, api: ApiVersion, aside: &mut Aside) {

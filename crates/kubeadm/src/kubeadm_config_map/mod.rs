@@ -48,7 +48,7 @@ pub enum EditError {
     #[error("the ConfigMap has no key {0}; is it kubeadm-config of the namespace kube-system?")]
     Missing(&'static str),
     /// It is no YAML.
-    #[error("{key} can't be read")]
+    #[error("{key} cannot be read")]
     Syntax {
         /// The key.
         key: &'static str,
@@ -147,7 +147,7 @@ fn for_the_map(mut converted: Converted) -> Converted {
         since_api: None,
         since_minor: None,
         until_minor: None,
-        why: Some("kubeadm-config holds no place for it in this version"),
+        why: Some("kubeadm-config has no field for it in this version"),
     };
     converted.documents.retain(|document| document.kind == Kind::ClusterConfiguration);
     let said = |flag: &Flag| if flag.secret { flag.shown() } else { flag.argument() };

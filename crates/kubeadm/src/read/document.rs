@@ -33,7 +33,7 @@ impl Reader {
         let name = |name| tree.value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (api, kind) = (name("apiVersion"), name("kind"));
         if api.is_empty() || kind.is_empty() {
-            let problem = self.error(place, "", "apiVersion and kind are missing, in a document of its own".to_owned());
+            let problem = self.error(place, "", "the document has no apiVersion and kind".to_owned());
             problem.remedy = Some("remove the empty document, or its `---`".to_owned());
             return;
         }
@@ -41,7 +41,7 @@ impl Reader {
         // The oldest group has no name: `v1`.
         let (group, version) = api.split_once('/').unwrap_or(("", &api));
         if self.seen.contains(&kind) {
-            self.error(place, "", format!("{kind} is there twice; kubeadm takes each kind once, whatever its version"));
+            self.error(place, "", format!("duplicate {kind}; kubeadm accepts each kind once, in any version"));
             return;
         }
         self.seen.push(kind.clone());
@@ -65,7 +65,7 @@ impl Reader {
             self.lenient(
                 place,
                 &format!("{}.{path}", component.kind),
-                "is there twice; the last one counts".to_owned(),
+                "duplicate key; kubeadm uses the last one".to_owned(),
             );
         }
         let fields = tree.value.as_object().into_iter().flat_map(|members| members.keys());
@@ -78,7 +78,7 @@ impl Reader {
     fn kubeadm_document(&mut self, place: Place<'_>, version: &str, kind: &str, tree: &Tree) {
         let known = ApiVersion::named(version).zip(Kind::named(kind)).filter(|(api, kind)| kind.is_in(*api));
         let Some((api, kind)) = known else {
-            let problem = self.error(place, "", format!("kubeadm has no {GROUP}/{version} {kind}"));
+            let problem = self.error(place, "", format!("unknown kind {kind} in {GROUP}/{version}"));
             problem.remedy = Some("use v1beta1, v1beta2, v1beta3 or v1beta4, and a kind that it has".to_owned());
             return;
         };
@@ -88,7 +88,7 @@ impl Reader {
             return;
         }
         for path in &tree.repeated {
-            self.lenient(place, &format!("{kind}.{path}"), "is there twice; the last one counts".to_owned());
+            self.lenient(place, &format!("{kind}.{path}"), "duplicate key; kubeadm uses the last one".to_owned());
         }
         match decode_into(&mut self.read.documents, api, kind, &tree.value) {
             Ok(unknown) => {
@@ -172,7 +172,7 @@ mod tests {
         let own = problem("apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: FilesConfig\n");
         assert_eq!(own, "FilesConfig is a document of machineadm, not of kubeadm");
         for text in ["a: 1\n", "apiVersion: v1\n", "kind: Config\n"] {
-            assert!(problem(text).starts_with("apiVersion and kind are missing"), "{text}");
+            assert!(problem(text).starts_with("the document has no apiVersion and kind"), "{text}");
         }
     }
 }

@@ -122,7 +122,7 @@ impl Reader {
             Err(split::BadSeparator { line }) => {
                 let place = Place::of_file(source.name, line);
                 let problem = self.error(place, "", "only a comment may follow `---`".to_owned());
-                problem.remedy = Some("begin the document on the next line".to_owned());
+                problem.remedy = Some("start the document on the next line".to_owned());
                 return;
             }
         };

@@ -100,7 +100,7 @@ impl<A: Default + PartialEq + Spoke<hub::Arg>> Spoke<hub::ApiServer> for ApiServ
         let hub::ApiServer { extra_args, extra_volumes, extra_envs, cert_sans, timeout_for_control_plane } = hub;
         if let Some(timeout) = timeout_for_control_plane {
             aside.within("timeout_for_control_plane", |aside| {
-                aside.lose_because(timeout, "v1beta4 says it per node: timeouts.controlPlaneComponentHealthCheck");
+                aside.lose_because(timeout, "v1beta4 sets it per node, in timeouts.controlPlaneComponentHealthCheck");
             });
         }
         Self {

@@ -28,7 +28,7 @@ fn every_input_comes_back_in_its_own_version_without_a_loss() {
     }
 }
 
-/// `allfields` sets members that exclude each other; all others are valid.
+/// `allfields` sets members that are mutually exclusive; all others are valid.
 #[test]
 fn what_real_kubeadm_accepts_is_not_refused() {
     for vector in vectors("synth", ".yaml").iter().filter(|vector| !vector.name.starts_with("allfields")) {

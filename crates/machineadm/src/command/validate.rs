@@ -13,7 +13,7 @@ use std::path::Path;
 
 pub(crate) fn run(asked: &Validate, root: &Path) -> Result<Exit, CommandError> {
     let sources = sources(&with_directories(&asked.files)?, Care::Reading)?;
-    let mut read = match asked.expand {
+    let read = match asked.expand {
         false => documents::read(sources),
         true => match Given::read(sources, ForeignKinds::Noted) {
             Ok(given) => {
@@ -22,7 +22,6 @@ pub(crate) fn run(asked: &Validate, root: &Path) -> Result<Exit, CommandError> {
             Err(read) => read,
         },
     };
-    read.warn_without_node();
     print(&read.report, &Checked { files: &asked.files, documents: read.documents.len() }, asked.output)
 }
 
