@@ -54,6 +54,8 @@ pub enum Refreshed {
     Updated,
     /// Nothing that could be used, for this reason. What was brought counts.
     Not(String),
+    /// Nothing: no CA certificate verifies the server, for this reason. The user accepted that.
+    Untrusted(String),
 }
 
 impl Proof {
@@ -62,6 +64,11 @@ impl Proof {
         match self {
             Self::Token { pins, .. } if pins.is_empty() => {
                 Some("no root was pinned: whoever else holds the token could have posed as the cluster")
+            }
+            Self::File { refreshed, .. } | Self::Url { refreshed, .. } | Self::StandardInput { refreshed }
+                if matches!(refreshed, Refreshed::Untrusted(_)) =>
+            {
+                Some("no CA certificate verifies the API server: another server may answer at its address")
             }
             _ => None,
         }
@@ -102,6 +109,7 @@ impl fmt::Display for Refreshed {
         match self {
             Self::Same => f.write_str("the cluster says the same"),
             Self::Updated => f.write_str("updated by the cluster, over a connection that these roots verify"),
+            Self::Untrusted(reason) => write!(f, "accepted although its server is not verified: {reason}"),
             Self::Not(reason) => write!(f, "not confirmed by the cluster: {reason}"),
         }
     }

@@ -1,5 +1,5 @@
 //! From flags to one method: which exclude each other, and what each of them needs. Nothing is sent before this is right.
-use super::{Method, Pinning, Source};
+use super::{Method, Pinning, Source, Verification};
 use crate::{
     BootstrapToken, Endpoint, Pin,
     endpoint::{NoEndpoint, check_https_url},
@@ -26,6 +26,8 @@ pub struct Flags {
     pub skip_ca_verification: bool,
     /// `--discovery-file`.
     pub file: Option<String>,
+    /// `--accept-untrusted-certificate`.
+    pub accept_untrusted_certificate: bool,
 }
 
 /// Who asks.
@@ -66,6 +68,7 @@ const PIN: &str = "--discovery-token-ca-cert-hash";
 const SKIP: &str = "--discovery-token-unsafe-skip-ca-verification";
 const FILE: &str = "--discovery-file";
 const ENDPOINT: &str = "endpoint";
+pub(super) const ACCEPT_UNTRUSTED: &str = "--accept-untrusted-certificate";
 
 /// The one method that the flags mean, or everything that is wrong with them.
 pub fn choose(flags: &Flags) -> Result<Method, Vec<Problem>> {
@@ -88,6 +91,9 @@ pub fn choose(flags: &Flags) -> Result<Method, Vec<Problem>> {
 fn by_token(flags: &Flags, problems: &mut Vec<Problem>) -> Option<Method> {
     if flags.endpoints.is_empty() {
         problems.push(Problem::new(ENDPOINT, "is missing: give the address of an API server, such as 10.0.0.10:6443"));
+    }
+    if flags.accept_untrusted_certificate {
+        problems.push(Problem::new(ACCEPT_UNTRUSTED, "is only allowed with --discovery-file"));
     }
     let token = token(flags, problems);
     let endpoints = each(&flags.endpoints, ENDPOINT, problems, str::parse::<Endpoint>);
@@ -154,7 +160,9 @@ fn by_file(file: &str, flags: &Flags, problems: &mut Vec<Problem>) -> Option<Met
     if !flags.endpoints.is_empty() {
         problems.push(Problem::new(ENDPOINT, "must not be given with --discovery-file: the file names the server"));
     }
-    source(file).map_err(|text| problems.push(Problem::new(FILE, text))).ok().map(Method::File)
+    let verification = if flags.accept_untrusted_certificate { Verification::Waived } else { Verification::Required };
+    let source = source(file).map_err(|text| problems.push(Problem::new(FILE, text))).ok()?;
+    Some(Method::File { source, verification })
 }
 
 /// Where a kubeconfig lies, as people write it.

@@ -77,6 +77,11 @@ pub enum Refusal {
     /// The server says something else to those who verify it.
     #[error("the second, verified answer differs from the first: cluster-info was changed on its way or just now")]
     Changed,
+    /// The kubeconfig has no CA certificates, and the system's do not verify the server.
+    #[error(
+        "the kubeconfig has no CA certificates, and the system's CA certificates do not verify the API server: {0}"
+    )]
+    Untrusted(Unreached),
     /// The cluster isn't reached under what it says of itself.
     #[error("{}the cluster does not confirm it: {reason}", unless_named(server, reason))]
     Unconfirmed {
@@ -88,6 +93,11 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Whether the reason is the kubeconfig that was brought, and nothing that a server did.
+    pub const fn is_of_the_kubeconfig(&self) -> bool {
+        matches!(self, Self::Unreadable(_) | Self::Content(_) | Self::Roots(_))
+    }
+
     /// What somebody can do about it.
     pub fn next_step(&self) -> &'static str {
         match self {
@@ -101,6 +111,10 @@ impl Refusal {
             }
             Self::Unconfirmed { .. } => {
                 "see that the API server runs at that address with those roots, and that cluster-info names them"
+            }
+            Self::Untrusted(_) => {
+                "add the cluster's CA certificates to the kubeconfig (certificate-authority-data), or accept the risk \
+                 with --accept-untrusted-certificate"
             }
             Self::Changed => "try again; if it stays so, somebody is between this machine and the cluster",
         }

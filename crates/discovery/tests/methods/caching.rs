@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use machineadm_discovery::{
     ClusterInfo, Method, Proof,
     cache::{Answer, Cached, Consent, Decision, Kept, NoCache, NotFound, Refused, Search, follow},
-    method::{Network, Patience, Refusal, Roots, Source, Unreached},
+    method::{Network, Patience, Refusal, Roots, Source, Unreached, Verification},
     proof::Refreshed,
 };
 
@@ -283,7 +283,10 @@ fn finding_a_cluster_and_reaching_it_have_one_time_together() {
         _ => Err(refused()),
     });
     let (begun, kept) = (net.elapsed(), cached(true));
-    let method = Method::File(Source::Url("https://files.example.com/info".to_owned()));
+    let method = Method::File {
+        source: Source::Url("https://files.example.com/info".to_owned()),
+        verification: Verification::Required,
+    };
     let patience = Patience::default();
     let search = Search { method: &method, kept: Some(&kept), consent: Consent::Withheld, patience };
     let found = search.run(&mut FakeFiles::default(), &mut net, now());

@@ -105,7 +105,7 @@ fn everything_that_is_wrong_is_said_at_once_and_nothing_quoted() {
 #[test]
 fn a_file_is_a_path_a_url_or_standard_input() {
     let source = |text: &str| match choose(&by_file(text)) {
-        Ok(Method::File(source)) => Ok(source),
+        Ok(Method::File { source, .. }) => Ok(source),
         Ok(Method::Token { .. }) => panic!("not by token"),
         Err(problems) => Err(problems[0].text.clone()),
     };
@@ -143,11 +143,12 @@ fn upstreams_verdicts_hold_but_for_standard_input() {
             token_file: None,
             file: text(file),
             token: None,
+            accept_untrusted_certificate: false,
         };
         let mut files = FakeFiles([("-", real_info().kubeconfig().into_bytes())].into());
         let mut net = FakeNetwork::new(|_, _, _| Ok(good()));
         let valid = match choose(&flags) {
-            Ok(method @ Method::File(_)) => discover(&method, &mut files, &mut net, Patience::default()).is_ok(),
+            Ok(method @ Method::File { .. }) => discover(&method, &mut files, &mut net, Patience::default()).is_ok(),
             chosen => chosen.is_ok(),
         };
         if valid != row["errors"].is_null() {

@@ -1,8 +1,8 @@
 //! Discovery by a kubeconfig that was brought: what it may hold, and what the cluster itself may change about it.
 use crate::fake::*;
 use machineadm_discovery::{
-    Discovered, Method, NotTrusted, Proof, discover,
-    method::{Patience, Source, Unreached},
+    ClusterInfo, Discovered, Method, NotTrusted, Proof, discover,
+    method::{Patience, Refusal, Source, Unreached, Verification},
     proof::Refreshed,
 };
 use std::time::Duration;
@@ -11,7 +11,8 @@ const FILE: &str = "/etc/cluster/info.yaml";
 
 fn run(source: Source, files: FakeFiles, net: &mut FakeNetwork<'_>) -> Result<Discovered, NotTrusted> {
     let mut files = files;
-    discover(&Method::File(source), &mut files, net, Patience::default())
+    let method = Method::File { source, verification: Verification::Required };
+    discover(&method, &mut files, net, Patience::default())
 }
 
 fn from_path(kubeconfig: &str, answer: Result<Vec<u8>, Unreached>) -> Result<Discovered, NotTrusted> {
@@ -75,6 +76,24 @@ fn a_file_is_enough_when_the_cluster_is_silent_or_forbids_to_ask() {
         let found = from_path(&real_info().kubeconfig(), Err(unreached.clone())).unwrap();
         assert_eq!((found.kubeconfig.info(), refreshed(&found)), (&real_info(), &Refreshed::Not(unreached.text)));
     }
+}
+
+#[test]
+fn a_file_without_ca_certificates_whose_server_the_system_does_not_trust_is_refused_unless_the_user_accepts_it() {
+    let unverified = info("https://api.example.com:6443", b"");
+    let run = |info: &ClusterInfo, verification| {
+        let mut files = FakeFiles([(FILE, info.kubeconfig().into_bytes())].into());
+        let method = Method::File { source: Source::Path(FILE.to_owned()), verification };
+        discover(&method, &mut files, &mut FakeNetwork::new(|_, _, _| Err(untrusted())), Patience::default())
+    };
+    let refused = run(&unverified, Verification::Required).unwrap_err();
+    assert_eq!(refused.attempts[0].refusal, Refusal::Untrusted(untrusted()));
+    let accepted = run(&unverified, Verification::Waived).unwrap();
+    assert_eq!(refreshed(&accepted), &Refreshed::Untrusted(untrusted().text));
+    assert!(accepted.proof.risk().is_some());
+    // The file's own CA certificates decide about every later connection.
+    let own = run(&real_info(), Verification::Required).unwrap();
+    assert_eq!((refreshed(&own), own.proof.risk()), (&Refreshed::Not(untrusted().text), None));
 }
 
 #[test]

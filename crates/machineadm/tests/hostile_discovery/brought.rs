@@ -1,7 +1,7 @@
 //! Discovery by a kubeconfig that somebody brought: a hostile one is refused before anything is sent.
 use crate::{
     heard::PATIENCE,
-    stage::{Cluster, Stage},
+    stage::{Cluster, Stage, kubeconfig},
     watched::{Machine, SHORT, each, nothing_was_told, refusal, told, told_apart, wrong_input},
 };
 use std::{os::unix::fs::PermissionsExt, process::Stdio, sync::Arc};
@@ -203,6 +203,33 @@ fn a_hostile_server_of_kubeconfigs_is_not_trusted_and_has_its_own_message() {
     });
     let rows: Vec<_> = DEEDS.iter().zip(told).map(|((name, ..), said)| (*name, None, said)).collect();
     told_apart(&rows);
+}
+
+/// A kubeconfig without CA certificates leaves the decision to the system's, which here are another cluster's.
+#[test]
+fn a_file_without_ca_whose_server_is_not_trusted_fails_and_is_not_stored_without_consent() {
+    let (cluster, machine) = (Cluster::new(), Machine::new());
+    let stage = Stage::tells(&cluster.authority, cluster.honest());
+    cluster.tap.lead_to(stage.port);
+    let others = machine.file("others.pem", Authority::new().pem().as_bytes());
+    let brought = kubeconfig(&format!("https://{}", cluster.tap.place()), "");
+    let file = machine.file("cluster.yaml", brought.as_bytes()).display().to_string();
+    let discover = |further: &[&str]| {
+        let words = [&["--discovery-file", &file], further].concat();
+        machine.discover(&words).env("SSL_CERT_FILE", &others).output().unwrap()
+    };
+    for further in [&[][..], &["--store"], &["-o", "json"], &["--store", "--accept-unpinned-roots"]] {
+        let output = discover(further);
+        let said = refusal("untrusted", &output);
+        assert!(said.contains("the system's CA certificates do not verify the API server"), "{said}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("--accept-untrusted-certificate"), "{output:?}");
+        assert_eq!(machine.kept(), None, "{further:?}");
+    }
+    let output = discover(&["--accept-untrusted-certificate"]);
+    assert_eq!((output.status.code(), machine.kept()), (Some(0), None), "{output:?}");
+    assert!(output.stderr.starts_with(b"warning: no CA certificate verifies the API server"), "{output:?}");
+    let output = discover(&["--accept-untrusted-certificate", "--store"]);
+    assert_eq!((output.status.code(), machine.kept().is_some()), (Some(0), true), "{output:?}");
 }
 
 /// Where a server sends us is its own word: never to this machine itself, whatever listens there.

@@ -33,6 +33,10 @@ pub(crate) struct Discover {
     #[arg(long, conflicts_with_all = ["endpoints", "token", "token_file", "discovery_token", "discovery_file", "store",
         "discovery_token_ca_cert_hash", "discovery_token_unsafe_skip_ca_verification"])]
     pub(crate) refresh: bool,
+    /// With --discovery-file: accept a kubeconfig without CA certificates although the system's CA certificates do not
+    /// verify the API server
+    #[arg(long, conflicts_with = "refresh")]
+    pub(crate) accept_untrusted_certificate: bool,
     /// With --refresh or --store: agree to roots of which none is pinned
     #[arg(long)]
     pub(crate) accept_unpinned_roots: bool,

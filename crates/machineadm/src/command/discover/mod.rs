@@ -72,6 +72,7 @@ fn method(asked: &Discover) -> Result<Method, CommandError> {
         pins: asked.discovery_token_ca_cert_hash.clone(),
         skip_ca_verification: asked.discovery_token_unsafe_skip_ca_verification,
         file: asked.discovery_file.clone(),
+        accept_untrusted_certificate: asked.accept_untrusted_certificate,
     };
     choose(&flags).map_err(|problems| CommandError::invalid_input(problems.iter().map(ToString::to_string)))
 }

@@ -2,7 +2,7 @@
 use crate::command_error::CommandError;
 use discovery::{
     cache::Refused,
-    method::{Attempt, Event, Method, NotTrusted, Patience, Refusal, Source, Unreached},
+    method::{Attempt, Cause, Event, Method, NotTrusted, Patience, Refusal, Source, Unreached},
 };
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn span(time: Duration) -> String {
 
 /// Every place that was tried, why it is not trusted, and what to do.
 pub(super) fn not_trusted(method: &Method, error: &NotTrusted) -> CommandError {
-    if let Method::File(Source::Path(_) | Source::StandardInput) = method {
+    if is_input(method) && error.attempts.iter().all(|attempt| attempt.refusal.is_of_the_kubeconfig()) {
         return not_usable(error);
     }
     let mut steps: Vec<_> = error.attempts.iter().map(|attempt| attempt.refusal.next_step()).collect();
@@ -45,7 +45,12 @@ pub(super) fn not_trusted(method: &Method, error: &NotTrusted) -> CommandError {
     CommandError::failed(error.to_string()).with_remedies(steps)
 }
 
-/// What lies on this machine is wrong input, found before anything was sent.
+/// Whether the kubeconfig was given by whoever runs the command, rather than fetched.
+const fn is_input(method: &Method) -> bool {
+    matches!(method, Method::File { source: Source::Path(_) | Source::StandardInput, .. })
+}
+
+/// A kubeconfig on this machine that can't be used is invalid input, found before anything was sent.
 fn not_usable(error: &NotTrusted) -> CommandError {
     let problems = error.attempts.iter().map(|Attempt { place, refusal }| {
         let text = match refusal {
@@ -74,13 +79,15 @@ fn not_kept(what: &str, refused: &Refused) -> CommandError {
 
 /// Why the cluster that is kept stays when it didn't say its cluster-info.
 pub(super) fn not_answered(unreached: &Unreached) -> CommandError {
-    let (what, remedy) = match unreached.status {
-        Some(_) if unreached.is_forbidden() => (
+    let (what, remedy) = match unreached.cause {
+        Cause::Status(_) if unreached.is_forbidden() => (
             "the cluster does not allow everybody to read its cluster-info",
             "on the cluster: machineadm discovery-objects, or bring a new kubeconfig with --discovery-file and --store",
         ),
-        Some(_) => ("the cluster answered without its cluster-info", "on the cluster: machineadm discovery-objects"),
-        None => ("the cluster was not reached", "see that its API server runs, or discover the cluster anew"),
+        Cause::Status(_) => {
+            ("the cluster answered without its cluster-info", "on the cluster: machineadm discovery-objects")
+        }
+        _ => ("the cluster was not reached", "see that its API server runs, or discover the cluster anew"),
     };
     CommandError::failed(format!("{what}, so that what is kept stays: {unreached}")).with_remedy(remedy)
 }
