@@ -1,5 +1,5 @@
 //! Why the API server did not do what was asked.
-use crate::Problem;
+use crate::{ExecFault, Problem};
 use fetch::retry::Transient;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +21,22 @@ pub enum Error {
     /// The kubeconfig can't be used; every problem is listed.
     #[error("the kubeconfig can't be used:{}", listed(.0))]
     Kubeconfig(Vec<Problem>),
+    /// The kubeconfig's exec plugin returned no credentials.
+    #[error("the exec plugin {command} {fault}")]
+    Exec {
+        /// The plugin's command.
+        command: String,
+        /// What went wrong.
+        fault: ExecFault,
+    },
+    /// The kubeconfig has an exec plugin, and no program may be started for it.
+    #[error(
+        "the kubeconfig for {server} has an exec plugin, which is not started here: use a client certificate or a token"
+    )]
+    ExecNotAllowed {
+        /// The API server.
+        server: String,
+    },
     /// A client can't be made of what the kubeconfig says.
     #[error("no connection to {server} can be set up")]
     Setup {

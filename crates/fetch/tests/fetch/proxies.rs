@@ -1,6 +1,6 @@
 //! A proxy between us and the server.
 use crate::support::{FakeServer, answer, settings};
-use fetch::{Answer, Client, Error, Place, Proxy, ProxyFault, Reach, Request, Result, Settings};
+use fetch::{Answer, Bypass, Client, Error, Place, Proxy, ProxyFault, Reach, Request, Result, Settings};
 use secret::Secret;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -58,8 +58,11 @@ fn copy(from: &mut TcpStream, to: &mut TcpStream) -> std::io::Result<()> {
 
 /// A GET through a proxy by a client that may not reach loopback itself.
 fn get(server: &FakeServer, proxy: &FakeProxy, except: &[&str], url: &str) -> Result<Answer> {
-    let except = except.iter().map(|text| (*text).to_owned()).collect();
-    let proxy = Proxy { url: Secret::new(format!("http://jo:p%40ss@localhost:{}", proxy.port)), except };
+    let and = except.iter().map(|text| (*text).to_owned()).collect();
+    let proxy = Proxy {
+        url: Secret::new(format!("http://jo:p%40ss@localhost:{}", proxy.port)),
+        bypass: Bypass::Loopback { and },
+    };
     let settings = Settings {
         proxy: Some(proxy),
         reach: Reach::default(),

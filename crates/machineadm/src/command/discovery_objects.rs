@@ -39,7 +39,7 @@ struct Done {
 }
 
 pub(crate) fn run(asked: &DiscoveryObjects) -> Result<Exit, CommandError> {
-    let kubeconfig = api::kubeconfig(&asked.connection.kubeconfig)?;
+    let kubeconfig = api::kubeconfig(&asked.connection)?;
     let info = info(asked, &kubeconfig)?;
     if info.roots().is_empty() {
         tell!(

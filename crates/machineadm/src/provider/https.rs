@@ -6,7 +6,7 @@ use documents::{
 };
 use engine::outcome::chain;
 use fetch::{
-    CertificateDer, Client, Limits, Place, Reach, Settings, Trust,
+    Bypass, CertificateDer, Client, Limits, Place, Reach, Settings, Trust,
     retry::{Backoff, GaveUp, RealClock, Retry, Transient, Waiting, retrying},
 };
 use std::time::Duration;
@@ -173,6 +173,7 @@ const fn reach(rights: Rights) -> Reach {
 /// The proxy for https of a ProxyConfig, if it has one.
 fn proxy(proxy: &Proxy) -> Option<fetch::Proxy> {
     let variable = |wanted: &str| proxy.variables.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
-    let except = variable("NO_PROXY").map(|list| list.expose().split(',').map(str::to_owned).collect());
-    Some(fetch::Proxy { url: variable("HTTPS_PROXY")?.clone(), except: except.unwrap_or_default() })
+    let and = variable("NO_PROXY").map(|list| list.expose().split(',').map(str::to_owned).collect());
+    let bypass = Bypass::Loopback { and: and.unwrap_or_default() };
+    Some(fetch::Proxy { url: variable("HTTPS_PROXY")?.clone(), bypass })
 }

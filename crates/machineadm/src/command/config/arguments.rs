@@ -1,5 +1,5 @@
 //! What people type after `machineadm config`.
-use crate::cli::Output;
+use crate::{cli::Output, command::token::arguments::Connection};
 use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
@@ -106,12 +106,15 @@ pub(crate) enum Purpose {
 
 #[derive(Debug, Args)]
 pub(crate) struct EditMap {
-    /// The ConfigMap, YAML or JSON; `-` is standard input
-    #[arg(short = 'f', long = "filename", value_name = "FILE", required_unless_present = "kubeconfig")]
+    /// Edit the ConfigMap in this file, YAML or JSON, and print it; `-` is standard input. Without it, the ConfigMap of
+    /// the cluster is edited
+    #[arg(short = 'f', long = "filename", value_name = "FILE", conflicts_with_all = ["kubeconfig", "context", "dry_run"])]
     pub(crate) file: Option<String>,
-    /// Edit the map of this cluster in place; whoever changes it meanwhile loses nothing
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
-    pub(crate) kubeconfig: Option<String>,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+    /// Show the changes, let the API server check them, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// The Kubernetes version that the control plane is going to have
     #[arg(long, value_name = "VERSION")]
     pub(crate) kubernetes_version: String,

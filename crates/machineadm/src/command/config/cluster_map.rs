@@ -1,8 +1,10 @@
 //! The kubeadm-config ConfigMap of a cluster, read and written.
-use crate::{command::api, command_error::CommandError};
+use crate::{
+    command::{api, token::arguments::Connection},
+    command_error::CommandError,
+};
 use cluster::{ApiServer, Effect, Replaced, Value};
 use engine::outcome::chain;
-use std::path::PathBuf;
 
 const PATH: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
 
@@ -11,8 +13,8 @@ pub(super) struct ClusterMap(ApiServer);
 
 impl ClusterMap {
     /// Of the cluster that a kubeconfig names.
-    pub(super) fn of(kubeconfig: &str) -> Result<Self, CommandError> {
-        api::connect(api::kubeconfig(&Some(PathBuf::from(kubeconfig)))?).map(Self)
+    pub(super) fn of(connection: &Connection) -> Result<Self, CommandError> {
+        api::connect(api::kubeconfig(connection)?).map(Self)
     }
 
     /// The map as JSON, with the version that a later write is compared with.

@@ -18,10 +18,7 @@ const TRIES: usize = 20;
 pub(super) fn run(asked: &EditMap) -> Result<Exit, CommandError> {
     let target = super::target(&asked.kubernetes_version, None)?;
     let changes = Changes::of(asked)?;
-    if let Some(kubeconfig) = &asked.kubeconfig {
-        return in_cluster(kubeconfig, &target, &changes);
-    }
-    let name = asked.file.as_deref().unwrap_or("-");
+    let Some(name) = asked.file.as_deref() else { return in_cluster(&target, &changes) };
     let text = input::text(name)?;
     let new = edited(name, &text, &target, &changes)?;
     show::print(new.as_deref().unwrap_or(&text))?;
@@ -29,8 +26,8 @@ pub(super) fn run(asked: &EditMap) -> Result<Exit, CommandError> {
 }
 
 /// Edits the cluster's own map; whoever changes it meanwhile loses nothing.
-fn in_cluster(kubeconfig: &str, target: &Target, changes: &Changes<'_>) -> Result<Exit, CommandError> {
-    let map = ClusterMap::of(kubeconfig)?;
+fn in_cluster(target: &Target, changes: &Changes<'_>) -> Result<Exit, CommandError> {
+    let map = ClusterMap::of(&changes.asked.connection)?;
     for _ in 0..TRIES {
         let text = map.get()?;
         let Some(new) = edited("kubeadm-config", &text, target, changes)? else {

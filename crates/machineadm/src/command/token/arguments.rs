@@ -68,10 +68,13 @@ Example:
 
 #[derive(Debug, Args)]
 pub(crate) struct Connection {
-    /// How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else
-    /// ~/.kube/config, and then /etc/kubernetes/admin.conf
+    /// The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is
+    /// not set, ~/.kube/config, then /etc/kubernetes/admin.conf
     #[arg(long, value_name = "FILE", global = true, value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig to use. Default: its current-context
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(crate) context: Option<String>,
 }
 
 #[derive(Debug, Args)]

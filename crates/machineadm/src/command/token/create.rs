@@ -18,7 +18,7 @@ use objects::{Object, Secret};
 pub(super) fn run(asked: &Create, token: &Token) -> Result<Exit, CommandError> {
     let now = Timestamp::now();
     let tokens = wanted::tokens(asked, now)?;
-    let kubeconfig = api::kubeconfig(&token.connection.kubeconfig)?;
+    let kubeconfig = api::kubeconfig(&token.connection)?;
     let mut telling = Telling {
         key: certificate_key(asked)?,
         invitation: asked.print_join_command.then(|| Invitation::of(&kubeconfig)).transpose()?,

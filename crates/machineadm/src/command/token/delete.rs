@@ -28,7 +28,7 @@ pub(super) fn run(asked: &Delete, token: &Token) -> Result<Exit, CommandError> {
     if !problems.is_empty() {
         return Err(CommandError::invalid_input(problems.into_iter().filter_map(Result::err)));
     }
-    let server = api::connect(api::kubeconfig(&token.connection.kubeconfig)?)?;
+    let server = api::connect(api::kubeconfig(&token.connection)?)?;
     let mut stream = Stream::of(asked.output);
     all_succeeded(meant.into_iter().flatten().map(|meant| {
         let ended = delete(&server, &meant, token.effect());

@@ -24,7 +24,7 @@ enum Format {
 
 pub(super) fn run(asked: &List, Token { connection, .. }: &Token) -> Result<Exit, CommandError> {
     let format = format(asked)?;
-    let server = api::connect(api::kubeconfig(&connection.kubeconfig)?)?;
+    let server = api::connect(api::kubeconfig(connection)?)?;
     let now = Timestamp::now();
     let mut found = Found::new();
     let collection = format!("/api/v1/namespaces/{}/secrets", token_secret::NAMESPACE);
