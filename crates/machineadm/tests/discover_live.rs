@@ -338,6 +338,27 @@ fn that_no_roots_are_published_is_said() {
     assert!(!text(&with.stderr).contains("no roots are published"), "{with:?}");
 }
 
+/// It was cut there, and what was left of it published.
+#[test]
+fn a_ca_file_larger_than_the_limit_is_refused_with_the_limit() {
+    let server = FakeServer::start(|_, tls| answer(tls, "403 Forbidden", "", "{}"));
+    let scratch = tempfile::tempdir().expect("a folder");
+    let (file, large) = (scratch.path().join("admin.conf"), scratch.path().join("ca.pem"));
+    let kubeconfig = format!(
+        "current-context: c\ncontexts: [{{name: c, context: {{cluster: k}}}}]\n\
+         clusters: [{{name: k, cluster: {{server: '{}'}}}}]\n",
+        server.url("")
+    );
+    std::fs::write(&file, kubeconfig).expect("a file");
+    std::fs::write(&large, server.authority().pem() + &"\n".repeat(1 << 20)).expect("a file");
+    let mut command = machineadm(&["discovery-objects", "--kubeconfig"]);
+    let refused = command.arg(&file).arg("--ca-file").arg(&large).output().expect("it runs");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let says = format!("error: {} is larger than 1024 KiB", large.display());
+    assert!(text(&refused.stderr).starts_with(&says), "{refused:?}");
+    assert_eq!(server.connections(), 0);
+}
+
 #[test]
 fn methods_that_exclude_each_other_are_refused_before_anything_is_sent() {
     let server = FakeServer::start(|_, tls| answer(tls, "200 OK", "", "{}"));
@@ -348,6 +369,7 @@ fn methods_that_exclude_each_other_are_refused_before_anything_is_sent() {
     let written = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(&written, "hunter2").expect("a file");
     let token_file = written.path().display().to_string();
+    let (short, no_hex) = (&pin[..70], pin.replace('0', "g"));
     for (words, problem) in [
         (&[&endpoint[..], "--token", TOKEN][..], "--discovery-token-ca-cert-hash is missing"),
         (&["--discovery-file", &url, "--token", TOKEN], "counts as --discovery-token"),
@@ -356,6 +378,8 @@ fn methods_that_exclude_each_other_are_refused_before_anything_is_sent() {
         (&["--discovery-file", "http://127.0.0.1/x"], "must be https"),
         (&[&endpoint, "--discovery-token-ca-cert-hash", &pin], "or --discovery-file must be given"),
         (&[&endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", "md5:00"], "--discovery-token-ca-cert-hash"),
+        (&[&endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", short], "must have 64 hexadecimal digits"),
+        (&[&endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", &no_hex], "must have 64 hexadecimal digits"),
         (&[&endpoint, "--token", "hunter2", "--discovery-token-ca-cert-hash", &pin], "is no bootstrap token"),
         (&["--token", TOKEN, "--discovery-token-ca-cert-hash", &pin], "endpoint is missing"),
         (&[&endpoint, "--refresh"], "cannot be used with"),

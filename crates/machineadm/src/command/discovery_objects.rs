@@ -1,16 +1,14 @@
 //! `machineadm discovery-objects`: what a cluster needs so that machines can discover and join it.
-use super::{api, token::arguments::Connection};
+use super::{api, small_file, token::arguments::Connection};
 use crate::{
     cli::Output,
     command_error::{CommandError, all_succeeded},
-    context::input_file,
     show::{self, machine_readable},
 };
 use clap::Args;
 use cluster::{Effect, Ensured, Kubeconfig, Settled};
 use discovery::{ClusterInfo, certificate::CaBundle, cluster_info::Problem};
 use host::{contract::Exit, linux::input::Care};
-use objects::SMALL_FILE_LIMIT;
 use serde::Serialize;
 
 #[derive(Debug, Args)]
@@ -90,7 +88,7 @@ fn info(asked: &DiscoveryObjects, kubeconfig: &Kubeconfig) -> Result<ClusterInfo
 }
 
 fn from_file(file: &str) -> Result<CaBundle, CommandError> {
-    let bytes = input_file(file, Care::Applying, SMALL_FILE_LIMIT as u64)?;
+    let bytes = small_file::bytes(file, Care::Applying)?;
     CaBundle::read(bytes.to_vec()).map_err(|error| CommandError::invalid(format!("--ca-file {file} {error}")))
 }
 

@@ -1,8 +1,9 @@
 //! `machineadm encrypt`: seals documents with a passphrase.
+use super::small_file;
 use crate::{
     cli::Encrypt,
     command_error::CommandError,
-    context::{input_file, sources, without_errors},
+    context::{sources, without_errors},
     provider::Passphrases,
     show,
 };
@@ -73,7 +74,7 @@ fn authority(asked: &Encrypt) -> Result<Option<String>, CommandError> {
     if asked.provider != "https" {
         return Err(CommandError::usage("--certificate-authority is for --provider https: no other asks a server"));
     }
-    let bytes = input_file(name, Care::Reading, limits::TEXT_BYTES as u64)?;
+    let bytes = small_file::bytes_within(name, Care::Reading, limits::TEXT_BYTES)?;
     let text = String::from_utf8(bytes.to_vec());
     text.map(Some).map_err(|_| CommandError::usage(format!("{name} holds no certificates in PEM: it is not even text")))
 }

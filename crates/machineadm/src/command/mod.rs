@@ -11,6 +11,7 @@ pub(crate) mod encrypt;
 pub(crate) mod explain;
 pub(crate) mod plan;
 mod run;
+mod small_file;
 pub(crate) mod status;
 pub(crate) mod token;
 pub(crate) mod validate;

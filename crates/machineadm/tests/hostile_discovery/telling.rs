@@ -35,6 +35,25 @@ fn an_endpoint_that_refuses_is_told_though_the_next_one_is_right() {
     assert!(said.contains("trying again every 5 s, for 5 min at most"), "{said}");
 }
 
+#[test]
+fn a_token_file_that_other_users_can_read_is_warned_of() {
+    let (cluster, machine) = (Cluster::new(), Machine::new());
+    let stage = Stage::tells(&cluster.authority, cluster.honest());
+    cluster.tap.lead_to(stage.port);
+    let file = machine.file("token", crate::stage::TOKEN.as_bytes());
+    let (place, pin, name) = (cluster.tap.place(), cluster.pin(), file.display().to_string());
+    let words = [&place[..], "--token-file", &name, "--discovery-token-ca-cert-hash", &pin];
+    for (mode, warned) in [(0o600, false), (0o640, true), (0o644, true)] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        let output = machine.discover(&words).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let warning = format!("warning: --token-file {name} has mode {mode:04o}: other users can read the token");
+        assert_eq!(said.contains(&warning), warned, "{mode:o}: {said}");
+        assert_eq!(said.contains(&format!("chmod 0600 {name}")), warned, "{said}");
+    }
+}
+
 /// So that somebody, or a program, can compare them before agreeing.
 #[test]
 fn the_keys_of_roots_that_are_not_pinned_are_told() {
