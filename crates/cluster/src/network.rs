@@ -36,7 +36,8 @@ impl Network for RealNetwork<'_> {
         if endpoint.server_name() != endpoint.host() {
             settings.tls_server_name = Some(endpoint.server_name());
         }
-        let found = anonymous_cluster_info(&endpoint.url(""), settings).map_err(|error| unreached(&error))?;
+        let found = anonymous_cluster_info(&endpoint.url(""), settings);
+        let found = found.map_err(|error| unreached(&error, &endpoint.to_string()))?;
         found.ok_or_else(|| {
             let text = "there is no cluster-info yet: the cluster is not set up for discovery".to_owned();
             Unreached { text, cause: Cause::Status(404) }
@@ -81,8 +82,11 @@ fn trust(roots: Roots<'_>) -> Trust {
 }
 
 /// The place is named by who prints this, so that only the cause is told.
-fn unreached(error: &Error) -> Unreached {
+fn unreached(error: &Error, endpoint: &str) -> Unreached {
     match error {
+        Error::Unreachable { source: fetch::Error::Refused { address }, .. } if address.to_string() == endpoint => {
+            Unreached { text: "connection refused".to_owned(), cause: Cause::Refused }
+        }
         Error::Unreachable { source, .. } | Error::Setup { source, .. } => silent(source),
         Error::Unauthorized { .. } => answered(error, 401),
         Error::Forbidden { .. } => answered(error, 403),

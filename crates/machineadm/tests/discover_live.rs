@@ -305,7 +305,7 @@ fn a_machine_that_boots_before_its_control_plane_finds_it() -> Result<()> {
     let waiting = waiting.stdout(Stdio::piped()).stderr(log.reopen().expect("a file")).spawn().expect("it runs");
     let asked = until("it has asked in vain", LIMIT, || {
         let log = std::fs::read_to_string(log.path()).unwrap_or_default();
-        if log.contains("trying again every") { Ok(()) } else { Err(log) }
+        if log.contains("gives up in") { Ok(()) } else { Err(log) }
     });
     let back = plane.restart(Part::ApiServer(0));
     let found = waiting.wait_with_output().expect("it ends");

@@ -1,5 +1,5 @@
 //! What discovery ends with: a cluster and its proof, or every place that was asked and why it isn't trusted.
-use super::network::Unreached;
+use super::network::{Cause, Unreached};
 use crate::{
     DiscoveryKubeconfig, Pin, TokenId,
     certificate::NoCertificates,
@@ -42,6 +42,9 @@ pub enum Refusal {
     /// There was no answer.
     #[error("{0}")]
     Unreached(Unreached),
+    /// A kubeconfig could not be fetched from its URL.
+    #[error("{0}")]
+    NotFetched(Unreached),
     /// A file can't be read.
     #[error("{0}")]
     Unreadable(String),
@@ -101,23 +104,67 @@ impl Refusal {
     /// What somebody can do about it.
     pub fn next_step(&self) -> &'static str {
         match self {
-            Self::Unreached(_) => "see that the address is right and that the API server runs there",
-            Self::Unreadable(_) => "name a file that is there and that nobody else can write, or - for standard input",
-            Self::Content(_) | Self::Roots(_) => "put the kubeconfig right",
-            Self::NoKubeconfig => "on the cluster: kubeadm init phase bootstrap-token",
-            Self::NotSigned(_) => "on the cluster: machineadm token create --print-join-command",
-            Self::Signature { .. } | Self::NothingPinned | Self::NotPinned(_) | Self::Unverified(_) => {
-                "compare address, token and pins with what the cluster prints: machineadm token create --print-join-command"
+            Self::Unreached(unreached) => of_cluster_info(unreached.cause),
+            Self::NotFetched(unreached) => of_document(unreached.cause),
+            Self::Unreadable(_) => {
+                "pass an existing file that no other user can write with --discovery-file, or - for standard input"
             }
+            Self::Content(_) | Self::Roots(_) => "correct the kubeconfig",
+            Self::NoKubeconfig => NOT_PUBLISHED,
+            Self::NotSigned(_) => "on the cluster: machineadm token create --print-join-command",
+            Self::Signature { .. } => "compare the token with the cluster's: machineadm token list",
+            Self::NothingPinned => {
+                "on the cluster: machineadm discovery-objects --ca-file FILE publishes the CA certificates"
+            }
+            Self::NotPinned(_) => {
+                "check the address, and compare the CA pin with the cluster's CA certificate (/etc/kubernetes/pki/ca.crt)"
+            }
+            Self::Unverified(Unreached { cause: Cause::UntrustedCertificate, .. }) => {
+                "check the address: the server that answers there does not belong to the cluster of the CA pin"
+            }
+            Self::Unverified(unreached) => of_cluster_info(unreached.cause),
             Self::Unconfirmed { .. } => {
-                "see that the API server runs at that address with those roots, and that cluster-info names them"
+                "check that the API server runs at that address with those CA certificates, and that cluster-info has them"
             }
             Self::Untrusted(_) => {
                 "add the cluster's CA certificates to the kubeconfig (certificate-authority-data), or accept the risk \
                  with --accept-untrusted-certificate"
             }
-            Self::Changed => "try again; if it stays so, somebody is between this machine and the cluster",
+            Self::Changed => {
+                "run again; if the answers still differ, check the network between this machine and the cluster"
+            }
         }
+    }
+}
+
+const NOT_PUBLISHED: &str = "on the cluster: machineadm discovery-objects, or kubeadm init phase bootstrap-token";
+
+/// What to do when an API server did not return cluster-info.
+const fn of_cluster_info(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Unresolved => "check the host name, and the DNS servers of this machine",
+        Cause::Refused => "check the address and the port, and that the API server runs there",
+        Cause::UntrustedCertificate => "check the address, and the CA certificates that the API server is verified by",
+        Cause::Status(401 | 403) => {
+            "on the cluster: allow anonymous clients to read cluster-info (anonymous authentication, and the RoleBinding \
+             kubeadm:bootstrap-signer-clusterinfo, which machineadm discovery-objects creates), or use --discovery-file"
+        }
+        Cause::Status(404) => NOT_PUBLISHED,
+        Cause::Status(_) => "check the state of the API server",
+        Cause::Other => "check the address, and the network between this machine and the API server",
+    }
+}
+
+/// What to do when a server did not return a kubeconfig.
+const fn of_document(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Unresolved => "check the host name in the URL, and the DNS servers of this machine",
+        Cause::Refused => "check the host and the port in the URL, and that the server runs there",
+        Cause::UntrustedCertificate => {
+            "check the URL; if a private CA signed the server's certificate, add that CA to this machine's trust store"
+        }
+        Cause::Status(_) => "check the URL and the access rights of the file",
+        Cause::Other => "check the URL, and the network between this machine and the server",
     }
 }
 

@@ -45,7 +45,7 @@ fn a_control_plane_that_comes_late_is_still_joined() {
     assert_eq!(net.pauses, 4);
     let told = &net.told[..3];
     assert_eq!(told[0], "Trying { place: \"a:1\" }");
-    let next_step = "see that the address is right and that the API server runs there";
+    let next_step = "check the address and the port, and that the API server runs there";
     let refused = format!("Refused {{ place: \"a:1\", text: \"connection refused\", next_step: {next_step:?} }}");
     assert_eq!(told[1], refused);
     assert_eq!(told[2], "Again { after: 5s }");

@@ -45,7 +45,7 @@ fn remedy(named: Option<&PathBuf>, places: &[PathBuf]) -> Option<String> {
         return None;
     }
     let places: Vec<_> = places.iter().map(|path| path.display().to_string()).collect();
-    Some(format!("name a kubeconfig with --kubeconfig FILE; looked for {}", places.join(", ")))
+    Some(format!("pass a kubeconfig with --kubeconfig FILE or $KUBECONFIG; none exists of {}", places.join(", ")))
 }
 
 /// A connection that reports on standard error when it has to wait. Exec plugins and the proxy of the environment are

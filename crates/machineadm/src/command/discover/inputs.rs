@@ -6,9 +6,9 @@ use host::linux::input::{self, Care};
 use objects::SMALL_FILE_LIMIT;
 use secret::Secret;
 
-pub(super) struct Places;
+pub(super) struct Inputs;
 
-impl Files for Places {
+impl Files for Inputs {
     fn file(&mut self, path: &str) -> Result<Vec<u8>, String> {
         read(path)
     }
