@@ -28,12 +28,14 @@ Examples:
     Defaults(Defaults),
     /// Edit the kubeadm-config ConfigMap for a Kubernetes version
     #[command(after_help = "\
-Example:
+Examples:
+  machineadm config edit-map --kubernetes-version 1.31.4 --dry-run      # the cluster of $KUBECONFIG: show the diff
+  machineadm config edit-map --kubernetes-version 1.31.4 --kubeconfig /etc/kubernetes/admin.conf
   kubectl -n kube-system get configmap kubeadm-config -o yaml > map.yaml
   machineadm config edit-map --kubernetes-version 1.31.4 -f map.yaml | kubectl replace -f -
-  machineadm config edit-map --kubernetes-version 1.31.4 --kubeconfig /etc/kubernetes/admin.conf
 
-Nothing to change: the map is printed as it came, byte for byte.")]
+Without -f, the ConfigMap of the cluster is edited and the diff is printed. With -f, the edited ConfigMap is printed; if
+there is nothing to change, it is printed byte for byte as it was read.")]
     EditMap(Box<EditMap>),
 }
 
