@@ -39,7 +39,7 @@ impl Network for RealNetwork<'_> {
         let found = anonymous_cluster_info(&endpoint.url(""), settings);
         let found = found.map_err(|error| unreached(&error, &endpoint.to_string()))?;
         found.ok_or_else(|| {
-            let text = "there is no cluster-info yet: the cluster is not set up for discovery".to_owned();
+            let text = "cluster-info does not exist: the cluster is not set up for discovery".to_owned();
             Unreached { text, cause: Cause::Status(404) }
         })
     }

@@ -61,7 +61,7 @@ enum Without {
 
 impl Via {
     pub(crate) fn new(proxy: &Proxy) -> Result<Self> {
-        let url = Url::parse(proxy.url.expose()).map_err(|_| bad("its URL can't be read"))?;
+        let url = Url::parse(proxy.url.expose()).map_err(|_| bad("its URL is invalid"))?;
         match url.scheme() {
             "http" => {}
             "https" => {

@@ -49,10 +49,10 @@ pub enum Refusal {
     #[error("{0}")]
     Unreadable(String),
     /// There is nothing to trust yet.
-    #[error("cluster-info holds no {KUBECONFIG_KEY}: the cluster is not set up for discovery yet")]
+    #[error("cluster-info has no {KUBECONFIG_KEY}: the cluster is not set up for discovery yet")]
     NoKubeconfig,
     /// The token hasn't signed.
-    #[error("cluster-info carries no signature for token {0}: it has expired or may not sign")]
+    #[error("cluster-info has no signature for token {0}: the token has expired or has no signing usage")]
     NotSigned(TokenId),
     /// The signature proves nothing.
     #[error("{error} (token {id})")]
@@ -66,19 +66,21 @@ pub enum Refusal {
     #[error("the kubeconfig is refused: {}", list(.0))]
     Content(Vec<cluster_info::Problem>),
     /// A file of roots holds none.
-    #[error("the file of roots {0}")]
+    #[error("the file of CA certificates {0}")]
     Roots(NoCertificates),
     /// There is no root that a pin could be compared with.
-    #[error("cluster-info names no roots, so that no pinned key can be among them")]
+    #[error("cluster-info has no CA certificates to compare with the CA pins")]
     NothingPinned,
     /// It is another cluster.
-    #[error("certificate is for another cluster: {} not among the pins", keys(.0))]
+    #[error("another cluster: {} not among the CA pins", keys(.0))]
     NotPinned(Vec<Pin>),
     /// The server isn't the cluster's.
-    #[error("the second, verified answer is missing: {0}")]
+    #[error("the second fetch, over verified TLS, failed: {0}")]
     Unverified(Unreached),
     /// The server says something else to those who verify it.
-    #[error("the second, verified answer differs from the first: cluster-info was changed on its way or just now")]
+    #[error(
+        "the second fetch, over verified TLS, returned other content: cluster-info was changed in transit or between the two"
+    )]
     Changed,
     /// The kubeconfig has no CA certificates, and the system's do not verify the server.
     #[error(
@@ -181,8 +183,8 @@ fn list(problems: &[cluster_info::Problem]) -> String {
 
 fn keys(pins: &[Pin]) -> String {
     match pins {
-        [pin] => format!("its key {pin} is"),
-        pins => format!("its keys {} are", pins.iter().map(Pin::to_string).collect::<Vec<_>>().join(", ")),
+        [pin] => format!("its CA key {pin} is"),
+        pins => format!("its CA keys {} are", pins.iter().map(Pin::to_string).collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -194,7 +196,7 @@ fn unless_named(server: &str, reason: &str) -> String {
 
 impl fmt::Display for NotTrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no cluster could be trusted, {} tried", self.attempts.len())?;
+        write!(f, "no cluster is trusted, {} tried", self.attempts.len())?;
         let width = self.attempts.iter().map(|attempt| attempt.place.len()).max().unwrap_or_default();
         self.attempts.iter().try_for_each(|Attempt { place, refusal }| write!(f, "\n  {place:width$}   {refusal}"))
     }

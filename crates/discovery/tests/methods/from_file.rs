@@ -31,7 +31,7 @@ fn refreshed(found: &Discovered) -> &Refreshed {
 fn a_file_is_confirmed_by_the_cluster_that_its_roots_verify() {
     let found = from_path(&real_info().kubeconfig(), Ok(good())).unwrap();
     assert_eq!((found.kubeconfig.info(), refreshed(&found)), (&real_info(), &Refreshed::Same));
-    assert_eq!(found.proof.to_string(), "by the file /etc/cluster/info.yaml; the cluster says the same");
+    assert_eq!(found.proof.to_string(), "by the file /etc/cluster/info.yaml; the cluster confirmed it");
 }
 
 /// The specification: "when retrieving this ConfigMap the client MUST validate the certificate chain".
@@ -142,7 +142,7 @@ fn roots_in_a_file_beside_it_are_embedded() {
     let error = from_path(&kubeconfig.replace("ca.crt", "/no/such"), Err(refused())).unwrap_err();
     assert!(error.to_string().ends_with("no such file"), "{error}");
     let error = from_path(&kubeconfig.replace("ca.crt", FILE), Err(refused())).unwrap_err();
-    assert!(error.to_string().ends_with("the file of roots holds no certificate"), "{error}");
+    assert!(error.to_string().ends_with("the file of CA certificates has no certificate"), "{error}");
 }
 
 /// Each of the two is small enough, but in base64 they are together more than anybody reads.
@@ -176,7 +176,7 @@ fn what_comes_from_elsewhere_may_not_name_local_files() {
     let mut net = FakeNetwork::new(|_, _, _| Ok(kubeconfig.to_vec()));
     for source in [Source::StandardInput, Source::Url("https://x/y".to_owned())] {
         let error = run(source, files(), &mut net).unwrap_err();
-        assert!(error.to_string().contains("names a file of roots"), "{error}");
+        assert!(error.to_string().contains("has the path of a CA file"), "{error}");
     }
 }
 

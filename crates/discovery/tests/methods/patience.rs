@@ -66,10 +66,10 @@ fn when_time_is_up_every_endpoint_has_its_last_reason() {
     assert_eq!(
         error.to_string(),
         format!(
-            "no cluster could be trusted, 3 tried\n  \
-             10.0.0.10:6443   cluster-info carries no signature for token ae23dc: it has expired or may not sign\n  \
+            "no cluster is trusted, 3 tried\n  \
+             10.0.0.10:6443   cluster-info has no signature for token ae23dc: the token has expired or has no signing usage\n  \
              10.0.0.11:6443   connection refused\n  \
-             10.0.0.12:6443   certificate is for another cluster: its key {} is not among the pins",
+             10.0.0.12:6443   another cluster: its CA key {} is not among the CA pins",
             pin(OTHER_CA)
         )
     );

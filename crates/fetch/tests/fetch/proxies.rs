@@ -115,7 +115,7 @@ fn what_is_excepted_and_this_machine_are_reached_without_it() {
     let nowhere = format!("https://{}.invalid/", "x".repeat(64));
     let error = get(&server, &proxy, &[".invalid"], &nowhere).unwrap_err();
     assert!(matches!(error, Error::Unresolved { .. }), "{error:?}");
-    assert!(proxy.heads().is_empty(), "the proxy was asked");
+    assert!(proxy.heads().is_empty(), "connecting through the proxy");
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub(super) fn connect(kubeconfig: Kubeconfig) -> Result<ApiServer, CommandError>
     let server = ApiServer::connect(kubeconfig, Timeouts::default());
     let server = server.map_err(|error| CommandError::usage(chain(&error)))?;
     Ok(server.telling(|waiting| {
-        tell!("{}; trying again for {} s", chain(waiting.last), waiting.left.as_secs());
+        tell!("{}; retrying for {} s", chain(waiting.last), waiting.left.as_secs());
     }))
 }
 
@@ -90,14 +90,14 @@ impl std::ops::Deref for Wiped {
 /// An object as the API server reads it.
 pub(super) fn body(object: &Object) -> Result<Wiped, CommandError> {
     let body = serde_json::to_value(object).map(Wiped);
-    body.map_err(|_| CommandError::failed("an object of ours can't be written as JSON"))
+    body.map_err(|_| CommandError::failed("an object cannot be written as JSON"))
 }
 
 /// An object as we read it. What the parser says could quote a value.
 pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, CommandError> {
     let value = Wiped(value);
     let read = T::deserialize(&value.0);
-    read.map_err(|_| CommandError::failed("the API server answered an object that is not of its kind"))
+    read.map_err(|_| CommandError::failed("the API server returned an object of another kind"))
 }
 
 #[cfg(test)]

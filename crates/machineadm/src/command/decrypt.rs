@@ -25,10 +25,10 @@ pub(crate) fn run(asked: &Decrypt) -> Result<Exit, CommandError> {
         opened.push(Source { name, bytes });
     }
     if opened.is_empty() {
-        return Err(CommandError::usage(format!("{} holds no EncryptedConfig", asked.files.join(", "))));
+        return Err(CommandError::usage(format!("{} has no EncryptedConfig", asked.files.join(", "))));
     }
     if std::io::stdout().is_terminal() {
-        tell!("warning: what follows is secret; a terminal keeps it in its history");
+        tell!("warning: the output is secret; terminals save it in their history");
     }
     show::print(documents::joined(&opened))?;
     Ok(Exit::Done)

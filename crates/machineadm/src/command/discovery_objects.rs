@@ -13,16 +13,16 @@ use serde::Serialize;
 
 #[derive(Debug, Args)]
 pub(crate) struct DiscoveryObjects {
-    /// The https URL under which machines reach the API server; without it, that of the kubeconfig
+    /// The https URL of the API server to publish. Default: the server of the kubeconfig
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// The roots that machines shall trust, as PEM; without it, those of the kubeconfig
+    /// The CA certificates to publish, in PEM. Default: those of the kubeconfig
     #[arg(long, value_name = "FILE")]
     ca_file: Option<String>,
-    /// Check everything with the cluster, and change nothing
+    /// Let the API server check the objects, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// How to print what was done
+    /// Output format of the result for each object
     #[arg(short, long, value_enum)]
     output: Option<Output>,
     #[command(flatten)]
@@ -41,8 +41,8 @@ pub(crate) fn run(asked: &DiscoveryObjects) -> Result<Exit, CommandError> {
     let info = info(asked, &kubeconfig)?;
     if info.roots().is_empty() {
         tell!(
-            "warning: no roots are published, so that machines will trust those of their systems\n\
-             remedy: name the cluster's own with --ca-file FILE, unless a public authority vouches for its API server"
+            "warning: no CA certificates are published: machines will use the CA certificates of their systems\n\
+             remedy: pass the cluster's CA certificates with --ca-file FILE, unless a public CA signed the API server's certificate"
         );
     }
     let server = api::connect(kubeconfig)?;
@@ -96,7 +96,8 @@ fn from_file(file: &str) -> Result<CaBundle, CommandError> {
 fn from_kubeconfig(kubeconfig: &Kubeconfig) -> Result<CaBundle, CommandError> {
     let Some(authorities) = &kubeconfig.authorities else { return Ok(CaBundle::default()) };
     CaBundle::from_der(authorities).map_err(|error| {
-        let problem = format!("the kubeconfig's certificate-authority {error}: name the roots with --ca-file FILE");
+        let problem =
+            format!("the kubeconfig's certificate-authority {error}: pass the CA certificates with --ca-file FILE");
         CommandError::invalid(problem)
     })
 }

@@ -1,4 +1,4 @@
-//! `machineadm encrypt`: seals documents with a passphrase.
+//! `machineadm encrypt`: encrypts documents with a passphrase.
 use super::small_file;
 use crate::{
     cli::Encrypt,
@@ -43,7 +43,7 @@ pub(crate) fn run(asked: &Encrypt) -> Result<Exit, CommandError> {
     // Opening counts both.
     if document.len() + text.len() > limits::TEXT_BYTES {
         let most = limits::TEXT_BYTES >> 10;
-        let text = format!("sealed and opened, the documents would exceed {most} KiB: seal fewer");
+        let text = format!("encrypted and decrypted, the documents would exceed {most} KiB: encrypt fewer documents");
         return Err(CommandError::usage(text));
     }
     show::print(document)?;
@@ -57,7 +57,7 @@ fn text(asked: &Encrypt) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let read = without_errors(documents::read_for_sealing(sources))?;
     let Some(scope) = scope(asked).map_err(CommandError::usage)? else { return Ok(documents) };
     if read.documents.first().is_some_and(|first| matches!(first.body, AnyDocument::Scope(_))) {
-        return Err(CommandError::usage("the documents begin with a ScopeConfig of their own: leave the options out"));
+        return Err(CommandError::usage("the documents start with a ScopeConfig: remove it, or the options for one"));
     }
     let scope = documents::scope_document(&scope).into_bytes();
     without_errors(documents::read_for_sealing(vec![Source {
@@ -72,11 +72,11 @@ fn text(asked: &Encrypt) -> Result<Zeroizing<Vec<u8>>, CommandError> {
 fn authority(asked: &Encrypt) -> Result<Option<String>, CommandError> {
     let Some(name) = &asked.certificate_authority else { return Ok(None) };
     if asked.provider != "https" {
-        return Err(CommandError::usage("--certificate-authority is for --provider https: no other asks a server"));
+        return Err(CommandError::usage("--certificate-authority requires --provider https"));
     }
     let bytes = small_file::bytes_within(name, Care::Reading, limits::TEXT_BYTES)?;
     let text = String::from_utf8(bytes.to_vec());
-    text.map(Some).map_err(|_| CommandError::usage(format!("{name} holds no certificates in PEM: it is not even text")))
+    text.map(Some).map_err(|_| CommandError::usage(format!("{name} has no certificates in PEM: it is not text")))
 }
 
 fn scope(asked: &Encrypt) -> Result<Option<Scope>, &'static str> {
@@ -90,10 +90,10 @@ fn scope(asked: &Encrypt) -> Result<Option<Scope>, &'static str> {
     let end = valid_for.map(|length| now.checked_add(length)).transpose();
     let not_after = end.map_err(|_| "--valid-for is longer than time lasts")?.or(*not_after);
     if [valid_for, max_age].into_iter().flatten().any(|length| *length < SHORTEST) {
-        return Err("--valid-for and --max-age are at least 1s: nobody could open what is sealed otherwise");
+        return Err("--valid-for and --max-age must be at least 1s");
     }
     if not_after.is_some_and(|end| end <= now) {
-        tell!("warning: --not-after lies in the past: no machine whose clock is right opens what is sealed here");
+        tell!("warning: --not-after is in the past: machines will refuse to decrypt these documents");
     }
     // A machine whose clock is behind would otherwise take what is over.
     let issued_at = (not_after.is_some() || max_age.is_some()).then_some(now);
@@ -114,8 +114,8 @@ fn passphrase(heading: &Heading<'_>) -> Result<Secret<Vec<u8>>, CommandError> {
     let passphrase = Passphrases::default().of(encrypted as &Encrypted)?;
     if passphrase.expose().len() < SHORT {
         tell!(
-            "warning: the passphrase has fewer than {SHORT} bytes; who has the sealed file can try all short ones: \
-             make one with `openssl rand -base64 32`"
+            "warning: the passphrase has fewer than {SHORT} bytes; anyone who has the encrypted file can try all short ones: \
+             generate one with `openssl rand -base64 32`"
         );
     }
     Ok(passphrase)

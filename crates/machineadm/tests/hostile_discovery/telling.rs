@@ -56,7 +56,7 @@ fn an_endpoint_that_refuses_is_told_though_the_next_one_is_right() {
     let stage = Stage::tells(&cluster.authority, cluster.honest());
     cluster.tap.lead_to(stage.port);
     let output = by_token(&machine, &cluster, "10m").output().unwrap();
-    assert_eq!((output.status.code(), output.stderr.starts_with(b"kept in")), (Some(0), true), "{output:?}");
+    assert_eq!((output.status.code(), output.stderr.starts_with(b"saved in")), (Some(0), true), "{output:?}");
     let (place, pin) = (cluster.tap.place(), cluster.pin());
     let words = ["127.0.0.1:9", &place, "--token", crate::stage::TOKEN, "--discovery-token-ca-cert-hash", &pin];
     let output = machine.discover(&words).output().unwrap();
@@ -143,7 +143,7 @@ fn the_same_cluster_stored_again_without_a_pin_stays_proven_by_its_pin() {
     let output = machine.discover(&[&place, "--token", crate::stage::TOKEN, skip, "--store"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("warning"), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stdout).contains(&format!("by the pinned key {}", cluster.pin())));
+    assert!(String::from_utf8_lossy(&output.stdout).contains(&format!("by the CA pin {}", cluster.pin())));
 }
 
 #[test]

@@ -11,16 +11,16 @@ Examples:
   machineadm config convert --kubernetes-version 1.29.4 -f cluster.yaml -f init.yaml   # together one configuration
   machineadm config convert --kubernetes-version 1.36.4 -f configs/ -o json            # each file for itself
 
-The converted file goes to standard output, everything else to standard error. What this kubeadm can't be told is an
-error (exit code 2) that lists it; with --allow-loss it is a warning.")]
+The converted file goes to standard output, everything else to standard error. Fields that this kubeadm does not
+support are an error (exit code 2) that lists them; with --allow-loss they are warnings.")]
     Convert(Convert),
-    /// List everything that is wrong with kubeadm's files
+    /// List all problems of kubeadm's files
     #[command(after_help = "\
 Examples:
   machineadm config validate -f kubeadm.yaml
   machineadm config validate --kubernetes-version 1.31.4 -f kubeadm.yaml   # as that version's kubeadm sees it")]
     Validate(Validate),
-    /// Print a configuration to begin with, every default written down
+    /// Print a starting configuration with all defaults
     #[command(after_help = "\
 Examples:
   machineadm config defaults --kubernetes-version 1.36.4 > init.yaml
@@ -47,7 +47,7 @@ pub(crate) struct Convert {
     /// A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
-    /// Go on without what this kubeadm can't be told
+    /// Continue without the fields that this kubeadm does not support
     #[arg(long)]
     pub(crate) allow_loss: bool,
     /// Go on without fields that do not exist, as `kubeadm init` does
@@ -98,7 +98,7 @@ pub(crate) enum Purpose {
     Init,
     /// A worker
     Join,
-    /// A further node of a control plane
+    /// An additional control plane node
     JoinControlPlane,
     /// kubeadm reset
     Reset,
@@ -150,7 +150,7 @@ pub(crate) struct EditMap {
     /// An argument of an etcd that kubeadm runs, set or (NAME-) removed; may be repeated
     #[arg(long = "etcd-arg", value_name = "NAME=VALUE|NAME-")]
     pub(crate) etcd_args: Vec<String>,
-    /// An address of an etcd that others run; all of them, repeated
+    /// An endpoint of an external etcd; repeat it for all of them
     #[arg(long = "etcd-endpoint", value_name = "URL")]
     pub(crate) etcd_endpoints: Vec<String>,
     /// The algorithm of keys and certificates
@@ -162,13 +162,13 @@ pub(crate) struct EditMap {
     /// How long certificate authorities are valid
     #[arg(long, value_name = "DURATION")]
     pub(crate) ca_certificate_validity_period: Option<String>,
-    /// Where certificates and keys lie
+    /// The directory of certificates and keys
     #[arg(long, value_name = "DIR")]
     pub(crate) certificates_dir: Option<String>,
-    /// Take a node's API server out of the ClusterStatus; only below Kubernetes 1.22, later nobody reads it
+    /// Remove a node's API server from the ClusterStatus; only below Kubernetes 1.22, later versions do not read it
     #[arg(long, value_name = "NODE")]
     pub(crate) remove_api_endpoint: Option<String>,
-    /// Go on without what this kubeadm can't be told
+    /// Continue without the fields that this kubeadm does not support
     #[arg(long)]
     pub(crate) allow_loss: bool,
 }

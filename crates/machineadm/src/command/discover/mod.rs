@@ -32,7 +32,7 @@ pub(crate) fn run(asked: &Discover, root: &Path) -> Result<Exit, CommandError> {
 /// What holds for every way to ask.
 fn checked(asked: &Discover) -> Result<Patience, CommandError> {
     if asked.accept_unpinned_roots && !asked.refresh && !asked.store {
-        let text = "--accept-unpinned-roots goes with --refresh or --store: nothing is kept without them";
+        let text = "--accept-unpinned-roots requires --refresh or --store";
         return Err(CommandError::usage(text));
     }
     let time = asked.timeout.parse::<objects::Duration>().ok().filter(|span| !span.is_negative() && !span.is_zero());

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use std::path::Path;
 
 pub(super) fn run(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, CommandError> {
-    let none = || CommandError::usage("no cluster is kept on this machine: discover one with --store first");
+    let none = || CommandError::usage("no cluster is saved on this machine: run discover with --store first");
     let cached = record::required(root)?.ok_or_else(none)?;
     let mut waiting = Waiting::start(patience);
     let mut note = |event: Event<'_>| waiting.note(event);
@@ -22,7 +22,7 @@ pub(super) fn run(asked: &Discover, root: &Path, patience: Patience) -> Result<E
         Decision::Keep(Kept::Same) => {
             let cached = cached.confirmed(Timestamp::now());
             record::write(&cached, root)?;
-            tell!("nothing has changed");
+            tell!("the cluster is unchanged");
             show_found::print(&cached, asked.output)?;
             Ok(Exit::Done)
         }

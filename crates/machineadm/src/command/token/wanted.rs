@@ -90,8 +90,8 @@ fn of_document(index: usize, token: &hub::BootstrapToken, now: Timestamp, proble
 /// When a token of a file ends.
 fn end(ttl: Option<&str>, expires: Option<Timestamp>, now: Timestamp) -> Result<Option<Moment>, String> {
     match (ttl, expires) {
-        (Some(_), Some(_)) => Err("ttl and expires are both set: keep one".into()),
-        (None, Some(time)) if time <= now => Err("expires lies in the past".into()),
+        (Some(_), Some(_)) => Err("ttl and expires are both set: remove one of them".into()),
+        (None, Some(time)) if time <= now => Err("expires is in the past".into()),
         (None, Some(time)) => Ok(Some(Moment::from(time))),
         (ttl, None) => {
             let lifetime = ttl.map_or(Ok(Lifetime::default()), Lifetime::read);
@@ -108,7 +108,7 @@ fn settled(said: Said, problems: &mut Vec<String>) -> Result<TokenSettings, Comm
     let default = if authenticates { vec![NODE_GROUP.to_owned()] } else { Vec::new() };
     let usages: BTreeSet<_> = usages.into_iter().collect();
     if usages.is_empty() {
-        problems.push(format!("{before}a token without usages is good for nothing: give --usages"));
+        problems.push(format!("{before}a token requires at least one usage: pass --usages"));
     }
     let token = match token.map(|text| text.parse::<BootstrapToken>()) {
         Some(Ok(token)) => token,
