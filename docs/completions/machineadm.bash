@@ -419,7 +419,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__config__subcmd__edit__subcmd__map)
-            opts="-f -h --filename --kubeconfig --kubernetes-version --image-repository --dns-image-repository --dns-image-tag --etcd-image-repository --etcd-image-tag --feature-gate --api-server-arg --controller-manager-arg --scheduler-arg --etcd-arg --etcd-endpoint --encryption-algorithm --certificate-validity-period --ca-certificate-validity-period --certificates-dir --remove-api-endpoint --allow-loss --root --mode --help"
+            opts="-f -h --filename --kubeconfig --context --dry-run --kubernetes-version --image-repository --dns-image-repository --dns-image-tag --etcd-image-repository --etcd-image-tag --feature-gate --api-server-arg --controller-manager-arg --scheduler-arg --etcd-arg --etcd-endpoint --encryption-algorithm --certificate-validity-period --ca-certificate-validity-period --certificates-dir --remove-api-endpoint --allow-loss --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -434,6 +434,10 @@ _machineadm() {
                     return 0
                     ;;
                 --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -677,7 +681,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__discover)
-            opts="-o -h --token --token-file --discovery-token --discovery-token-ca-cert-hash --discovery-token-unsafe-skip-ca-verification --discovery-file --store --refresh --accept-unpinned-roots --timeout --output --root --mode --help"
+            opts="-o -h --token --token-file --discovery-token --discovery-token-ca-cert-hash --discovery-token-unsafe-skip-ca-verification --discovery-file --store --refresh --accept-untrusted-certificate --accept-unpinned-roots --timeout --output --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -731,7 +735,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__discovery__subcmd__objects)
-            opts="-o -h --server --ca-file --dry-run --output --kubeconfig --root --mode --help"
+            opts="-o -h --server --ca-file --dry-run --output --kubeconfig --context --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -754,6 +758,10 @@ _machineadm() {
                     return 0
                     ;;
                 --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1277,13 +1285,17 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token)
-            opts="-h --kubeconfig --dry-run --root --mode --help create list delete generate help"
+            opts="-h --kubeconfig --context --dry-run --root --mode --help create list delete generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1307,7 +1319,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__create)
-            opts="-o -h --usages --ttl --description --groups --print-join-command --certificate-key --config --output --kubeconfig --dry-run --root --mode --help"
+            opts="-o -h --usages --ttl --description --groups --print-join-command --certificate-key --config --output --kubeconfig --context --dry-run --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1353,6 +1365,10 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --context)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --dry-run)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
@@ -1373,7 +1389,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__delete)
-            opts="-o -h --output --kubeconfig --dry-run --root --mode --help"
+            opts="-o -h --output --kubeconfig --context --dry-run --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1388,6 +1404,10 @@ _machineadm() {
                     return 0
                     ;;
                 --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1411,7 +1431,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__generate)
-            opts="-o -h --output --kubeconfig --dry-run --root --mode --help"
+            opts="-o -h --output --kubeconfig --context --dry-run --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1426,6 +1446,10 @@ _machineadm() {
                     return 0
                     ;;
                 --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1533,7 +1557,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__list)
-            opts="-o -h --output --allow-missing-template-keys --show-managed-fields --kubeconfig --dry-run --root --mode --help"
+            opts="-o -h --output --allow-missing-template-keys --show-managed-fields --kubeconfig --context --dry-run --root --mode --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1556,6 +1580,10 @@ _machineadm() {
                     return 0
                     ;;
                 --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
