@@ -21,6 +21,9 @@ fn advice_fits_the_cause_and_is_printed_once_with_the_time_that_is_left() {
     assert_eq!((said.matches("remedy: ").count(), said.matches("waiting for").count()), (1, 1), "{said}");
 }
 
+/// What stands behind a cluster's address.
+type Staging = Box<dyn Fn(&Cluster) -> Stage>;
+
 /// Advice to create a token is for a token that has not signed; everything else has another cause.
 #[test]
 fn each_cause_has_its_own_advice() {
@@ -32,7 +35,7 @@ fn each_cause_has_its_own_advice() {
         Stage::tells(&cluster.authority, cluster.honest().replace("jws-kubeconfig-abcdef", "jws-kubeconfig-zzzzzz"))
     };
     let stranger = |cluster: &Cluster| Stage::tells(&Arc::new(Authority::new()), cluster.honest());
-    let causes: [(Box<dyn Fn(&Cluster) -> Stage>, &str); 5] = [
+    let causes: [(Staging, &str); 5] = [
         (Box::new(status("403 Forbidden")), forbidden),
         (Box::new(status("401 Unauthorized")), forbidden),
         (Box::new(status("404 Not Found")), "remedy: on the cluster: machineadm discovery-objects"),
