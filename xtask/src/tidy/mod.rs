@@ -89,7 +89,7 @@ const CHECKS: &[Check] = &[
     rule("dependencies have their reason", dependencies_doc::check),
     rule("requirements name tests that exist", requirements::check),
     rule("recipes name every file to touch", recipes::check),
-    advice("texts use the words of the field", words::check),
+    rule("texts use the words of the field", words::check),
 ];
 
 /// Runs every check over the repository, prints all findings, and fails if one of them is more than advice.
