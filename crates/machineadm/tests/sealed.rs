@@ -205,7 +205,7 @@ fn what_is_kept_for_the_next_boot_and_in_a_plan_stays_sealed() {
     let plan: Value = serde_json::from_str(&fs::read_to_string(keeper.path("plan")).unwrap()).unwrap();
     use base64::Engine;
     let engine = base64::engine::general_purpose::STANDARD;
-    assert_eq!(engine.decode(plan["configuration"].as_str().unwrap()).unwrap(), sealed.as_bytes());
+    assert_eq!(engine.decode(plan["plan"]["configuration"].as_str().unwrap()).unwrap(), sealed.as_bytes());
 }
 
 #[test]
