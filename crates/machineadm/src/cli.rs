@@ -4,7 +4,7 @@ use clap_complete::Shell;
 
 pub(crate) use crate::command::{
     config::arguments::Config, decrypt::Decrypt, discover::arguments::Discover, discovery_objects::DiscoveryObjects,
-    encrypt::Encrypt, token::arguments::Token,
+    encrypt::Encrypt, generate::Generate, help::Help, token::arguments::Token,
 };
 use crate::show::log::Settings;
 use std::path::PathBuf;
@@ -319,20 +319,6 @@ pub(crate) struct Version {
 pub(crate) struct Completion {
     /// Name of the shell
     pub(crate) shell: Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Generate {
-    /// The Kubernetes version of the new cluster
-    #[arg(long, value_name = "VERSION", default_value = "v1.36.4")]
-    pub(crate) kubernetes_version: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Help {
-    /// Command; default: list all commands
-    #[arg(value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
 }
 
 /// For programs; without it, for people.
