@@ -19,6 +19,13 @@ pub enum Claimed<'a> {
         /// The block; without it the whole file.
         block: Option<&'a str>,
     },
+    /// What else than a file is at a path.
+    Entry {
+        /// The path.
+        path: &'a str,
+        /// What is there.
+        sort: EntrySort,
+    },
     /// The value of a kernel parameter; several documents may claim the same one.
     Parameter {
         /// The file below `/proc/sys`.
@@ -52,6 +59,17 @@ pub enum Claimed<'a> {
     Preparation(&'static str),
     /// That this machine becomes a node; at most one document may.
     Node,
+}
+
+/// What is at a path that is not a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntrySort {
+    /// A directory; other documents may have paths below it.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// Nothing.
+    Absent,
 }
 
 impl<'a> Claim<'a> {

@@ -7,8 +7,8 @@ use crate::{
     metadata::{Header, Metadata},
     tree::Node,
     v1alpha1::{
-        Command, CommandsConfig, Encrypted, EncryptedConfig, File, FilesConfig, Init, InitConfig, KernelModulesConfig,
-        Parameter, Proxy, ProxyConfig, Remote, RemoteConfig, Scope, ScopeConfig, SysctlConfig, TrustBundle,
+        Command, CommandsConfig, Encrypted, EncryptedConfig, FilesConfig, Init, InitConfig, KernelModulesConfig,
+        Parameter, PathEntry, Proxy, ProxyConfig, Remote, RemoteConfig, Scope, ScopeConfig, SysctlConfig, TrustBundle,
         TrustBundleConfig,
     },
 };
@@ -81,7 +81,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    FilesConfig => Files(Vec<File>),
+    FilesConfig => Files(Vec<PathEntry>),
     SysctlConfig => Sysctl(Vec<Parameter>),
     KernelModulesConfig => KernelModules(Vec<String>),
     CommandsConfig => Commands(Vec<Command>),

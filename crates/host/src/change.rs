@@ -19,15 +19,33 @@ pub enum Change {
         was: Option<FileState>,
         /// The file as it shall be.
         file: FileState,
-        /// Whether it came sealed, so that its contents are never shown, whoever may read the file.
+        /// Whether it came encrypted, so that its contents are never shown, whoever may read the file.
         confidential: bool,
     },
-    /// Remove a file.
-    RemoveFile {
-        /// Absolute path.
+    /// Create a directory, or change the mode and owner of one; missing parent directories are created.
+    MakeDirectory {
+        /// Absolute path; a link at its end is not followed.
         path: String,
-        /// The file as it was seen.
-        was: FileState,
+        /// The directory as it was seen.
+        was: Option<DirectoryState>,
+        /// The directory as it shall be.
+        directory: DirectoryState,
+    },
+    /// Create a symbolic link, or replace one; missing parent directories are created.
+    MakeLink {
+        /// Absolute path of the link itself.
+        path: String,
+        /// The target of the link as it was seen.
+        was: Option<String>,
+        /// The target as it shall be.
+        target: String,
+    },
+    /// Delete a file, a link or an empty directory.
+    Remove {
+        /// Absolute path. A link at its end is followed only where a file was seen behind it.
+        path: String,
+        /// What was seen there.
+        was: PathState,
     },
     /// Set a kernel parameter and see that it took.
     SetSysctl {
@@ -80,6 +98,58 @@ impl FileState {
     /// Whether its contents may be shown: what not everybody may read on the machine, nobody reads in a plan.
     pub const fn is_public(&self) -> bool {
         self.mode & 0o004 != 0
+    }
+}
+
+/// A directory: mode and owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DirectoryState {
+    /// Permission bits.
+    pub mode: u32,
+    /// User.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+}
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathState {
+    /// Nothing.
+    Absent,
+    /// A regular file.
+    File(FileState),
+    /// A regular file that is too large to be read.
+    LargeFile {
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// A directory.
+    Directory {
+        /// Its mode and owner.
+        state: DirectoryState,
+        /// How many entries it has.
+        entries: usize,
+    },
+    /// A symbolic link.
+    Link {
+        /// Where it points.
+        target: String,
+    },
+    /// A device, a FIFO or a socket.
+    Special,
+}
+
+impl PathState {
+    /// What it is, for a sentence.
+    pub const fn noun(&self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::File(_) | Self::LargeFile { .. } => "a regular file",
+            Self::Directory { .. } => "a directory",
+            Self::Link { .. } => "a symbolic link",
+            Self::Special => "a device, FIFO or socket",
+        }
     }
 }
 

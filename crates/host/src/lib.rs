@@ -22,7 +22,7 @@ pub mod linux;
 mod memory;
 
 pub use act::{Call, Program, Progress};
-pub use change::{Change, FileState, Service, TrustStore, certificate_bodies};
+pub use change::{Change, DirectoryState, FileState, PathState, Service, TrustStore, certificate_bodies};
 pub use error::{Error, Result};
 pub use journal::Journal;
 pub use linux::Linux;
@@ -38,6 +38,8 @@ pub trait Inspect {
     fn live(&self) -> bool;
     /// The regular file at a path, or `None` when there is nothing.
     fn file(&self, path: &str) -> Result<Option<FileState>>;
+    /// What is at a path; a link at its end is what is there, and is not followed.
+    fn state_at(&self, path: &str) -> Result<PathState>;
     /// Whether there is anything at a path.
     fn exists(&self, path: &str) -> Result<bool>;
     /// Numbers of a user and a group, given by name or number, by this machine's own accounts.

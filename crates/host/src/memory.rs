@@ -1,7 +1,7 @@
 //! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
 use crate::{
-    Call, Change, Error, FileState, Host, Inspect, Program, Progress, Result, Service, TrustStore, contract,
-    journal::Journal,
+    Call, Change, DirectoryState, Error, FileState, Host, Inspect, PathState, Program, Progress, Result, Service,
+    TrustStore, contract, journal::Journal,
 };
 use secret::Secret;
 use std::{
@@ -38,8 +38,10 @@ pub struct Memory {
     pub programs: BTreeMap<String, Vec<Played>>,
     /// Programs that never end, by their words.
     pub hanging: BTreeSet<String>,
-    /// Paths at which something is that is no regular file.
-    pub directories: BTreeSet<String>,
+    /// Directories by absolute path. Others are there only while something is below them, with the usual mode.
+    pub directories: BTreeMap<String, DirectoryState>,
+    /// Targets of symbolic links by absolute path; nothing is reached through them.
+    pub links: BTreeMap<String, String>,
     /// What read-only programs print, by their words.
     pub outputs: BTreeMap<String, String>,
     /// Changes left until the power fails; `None` is mains.
@@ -49,6 +51,9 @@ pub struct Memory {
     /// Every program that was run and every service that was restarted, in order.
     pub log: Vec<String>,
 }
+
+/// A directory that was created on the way to a file.
+const USUAL_DIRECTORY: DirectoryState = DirectoryState { mode: 0o755, uid: 0, gid: 0 };
 
 /// One thing that a program does; the power may fail before each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +82,8 @@ impl Default for Memory {
             ports: BTreeSet::new(),
             programs: BTreeMap::new(),
             hanging: BTreeSet::new(),
-            directories: BTreeSet::new(),
+            directories: BTreeMap::new(),
+            links: BTreeMap::new(),
             outputs: BTreeMap::new(),
             power: None,
             machine_id: "memory".into(),
@@ -102,6 +108,30 @@ impl Memory {
             }
             None => Ok(()),
         }
+    }
+
+    /// How many names a directory has.
+    fn entries_of(&self, directory: &str) -> usize {
+        let paths = self.files.keys().chain(self.links.keys()).chain(self.directories.keys());
+        let name =
+            |path: &'_ String| Some(path.strip_prefix(directory)?.strip_prefix('/')?.split('/').next()?.to_owned());
+        paths.filter_map(name).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The power may fail between creating a directory and giving it its mode and owner, as on a real machine.
+    fn make_directory(&mut self, path: &str, directory: DirectoryState) -> Result<()> {
+        if !self.directories.contains_key(path) && self.entries_of(path) == 0 {
+            self.directories.insert(path.to_owned(), DirectoryState { mode: 0o700, uid: 0, gid: 0 });
+            self.spend()?;
+        }
+        self.directories.insert(path.to_owned(), directory);
+        Ok(())
+    }
+
+    fn remove(&mut self, path: &str) {
+        self.files.remove(path);
+        self.links.remove(path);
+        self.directories.remove(path);
     }
 
     /// All anchors end up in the bundle, as the real programs do it.
@@ -154,10 +184,20 @@ impl Inspect for Memory {
         self.live
     }
     fn file(&self, path: &str) -> Result<Option<FileState>> {
-        match self.directories.contains(path) {
+        match self.directories.contains_key(path) {
             true => Err(Error::Refused { what: path.to_owned(), why: "is not a regular file".into() }),
             false => Ok(self.files.get(path).cloned()),
         }
+    }
+    fn state_at(&self, path: &str) -> Result<PathState> {
+        let entries = self.entries_of(path);
+        Ok(match (self.files.get(path), self.links.get(path), self.directories.get(path)) {
+            (Some(file), ..) => PathState::File(file.clone()),
+            (None, Some(target), _) => PathState::Link { target: target.clone() },
+            (None, None, Some(state)) => PathState::Directory { state: *state, entries },
+            (None, None, None) if entries > 0 => PathState::Directory { state: USUAL_DIRECTORY, entries },
+            (None, None, None) => PathState::Absent,
+        })
     }
     fn exists(&self, path: &str) -> Result<bool> {
         Ok(self.files.contains_key(path))
@@ -239,7 +279,9 @@ impl Host for Memory {
                 self.sysctls.insert(path.clone(), value.clone());
             }
             Change::WriteFile { path, file, .. } => drop(self.files.insert(path.clone(), file.clone())),
-            Change::RemoveFile { path, .. } => drop(self.files.remove(path)),
+            Change::MakeDirectory { path, directory, .. } => self.make_directory(path, *directory)?,
+            Change::MakeLink { path, target, .. } => drop(self.links.insert(path.clone(), target.clone())),
+            Change::Remove { path, .. } => self.remove(path),
             Change::LoadModule { name } => drop(self.modules.insert(name.clone())),
             Change::RefreshTrust { store, .. } => self.refresh_trust(store),
             Change::Restart { service, reads, .. } => self.restart(service, reads),

@@ -86,7 +86,7 @@ fn no_acts(_: &Decoded) -> Vec<String> {
 fn file_after(planned: &Planned, path: &str, look: &Look<'_>) -> Result<Option<FileState>, PlanError> {
     let planned = planned.steps.iter().rev().find_map(|step| match step {
         Step::Ensure(Change::WriteFile { path: other, file, .. }) if other == path => Some(Some(file.clone())),
-        Step::Ensure(Change::RemoveFile { path: other, .. }) if other == path => Some(None),
+        Step::Ensure(Change::Remove { path: other, .. }) if other == path => Some(None),
         _ => None,
     });
     match planned {

@@ -3,6 +3,7 @@
 mod acts;
 mod cuts;
 mod order;
+mod paths;
 mod preflight;
 mod prune;
 mod report;

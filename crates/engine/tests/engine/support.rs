@@ -37,7 +37,9 @@ pub(crate) fn everything() -> Wanted {
             "",
             "{files: [{path: /etc/motd, content: hello}, {path: /etc/hosts, block: a, content: 10.0.0.1 a}, \
              {path: /etc/hosts, block: b, content: 10.0.0.2 b}, {path: /etc/key, content: s3cret, mode: '0600'}, \
-             {path: /etc/kubernetes/pki/ca.crt, content: the user's own}]}",
+             {path: /etc/kubernetes/pki/ca.crt, content: the user's own}, \
+             {path: /srv/etcd, type: directory, mode: '0700'}, {path: /srv/etcd/note, content: x}, \
+             {path: /etc/localtime, type: link, target: ../zone}, {path: /etc/old.conf, type: absent}]}",
         ),
         (
             "CommandsConfig",
@@ -82,6 +84,7 @@ pub(crate) fn fresh() -> Memory {
     Memory {
         files: [
             ("/etc/hosts".into(), file("127.0.0.1 localhost\n")),
+            ("/etc/old.conf".into(), file("old\n")),
             ("/run/containerd/containerd.sock".into(), file("")),
         ]
         .into(),
