@@ -1,4 +1,5 @@
 //! What documents claim of a machine, as data: rules over all documents compare claims and know no kind.
+use crate::v1alpha1::UnitSettings;
 
 /// Something that a document claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,13 @@ pub enum Claimed<'a> {
         service: &'a str,
         /// The drop-in that gives it the proxy.
         path: String,
+    },
+    /// What a unit of the service manager shall be; several documents may claim what does not contradict.
+    Unit {
+        /// Its name with its suffix.
+        name: &'a str,
+        /// What is wanted of it.
+        wanted: UnitSettings,
     },
     /// That the kernel loads a module; several documents may claim the same one.
     KernelModule(&'a str),

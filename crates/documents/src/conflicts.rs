@@ -3,7 +3,7 @@ use crate::{
     Claim, Claimed, Decoded, EntrySort, Severity,
     compare::{Finding, Listed, earlier_of},
     path,
-    v1alpha1::{is_below, without_aliases},
+    v1alpha1::{UnitSettings, is_below, without_aliases},
 };
 use std::{
     borrow::Cow,
@@ -32,6 +32,7 @@ struct Seen<'a> {
     parameters: HashMap<&'a str, (&'a str, usize)>,
     commands: HashMap<&'a str, usize>,
     services: HashMap<&'a str, usize>,
+    units: HashMap<&'a str, Vec<(UnitSettings, usize)>>,
     node: Option<usize>,
     conflicts: Vec<Finding>,
 }
@@ -102,6 +103,15 @@ impl<'a> Seen<'a> {
                     self.conflict(here, format!("its drop-in {relation} {}", self.at(earlier)));
                 }
                 self.take_path(path, Entry::File(None));
+            }
+            Claimed::Unit { name, wanted } => {
+                let claims = self.units.entry(name).or_default();
+                let other = claims.iter().find(|(other, _)| other.contradicts(*wanted)).map(|(_, document)| *document);
+                claims.push((*wanted, self.document));
+                if let Some(earlier) = other {
+                    let message = format!("{} contradicts what this entry sets for the unit", self.at(earlier));
+                    self.conflict(here, message);
+                }
             }
             Claimed::KernelModule(_) | Claimed::FilesBelow(_) | Claimed::Preparation(_) => {}
             Claimed::Output { what, name, .. } => self.output(here, (what, *name)),

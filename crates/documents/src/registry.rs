@@ -8,8 +8,8 @@ use crate::{
     tree::Node,
     v1alpha1::{
         Command, CommandsConfig, Encrypted, EncryptedConfig, FilesConfig, Init, InitConfig, KernelModulesConfig,
-        Parameter, PathEntry, Proxy, ProxyConfig, Remote, RemoteConfig, Scope, ScopeConfig, SysctlConfig, TrustBundle,
-        TrustBundleConfig,
+        Parameter, PathEntry, Proxy, ProxyConfig, Remote, RemoteConfig, Scope, ScopeConfig, ServicesConfig,
+        SysctlConfig, TrustBundle, TrustBundleConfig, Unit,
     },
 };
 use schemars::generate::SchemaSettings;
@@ -87,6 +87,7 @@ kinds! {
     CommandsConfig => Commands(Vec<Command>),
     TrustBundleConfig => TrustBundle(TrustBundle),
     ProxyConfig => Proxy(Proxy),
+    ServicesConfig => Services(Vec<Unit>),
     InitConfig => Init(Box<Init>),
     RemoteConfig => Remote(Box<Remote>),
     EncryptedConfig => Encrypted(Box<Encrypted>),

@@ -104,6 +104,9 @@ impl Parts {
             }
             Change::LoadModule { name } => self.text("module").text(name),
             Change::RefreshTrust { store, missing } => self.text("trust").text(store.bundle).list(missing),
+            Change::Unit { name, action, was } => {
+                self.text("unit").text(name).text(action.verb()).text(&format!("{was:?}"))
+            }
             Change::Restart { service, reads, running } => {
                 self.text("restart").text(service).list(reads).text(&running.to_string())
             }
@@ -119,6 +122,7 @@ mod tests {
         Secret,
         v1alpha1::{Command, Program, Repeat},
     };
+    use host::{Enablement, Service, UnitAction, UnitState};
     use std::{collections::BTreeSet, rc::Rc, time::Duration};
 
     fn secret(text: &str) -> Secret<String> {
@@ -247,6 +251,19 @@ mod tests {
             remove(PathState::Special),
         ];
         assert_distinct(&changes.map(Step::Ensure));
+    }
+
+    #[test]
+    fn a_unit_with_any_other_member_is_another_step() {
+        let was = UnitState { enablement: Enablement::Disabled, activity: Service::Inactive };
+        let unit = |name: &str, action, was| Step::Ensure(Change::Unit { name: name.into(), action, was });
+        assert_distinct(&[
+            unit("a.service", UnitAction::Enable, was),
+            unit("b.service", UnitAction::Enable, was),
+            unit("a.service", UnitAction::Start, was),
+            unit("a.service", UnitAction::Enable, UnitState { enablement: Enablement::Static, ..was }),
+            unit("a.service", UnitAction::Enable, UnitState { activity: Service::Active, ..was }),
+        ]);
     }
 
     #[test]

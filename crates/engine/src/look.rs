@@ -1,6 +1,6 @@
 //! Ports as values: what planning may look at, and what applying may act on.
 use crate::{Label, Planned, Remark, Step, Wanted, plan::Named};
-use host::{Change, DirectoryState, FileState, Host, Inspect, PathState};
+use host::{Change, DirectoryState, FileState, Host, Inspect, PathState, Service, UnitAction};
 use std::{collections::BTreeSet, time::Duration};
 
 /// A cluster, as far as a step may ask it. Connected in a binary, through `crates/cluster`.
@@ -144,6 +144,24 @@ impl<'a> Look<'a> {
     fn new_directory(&self) -> DirectoryState {
         let (uid, gid) = self.host.default_owner();
         DirectoryState { mode: NEW_DIRECTORY, uid, gid }
+    }
+
+    /// A service as it will be when this turn comes: what an earlier turn would start counts as running.
+    pub(crate) fn service(&self, name: &str) -> host::Result<Service> {
+        let changed = self.pending_steps().rev().find_map(|(_, step)| match step {
+            Step::Ensure(Change::Unit { name: unit, action, .. }) if unit.strip_suffix(".service") == Some(name) => {
+                match action {
+                    UnitAction::Start => Some(Service::Active),
+                    UnitAction::Stop => Some(Service::Inactive),
+                    _ => None,
+                }
+            }
+            _ => None,
+        });
+        match changed {
+            Some(service) => Ok(service),
+            None => self.host.service(name),
+        }
     }
 
     /// A kernel parameter as it will be when this turn comes.

@@ -1,7 +1,7 @@
 //! A plan as people and programs see it; what may be secret is never in it.
 use crate::{Label, Mode, Planned, Preview, Provenance, Remark, Step, Wanted, plan::Condition, restarts};
 use documents::v1alpha1::API_VERSION;
-use host::{Change, DirectoryState, FileState, PathState};
+use host::{Change, DirectoryState, Enablement, FileState, PathState, UnitAction, UnitState};
 use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, TextDiff};
 use std::{borrow::Cow, fmt};
@@ -136,6 +136,9 @@ impl fmt::Display for Remark {
             }
             Self::Unasked { what, why } => write!(f, "{what}: could not ask the cluster: {why}"),
             Self::AtServiceStart(service) => write!(f, "{service} reads it when it starts"),
+            Self::NoServiceManager(unit) => {
+                write!(f, "{unit} is neither started nor stopped: systemd does not run here")
+            }
             Self::AtBoot(what) => write!(f, "{what} take effect when this root file system boots"),
             Self::Stale { what, document, fate } => {
                 write!(f, "{what} was written by {document}, and no document names it any more; {fate}")
@@ -193,6 +196,7 @@ impl Line {
                 };
                 Self::plain("refresh", store.bundle, detail)
             }
+            Change::Unit { name, action, was } => Self::plain(action.verb(), name, of_unit(*action, *was)),
             Change::Restart { service, running: true, .. } => Self::plain("restart", service, "restart".into()),
             Change::Restart { service, running: false, .. } => {
                 Self::plain("restart", service, "does not run; reads it when it starts".into())
@@ -247,8 +251,8 @@ impl Line {
         match &*self.action {
             "create" | "load" => "+",
             "delete" => "-",
-            "change" => "~",
-            "restart" | "refresh" => "↻",
+            "change" | "enable" | "disable" | "mask" | "unmask" => "~",
+            "restart" | "refresh" | "start" | "stop" => "↻",
             "run" => "▸",
             _ => "·",
         }
@@ -258,6 +262,24 @@ impl Line {
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.action, self.target)
+    }
+}
+
+/// What happens to a unit, in words.
+fn of_unit(action: UnitAction, was: UnitState) -> String {
+    let before = match was.enablement {
+        Enablement::Unknown => "unknown",
+        Enablement::Enabled => "enabled",
+        Enablement::Disabled => "disabled",
+        Enablement::Masked => "masked",
+        Enablement::Static => "static",
+    };
+    match action {
+        UnitAction::Enable | UnitAction::Disable | UnitAction::Mask | UnitAction::Unmask => {
+            format!("{}, was {before}", action.verb())
+        }
+        UnitAction::Start => "start, 120 s at most".to_owned(),
+        UnitAction::Stop => "stop".to_owned(),
     }
 }
 

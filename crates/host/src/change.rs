@@ -70,6 +70,15 @@ pub enum Change {
         /// The base64 text of each certificate that the store lacks.
         missing: Vec<String>,
     },
+    /// Enable, mask, start or stop a unit of the service manager, or the reverse. A start waits until the unit is active.
+    Unit {
+        /// Its name with its suffix.
+        name: String,
+        /// What to do.
+        action: UnitAction,
+        /// The unit as it was seen.
+        was: UnitState,
+    },
     /// See to it that a service reads its files as they are now: restart it if it is running.
     Restart {
         /// Unit name without `.service`.
@@ -164,6 +173,61 @@ pub enum Service {
     Inactive,
     /// It runs.
     Active,
+}
+
+/// What can be done to a unit; the words are systemctl's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnitAction {
+    /// Let it start at boot.
+    Enable,
+    /// Do not let it start at boot.
+    Disable,
+    /// Let nothing start it.
+    Mask,
+    /// Let it be started again.
+    Unmask,
+    /// Start it and wait until it is active.
+    Start,
+    /// Stop it.
+    Stop,
+}
+
+impl UnitAction {
+    /// The word of systemctl.
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Enable => "enable",
+            Self::Disable => "disable",
+            Self::Mask => "mask",
+            Self::Unmask => "unmask",
+            Self::Start => "start",
+            Self::Stop => "stop",
+        }
+    }
+}
+
+/// A unit of the service manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitState {
+    /// Whether it starts at boot.
+    pub enablement: Enablement,
+    /// Whether it runs.
+    pub activity: Service,
+}
+
+/// Whether a unit starts at boot, by its unit file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enablement {
+    /// There is no such unit.
+    Unknown,
+    /// It starts at boot.
+    Enabled,
+    /// It does not.
+    Disabled,
+    /// Nothing can start it.
+    Masked,
+    /// Its unit file does not say when to start it, so that it can be neither enabled nor disabled.
+    Static,
 }
 
 /// How a system keeps the certificates that it trusts.

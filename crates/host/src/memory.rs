@@ -1,7 +1,7 @@
 //! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
 use crate::{
-    Call, Change, DirectoryState, Error, FileState, Host, Inspect, PathState, Program, Progress, Result, Service,
-    TrustStore, contract, journal::Journal,
+    Call, Change, DirectoryState, Enablement, Error, FileState, Host, Inspect, PathState, Program, Progress, Result,
+    Service, TrustStore, UnitAction, UnitState, contract, journal::Journal,
 };
 use secret::Secret;
 use std::{
@@ -28,6 +28,8 @@ pub struct Memory {
     pub trust_store: Option<TrustStore>,
     /// Services: whether each runs.
     pub services: BTreeMap<String, bool>,
+    /// Whether units start at boot, by their names with suffix; a service without an entry is disabled.
+    pub enablement: BTreeMap<String, Enablement>,
     /// Services that do not come up again after a restart.
     pub failing_restarts: BTreeSet<String>,
     /// Each file that a service had read at its last start.
@@ -77,6 +79,7 @@ impl Default for Memory {
             modules: BTreeSet::new(),
             trust_store: Some(TrustStore::DEBIAN),
             services: BTreeMap::new(),
+            enablement: BTreeMap::new(),
             failing_restarts: BTreeSet::new(),
             read: BTreeMap::new(),
             ports: BTreeSet::new(),
@@ -140,6 +143,29 @@ impl Memory {
         let contents: Vec<u8> = anchors.flat_map(|(_, file)| file.contents.expose().clone()).collect();
         let bundle = FileState { contents: Secret::new(contents), mode: 0o644, uid: 0, gid: 0 };
         self.files.insert(store.bundle.into(), bundle);
+    }
+
+    fn change_unit(&mut self, name: &str, action: UnitAction) -> Result<()> {
+        let service = name.strip_suffix(".service").unwrap_or(name).to_owned();
+        self.log.push(format!("{} {service}", action.verb()));
+        let enablement = match action {
+            UnitAction::Enable => Enablement::Enabled,
+            UnitAction::Disable | UnitAction::Unmask => Enablement::Disabled,
+            UnitAction::Mask => Enablement::Masked,
+            UnitAction::Start | UnitAction::Stop => {
+                self.services.insert(service.clone(), action == UnitAction::Start);
+                if action == UnitAction::Start && self.failing_restarts.contains(&service) {
+                    return Err(Error::Unfit { what: service, why: "failed".into(), advice: "read its log".into() });
+                }
+                // A start reads every file that the service is known to read.
+                for (path, read) in self.read.entry(service).or_default() {
+                    *read = self.files.get(path).cloned();
+                }
+                return Ok(());
+            }
+        };
+        self.enablement.insert(name.to_owned(), enablement);
+        Ok(())
     }
 
     /// A start reads every file that the service is known to read.
@@ -234,6 +260,16 @@ impl Inspect for Memory {
             Some(true) => Service::Active,
         })
     }
+    fn unit(&self, name: &str) -> Result<UnitState> {
+        let service = name.strip_suffix(".service").unwrap_or(name);
+        let is_known = self.services.contains_key(service);
+        let enablement = match self.enablement.get(name) {
+            Some(enablement) => *enablement,
+            None if is_known => Enablement::Disabled,
+            None => Enablement::Unknown,
+        };
+        Ok(UnitState { enablement, activity: self.service(service)? })
+    }
     fn has_read(&self, service: &str, file: &str) -> Result<bool> {
         let read = self.read.get(service).and_then(|read| read.get(file));
         Ok(!self.live || read.is_some_and(|read| read.as_ref() == self.files.get(file)))
@@ -284,6 +320,7 @@ impl Host for Memory {
             Change::Remove { path, .. } => self.remove(path),
             Change::LoadModule { name } => drop(self.modules.insert(name.clone())),
             Change::RefreshTrust { store, .. } => self.refresh_trust(store),
+            Change::Unit { name, action, .. } => self.change_unit(name, *action)?,
             Change::Restart { service, reads, .. } => self.restart(service, reads),
         }
         Ok(())

@@ -6,6 +6,7 @@ mod kernel_modules;
 pub(crate) mod preflight;
 mod proxy;
 pub(crate) mod prune;
+mod services;
 mod sysctl;
 mod trust_bundle;
 
@@ -45,6 +46,7 @@ pub const PHASES: &[Phase] = &[
     kernel_modules::PHASE,
     sysctl::PHASE,
     files::PHASE,
+    services::PHASE,
     commands::PHASE,
     init::PHASE,
 ];

@@ -9,4 +9,5 @@ mod prune;
 mod report;
 mod restarts;
 mod review;
+mod services;
 mod support;

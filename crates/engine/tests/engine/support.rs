@@ -46,6 +46,12 @@ pub(crate) fn everything() -> Wanted {
             "early",
             "{commands: [{name: seen, argv: [touch, /seen], creates: /seen}, {name: unseen, shell: 'true'}]}",
         ),
+        (
+            "ServicesConfig",
+            "",
+            "{services: [{name: containerd, enabled: true, state: started}, {name: chrony, masked: true, state: stopped}, \
+             {name: kubelet, enabled: true, state: started}]}",
+        ),
         INIT,
         ("CommandsConfig", "late", "{commands: [{name: checked, argv: [touch, /late], unless: 'test -e /late'}]}"),
     ])
@@ -92,7 +98,7 @@ pub(crate) fn fresh() -> Memory {
         programs: [("kubeadm init".into(), init), ("kubeadm reset".into(), reset)].into(),
         sysctls: [("net/ipv4/ip_forward".into(), "0".into())].into(),
         sysctls_of: [("net/bridge/bridge-nf-call-iptables".into(), ("br_netfilter".into(), "0".into()))].into(),
-        services: [("containerd".into(), true), ("kubelet".into(), false)].into(),
+        services: [("containerd".into(), true), ("kubelet".into(), false), ("chrony".into(), true)].into(),
         ..Memory::default()
     }
 }

@@ -18,6 +18,7 @@ mod systemd;
 mod tail;
 mod trust;
 mod trusted;
+mod units;
 
 pub use entropy::{entropy, fresh_bytes};
 pub use inherited::Inherited;
@@ -25,8 +26,8 @@ pub use lock::{Holder, Lock};
 pub use state::State;
 
 use crate::{
-    Change, Error, FileState, Host, Inspect, PathState, Program, Progress, Result, Service, TrustStore, contract,
-    journal::Journal,
+    Change, Error, FileState, Host, Inspect, PathState, Program, Progress, Result, Service, TrustStore, UnitState,
+    contract, journal::Journal,
 };
 use command::Runner;
 use root::Root;
@@ -175,6 +176,9 @@ impl Inspect for Linux {
     fn service(&self, name: &str) -> Result<Service> {
         if self.live() { Ok(systemd::service(name)?.0) } else { Ok(Service::Unmanaged) }
     }
+    fn unit(&self, name: &str) -> Result<UnitState> {
+        units::state(self, name)
+    }
     fn has_read(&self, service: &str, file: &str) -> Result<bool> {
         if self.live() { systemd::has_read(self, service, file) } else { Ok(true) }
     }
@@ -215,6 +219,10 @@ impl Host for Linux {
                 self.runner().quiet(store.refresh)?;
                 self.settle()?;
                 trust::has_taken(&self.root, store, missing)
+            }
+            Change::Unit { name, action, .. } => {
+                units::change(self, name, *action)?;
+                self.settle()
             }
             Change::Restart { service, reads, .. } => systemd::restart(self, service, reads),
         }
