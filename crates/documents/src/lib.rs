@@ -63,7 +63,7 @@ pub mod v1alpha1;
 mod within;
 mod write;
 
-pub use claim::{Claim, Claimed};
+pub use claim::{Claim, Claimed, EntrySort};
 pub use decoded::{Decoded, Origin};
 pub use decrypt::{DecryptError, decrypt};
 pub use document::{Body, Document};
