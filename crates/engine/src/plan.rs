@@ -222,6 +222,12 @@ impl Preview {
         steps.filter(|step| step.is_change()).count() - restarts::merged(&self.0).len()
     }
 
+    /// How many commands were not checked.
+    pub fn not_checked(&self) -> usize {
+        let remarks = self.0.iter().flat_map(|(_, planned)| &planned.remarks);
+        remarks.filter(|remark| matches!(remark, Remark::NotChecked(_))).count()
+    }
+
     /// Whether there may be something to do.
     pub fn is_open(&self) -> bool {
         self.0.iter().any(|(_, planned)| planned.is_open())

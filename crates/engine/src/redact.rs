@@ -102,7 +102,9 @@ impl Redactor {
 impl Value {
     fn occurrences<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
         let value = self.text.expose().as_str();
-        let found = text.match_indices(value).map(move |(start, _)| start..start + value.len());
+        // Also those that begin inside of another one: `aba` is twice in `ababa`.
+        let starts = text.char_indices().map(|(start, _)| start).filter(move |start| text[*start..].starts_with(value));
+        let found = starts.map(move |start| start..start + value.len());
         found.filter(move |range| self.at == At::Anywhere || stands_alone(text, range))
     }
 }
@@ -172,6 +174,11 @@ mod tests {
         let text = redactor.redact("x first-line\nsecond-line\nab y; then second-line alone, and ab");
         assert_eq!(text, "x [redacted] y; then [redacted] alone, and [redacted]");
         assert_eq!(redactor.redact("a table, and: ab."), "a table, and: [redacted].");
+    }
+
+    #[test]
+    fn occurrences_that_overlap_go_whole() {
+        assert_eq!(Redactor::new([&b"aba"[..]]).redact("x ababa y"), "x [redacted] y");
     }
 
     #[test]

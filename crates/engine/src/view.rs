@@ -1,10 +1,17 @@
 //! A plan as people and programs see it; what may be secret is never in it.
-use crate::{Label, Mode, Planned, Preview, Provenance, Remark, Step, Wanted, plan::Condition, restarts};
+use crate::{
+    Label, Mode, Planned, Preview, Provenance, Remark, Step, Wanted, acts::CHECK_IN_PLAN, plan::Condition, restarts,
+};
 use documents::v1alpha1::API_VERSION;
 use host::{Change, DirectoryState, Enablement, FileState, PathState, UnitAction, UnitState};
 use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, TextDiff};
 use std::{borrow::Cow, fmt};
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+const fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
 
 /// Lines of a diff beyond which only the count is shown.
 const MOST_DIFF_LINES: usize = 60;
@@ -33,6 +40,9 @@ pub struct PlanView {
     /// Whether there may be something to do.
     #[serde(skip)]
     pub is_open: bool,
+    /// How many commands were not checked, so that nobody knows whether they would run.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_checked: usize,
     /// Who works on the machine while this is shown, so that it may change any moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_progress: Option<String>,
@@ -106,6 +116,7 @@ impl PlanView {
             warnings: wanted.warnings(mode),
             changes: preview.changes(),
             is_open: preview.is_open(),
+            not_checked: preview.not_checked(),
             in_progress: None,
             phases: preview.0.iter().enumerate().map(turn).collect(),
         }
@@ -132,7 +143,7 @@ impl fmt::Display for Remark {
             Self::Unverifiable(act) => write!(f, "{act} ran before; nothing shows its effect (no creates, no unless)"),
             Self::Incomplete(act) => write!(f, "{act} ended well before, and some of its files are missing now"),
             Self::NotChecked(act) => {
-                write!(f, "{act}: not checked (its `unless` was not executed, or did not end in time)")
+                write!(f, "{act}: not checked (its `unless` was not executed, or did not end within {CHECK_IN_PLAN:?})")
             }
             Self::Unasked { what, why } => write!(f, "{what}: could not ask the cluster: {why}"),
             Self::AtServiceStart(service) => write!(f, "{service} reads it when it starts"),

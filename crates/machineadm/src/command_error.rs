@@ -3,7 +3,8 @@
 //! Commands and everything below them return this value; [`crate::run`] prints it, once, on standard error. Nothing
 //! prints while it builds one.
 use engine::{PlanError, outcome::chain};
-use host::contract::Exit;
+use host::contract::{self, Exit};
+use objects::{shell, visible};
 use serde_json::{Map, Value};
 use std::{fmt, path::Path};
 
@@ -18,8 +19,18 @@ pub(crate) struct CommandError {
 #[derive(Debug, PartialEq, Eq)]
 struct Problem {
     form: Form,
+    scope: Scope,
     text: String,
     remedies: Vec<String>,
+}
+
+/// Whose paths a problem names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// Those of the command line.
+    Input,
+    /// Those of the machine that is worked on, which may be below a root.
+    Machine,
 }
 
 /// How a problem is printed.
@@ -31,6 +42,8 @@ enum Form {
     Usage,
     /// The text as it is: its lines have their own headings.
     Report,
+    /// The same for the text of an outcome, which names colours and in which everything of others is printable.
+    Outcome,
     /// `note: ` and the text.
     Note,
 }
@@ -53,7 +66,7 @@ impl CommandError {
 
     /// The input is invalid in several ways, all of which are listed.
     pub(crate) fn invalid_input(problems: impl IntoIterator<Item = String>) -> Self {
-        let problem = |text| Problem { form: Form::Error, text, remedies: Vec::new() };
+        let problem = |text| Problem { form: Form::Error, scope: Scope::Input, text, remedies: Vec::new() };
         Self { exit: Exit::Input, problems: problems.into_iter().map(problem).collect() }
     }
 
@@ -72,8 +85,13 @@ impl CommandError {
         Self::of(exit, Form::Report, text.into())
     }
 
+    /// The outcome of a run that failed, as `status` shows it.
+    pub(crate) fn outcome(exit: Exit, text: String) -> Self {
+        Self::of(exit, Form::Outcome, text)
+    }
+
     fn of(exit: Exit, form: Form, text: String) -> Self {
-        Self { exit, problems: vec![Problem { form, text, remedies: Vec::new() }] }
+        Self { exit, problems: vec![Problem { form, scope: Scope::Input, text, remedies: Vec::new() }] }
     }
 
     /// The same with another exit code.
@@ -109,12 +127,39 @@ impl CommandError {
         self
     }
 
-    /// The same for a machine below a root: paths of that machine are not those of the running system.
+    /// A fault of the machine: paths in the text and in remedies are that machine's.
+    pub(crate) fn of_machine(text: impl Into<String>) -> Self {
+        let mut error = Self::failed(text);
+        error.problems.iter_mut().for_each(|problem| problem.scope = Scope::Machine);
+        error
+    }
+
+    /// The same for a file of the command line.
+    pub(crate) fn of_input(mut self) -> Self {
+        self.problems.iter_mut().for_each(|problem| problem.scope = Scope::Input);
+        self
+    }
+
+    /// The same for a machine below a root: a remedy that is pasted into a shell must not act on the running system.
     pub(crate) fn below(mut self, root: &Path) -> Self {
-        let is_of_machine = |problem: &Problem| problem.form == Form::Error && self.exit != Exit::Input;
-        if root != Path::new("/") && self.problems.last().is_some_and(is_of_machine) {
-            let note = format!("paths of the machine are below {}", root.display());
-            self.problems.push(Problem { form: Form::Note, text: note, remedies: Vec::new() });
+        if root == Path::new("/") {
+            return self;
+        }
+        let outside = |text: &str| {
+            let place = |own: &str| shell::quoted(&format!("{}{own}", root.to_string_lossy().trim_end_matches('/')));
+            [contract::STATE_DIR, contract::RUN_DIR]
+                .iter()
+                .fold(text.to_owned(), |text, own| text.replace(own, &place(own)))
+        };
+        let mut is_of_machine = false;
+        for problem in self.problems.iter_mut().filter(|problem| problem.scope == Scope::Machine) {
+            is_of_machine = true;
+            problem.text = outside(&problem.text);
+            problem.remedies.iter_mut().for_each(|remedy| *remedy = outside(remedy));
+        }
+        if is_of_machine {
+            let note = format!("other paths of the machine are below {}", root.display());
+            self.problems.push(Problem { form: Form::Note, scope: Scope::Input, text: note, remedies: Vec::new() });
         }
         self
     }
@@ -146,7 +191,7 @@ impl From<host::Error> for CommandError {
 impl From<&PlanError> for CommandError {
     fn from(error: &PlanError) -> Self {
         let remedy = if let PlanError::Look(error) = error { error.advice() } else { None };
-        Self::new(exit_of(error), chain(error)).with_remedies(remedy)
+        Self::of_machine(chain(error)).with_exit(exit_of(error)).with_remedies(remedy)
     }
 }
 
@@ -161,15 +206,16 @@ pub(crate) const fn exit_of(error: &PlanError) -> Exit {
 
 impl fmt::Display for CommandError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Problem { form, text, remedies } in &self.problems {
+        for Problem { form, text, remedies, .. } in &self.problems {
             match form {
-                Form::Error => writeln!(out, "error: {text}")?,
-                Form::Usage => writeln!(out, "error: {text}\n\nFor more information, try '--help'.")?,
-                Form::Report => write!(out, "{text}")?,
-                Form::Note => writeln!(out, "note: {text}")?,
+                Form::Error => writeln!(out, "error: {}", visible(text))?,
+                Form::Usage => writeln!(out, "error: {}\n\nFor more information, try '--help'.", visible(text))?,
+                Form::Report => write!(out, "{}", visible(text))?,
+                Form::Outcome => write!(out, "{text}")?,
+                Form::Note => writeln!(out, "note: {}", visible(text))?,
             }
             for remedy in remedies {
-                writeln!(out, "remedy: {remedy}")?;
+                writeln!(out, "remedy: {}", visible(remedy))?;
             }
         }
         Ok(())

@@ -64,7 +64,7 @@ impl Unusable {
 
 /// Reads a file that the command line names; `-` is standard input. One that cannot be read is invalid input.
 pub(crate) fn input_file(name: &str, care: Care, limit: u64) -> Result<Zeroizing<Vec<u8>>, CommandError> {
-    input::read(name, care, limit).map_err(|error| CommandError::from(error).with_exit(Exit::Input))
+    input::read(name, care, limit).map_err(|error| CommandError::from(error).with_exit(Exit::Input).of_input())
 }
 
 /// Reads the files of a configuration; all that cannot be read are reported.

@@ -42,9 +42,16 @@ use std::{ffi::OsString, path::Path};
 
 /// Runs what the command line, the program's name first, asks for. The one place that prints errors.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let ended = Cli::try_parse_from(arguments).map_or_else(|answer| command::help::parser_answer(&answer), command);
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let ended = Cli::try_parse_from(&arguments).map_or_else(
+        |answer| {
+            show::log::set_for_errors(&arguments);
+            command::help::parser_answer(&answer)
+        },
+        command,
+    );
     ended.unwrap_or_else(|error| {
-        show::log::print_with(Level::Error, &error.to_string(), error.members());
+        show::log::print_coloured(Level::Error, &error.to_string(), error.members());
         error.exit()
     })
 }
@@ -114,6 +121,7 @@ impl Before {
 
     fn check(&self, command: &Command) -> Result<(), CommandError> {
         let (takes_root, takes_mode) = match command {
+            Command::Plan(plan) if plan.command.is_some() => (true, false),
             Command::Bootstrap(_) | Command::Plan(_) => (true, true),
             Command::Apply(_) | Command::Validate(_) | Command::Status(_) | Command::Discover(_) => (true, false),
             _ => (false, false),

@@ -83,5 +83,18 @@ fn hints_are_exact_commands_with_the_root() {
     let failed = root.run(&["bootstrap", "-f", "FILE", "--mode", "prepare"], &fails);
     assert_eq!(failed.code, Some(1), "{}", failed.stderr);
     let words = words_of_hint(&failed.stderr, "Then:");
-    assert_eq!(words, ["bootstrap", "--root", &path, "--mode", "prepare", "-f", "FILE"]);
+    assert_eq!(words, ["bootstrap", "--root", &path, "--mode", "prepare", "-f", &file]);
+    let failed = root.run(&["status"], &fails);
+    assert!(words_of_hint(&failed.stdout, "Then:").contains(&path), "{}", failed.stdout);
+
+    // A remedy that is pasted into a shell must not act on the running system.
+    fs::write(root.1.join("var/lib/machineadm/journal.json"), "{").expect("a file can be written");
+    let refused = root.run(&["bootstrap", "-f", "FILE"], &fails);
+    assert_eq!(refused.code, Some(6), "{}", refused.stderr);
+    let journal = format!("'{path}/var/lib/machineadm'/journal.json");
+    assert!(refused.stderr.contains(&journal) && !refused.stderr.contains(" /var/lib"), "{}", refused.stderr);
+    std::os::unix::fs::chown(root.1.join("var/lib/machineadm/journal.json"), Some(65534), None).expect("an owner");
+    let refused = root.run(&["bootstrap", "-f", "FILE"], &fails);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains(&journal) && !refused.stderr.contains(" /var/lib"), "{}", refused.stderr);
 }

@@ -13,9 +13,9 @@ use std::{fs, io::Write, path::Path};
 use support::{binary::run, documents::document, ran::Ran, sandbox::Sandbox, scratch::Scratch};
 
 /// Erases the line, goes up, turns the text around, in seven and in eight bits.
-const HOSTILE: &str = "\u{1b}[2K\u{1b}[1A\u{9b}2J\r\u{202e}\u{2066}\u{200b}\u{7}";
+const HOSTILE: &str = "\u{1b}[2K\u{1b}[1A\u{9b}2J\r\u{202e}\u{2066}\u{200b}\u{7}\u{fdd0}\u{fdd2}\u{ad}\u{3164}";
 /// The same, as it stands in a double-quoted text of YAML or JSON.
-const QUOTED: &str = r"\u001b[2K\u001b[1A\u009b2J\r\u202e\u2066\u200b\u0007";
+const QUOTED: &str = r"\u001b[2K\u001b[1A\u009b2J\r\u202e\u2066\u200b\u0007\ufdd0\ufdd2\u00ad\u3164";
 
 struct Tree(Scratch);
 
@@ -51,7 +51,7 @@ impl Tree {
 /// Nothing in it moves a cursor, hides text or turns it around; only lines and tabs.
 fn assert_harmless(ran: &Ran) {
     for c in ran.stdout.chars().chain(ran.stderr.chars()) {
-        let hides = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let hides = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}' | '\u{ad}' | '\u{3164}');
         assert!(c == '\n' || c == '\t' || !c.is_control() && !hides, "{c:?} in\n{}{}", ran.stdout, ran.stderr);
     }
 }

@@ -12,6 +12,7 @@ use std::{
     fs,
     os::unix::fs::{PermissionsExt, chown},
     path::{Path, PathBuf},
+    process::Stdio,
 };
 use support::{
     binary::run,
@@ -169,6 +170,51 @@ fn a_plan_for_a_root_without_machine_id_does_not_fit_another_root_without_one() 
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("another machine"), "{}", ran.stderr);
     assert_eq!(apply(&other).code, Some(0));
+}
+
+#[test]
+fn plans_that_are_saved_at_the_same_time_all_verify() {
+    let reviewed = Reviewed::new();
+    let [root, from] = ["fresh", "configuration.yaml"].map(|name| reviewed.dir.path().join(name));
+    fs::create_dir_all(root.join("etc")).unwrap();
+    fs::write(root.join("etc/machine-id"), "0123456789abcdef0123456789abcdef\n").unwrap();
+    let outs: Vec<PathBuf> = (0..12).map(|number| reviewed.dir.path().join(format!("plan-{}", number / 2))).collect();
+    let saved: Vec<_> = outs
+        .iter()
+        .map(|out| {
+            let words =
+                ["plan".as_ref(), "--root".as_ref(), root.as_path(), "-f".as_ref(), &from, "--out".as_ref(), out];
+            support::binary::command(words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for child in saved {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    for out in &outs {
+        let shown = run(["plan".as_ref(), "show".as_ref(), out.as_path(), "--root".as_ref(), &root]);
+        assert!(shown.code == Some(0) && shown.stderr.contains("To apply:"), "{}", shown.stderr);
+        assert!(shown.stderr.contains(&format!("--root {}", root.display())), "{}", shown.stderr);
+    }
+}
+
+#[test]
+fn a_plan_with_commands_that_were_not_checked_says_so_and_is_not_saved() {
+    let dir = Scratch::new("unchecked");
+    let [root, from, out] = ["root", "node.yaml", "plan"].map(|name| dir.path().join(name));
+    fs::create_dir_all(root.join("etc")).unwrap();
+    fs::write(&from, document("CommandsConfig", "{commands: [{name: a, argv: ['true'], unless: 'true'}]}")).unwrap();
+    let plan = |words: &[&str]| {
+        let all = ["plan", "--no-commands", "--mode", "prepare"].iter().chain(words).map(|word| Path::new(*word));
+        run(all.chain(["--root".as_ref(), root.as_path(), "-f".as_ref(), &from]))
+    };
+    let shown = plan(&["--exit-code"]);
+    assert_eq!(shown.code, Some(3), "{}", shown.stderr);
+    assert!(shown.stdout.contains("0 changes, 1 command not checked"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("within 5s"), "{}", shown.stdout);
+    let saved = plan(&["--out", &out.to_string_lossy()]);
+    assert_eq!((saved.code, out.exists()), (Some(1), false), "{}", saved.stderr);
+    assert!(saved.stderr.contains("the plan is not saved: 1 command not checked"), "{}", saved.stderr);
 }
 
 /// By hand, as somebody would who wants a step to go unseen.

@@ -36,10 +36,11 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
 }
 
 /// Whether a character is seen where it stands, and nowhere else: no control character, none that turns the direction of
-/// the text or is invisible.
+/// the text, is invisible, or stands for a colour of ours (noncharacters).
 fn is_shown(c: char) -> bool {
-    let hides = matches!(c, '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+    let hides = matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fdd0}'..='\u{fdef}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');
     !c.is_control() && !hides
 }
 
@@ -58,5 +59,6 @@ mod tests {
         let text = "a\u{1b}[2Jb\r\u{9b}1A\u{202e}c\u{7f}\n\td \u{200d}é→";
         assert_eq!(visible(text), "a\\x1b[2Jb\\r\\u{9b}1A\\u{202e}c\\x7f\n\td \\u{200d}é→");
         assert_eq!(one_line("a\n\tb"), "a\\n\\tb");
+        assert_eq!(one_line("pass\u{fdd0}w\u{ad}d\u{3164}\u{2800}"), "pass\\u{fdd0}w\\u{ad}d\\u{3164}\\u{2800}");
     }
 }

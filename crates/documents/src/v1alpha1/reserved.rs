@@ -27,7 +27,9 @@ impl Reserved {
     /// What the path is reserved for; `None` where a document may write it.
     pub(crate) fn of(path: &str) -> Option<Self> {
         let path = &*without_aliases(path);
-        if STATE_DIRS.iter().any(|directory| path != *directory && is_below(path, directory)) {
+        if path.split('/').any(is_draft)
+            || STATE_DIRS.iter().any(|directory| path != *directory && is_below(path, directory))
+        {
             return Some(Self::State);
         }
         let directories = STATE_DIRS.iter().chain(&[PROXY_DIR, SYSCTL_DIR, MODULES_DIR, UNIT_DIR]);
@@ -43,6 +45,7 @@ impl Reserved {
         writers.into_iter().find(|(_, writes)| *writes).map(|(kind, _)| Self::WrittenBy(kind))
     }
 
+    /// What a problem says of it.
     pub(crate) fn message(self) -> String {
         match self {
             Self::State => "is reserved for the state of machineadm".to_owned(),
@@ -57,6 +60,12 @@ impl Reserved {
             Self::WrittenBy(kind) => format!("use {kind}, or another path"),
         }
     }
+}
+
+/// Whether a name is that of a draft: a file is written under it before it gets its own, and a run deletes it.
+fn is_draft(name: &str) -> bool {
+    let digits = name.strip_prefix(".machineadm-");
+    digits.is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 #[cfg(test)]
@@ -75,6 +84,8 @@ mod tests {
         let message = "spec.files[0].path: is reserved for the state of machineadm";
         for path in [
             "/run/machineadm/lock",
+            "/etc/.machineadm-5faab372d8fe1b00",
+            "/etc/.machineadm-5faab372d8fe1b00/a",
             "/var/run/machineadm/lock",
             "/var/lib/machineadm/journal.json",
             "/var/lib/machineadm/services/a/b",

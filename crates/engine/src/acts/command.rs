@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// How long an `unless` may take in a run, and in a plan, whose user waits for it. The field's documentation names both.
 const CHECK: Duration = Duration::from_secs(60);
-const CHECK_IN_PLAN: Duration = Duration::from_secs(5);
+pub(crate) const CHECK_IN_PLAN: Duration = Duration::from_secs(5);
 
 /// A command of a CommandsConfig.
 #[derive(Clone, Debug)]

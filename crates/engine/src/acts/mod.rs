@@ -2,7 +2,7 @@
 mod command;
 pub(crate) mod kubeadm_init;
 
-pub(crate) use command::{Arguments, CommandAct, id_prefix as command_id_prefix};
+pub(crate) use command::{Arguments, CHECK_IN_PLAN, CommandAct, id_prefix as command_id_prefix};
 pub(crate) use kubeadm_init::KubeadmInit;
 
 use crate::{

@@ -8,7 +8,7 @@ use crate::{Error, FileState, Result};
 use objects::hex;
 use rustix::{
     fd::OwnedFd,
-    fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat, fsync, openat, renameat, unlinkat},
+    fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat, fsync, linkat, openat, renameat, unlinkat},
     io::Errno,
 };
 use secret::Secret;
@@ -56,18 +56,47 @@ pub(super) fn read_at(root: &Root, spot: &Spot, path: &str, care: Care) -> Resul
 pub(super) fn write(root: &Root, path: &str, file: &FileState) -> Result<()> {
     let spot = spot_for(root, path)?;
     let beside = draft_of(&spot.name);
-    let doing = || format!("write {path}");
-    remove_at(&spot.dir, &beside).map_err(Error::system(doing()))?;
+    write_through(root, path, file, (&spot, &beside))
+}
+
+/// The same where several processes may write at once, since no lock is held: the name beside it is this process's own.
+pub(super) fn write_unlocked(root: &Root, path: &str, file: &FileState) -> Result<()> {
+    let spot = spot_for(root, path)?;
+    let beside = own_draft_of(&spot.name);
+    write_through(root, path, file, (&spot, &beside))
+}
+
+/// Creates a file, unless there is one: of several processes one wins, and every reader sees all of its content.
+pub(super) fn create(root: &Root, path: &str, file: &FileState) -> Result<()> {
+    let spot = spot_for(root, path)?;
+    let beside = own_draft_of(&spot.name);
+    let doing = || format!("create {path}");
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    remove_at(&spot.dir, &beside).map_err(Error::system(doing()))?;
     let new = openat(&spot.dir, &beside, flags, Mode::from_raw_mode(DRAFT)).map_err(Error::system(doing()))?;
-    let filled = trusted::open(root, &spot, path, Care::Reading).and_then(|old| {
+    let created = fill(new, None, file, path).and_then(|()| {
+        match linkat(&spot.dir, &beside, &spot.dir, &spot.name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(errno) => Err(Error::system(doing())(errno)),
+        }
+    });
+    let removed = remove_at(&spot.dir, &beside).and_then(|()| fsync(&spot.dir)).map_err(Error::system(doing()));
+    created.and(removed)
+}
+
+fn write_through(root: &Root, path: &str, file: &FileState, (spot, beside): (&Spot, &str)) -> Result<()> {
+    let doing = || format!("write {path}");
+    remove_at(&spot.dir, beside).map_err(Error::system(doing()))?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let new = openat(&spot.dir, beside, flags, Mode::from_raw_mode(DRAFT)).map_err(Error::system(doing()))?;
+    let filled = trusted::open(root, spot, path, Care::Reading).and_then(|old| {
         fill(new, old.as_ref().map(|(old, _)| old), file, path)?;
-        renameat(&spot.dir, &beside, &spot.dir, &spot.name).map_err(Error::system(doing()))?;
+        renameat(&spot.dir, beside, &spot.dir, &spot.name).map_err(Error::system(doing()))?;
         fsync(&spot.dir).map_err(Error::system(doing()))
     });
     if filled.is_err() {
         // Best effort: the reason of the failure is worth more than that of a failed clean-up.
-        let _ = remove_at(&spot.dir, &beside);
+        let _ = remove_at(&spot.dir, beside);
     }
     filled
 }
@@ -104,6 +133,13 @@ pub(super) fn remove_draft(root: &Root, path: &str) -> Result<()> {
 /// The name under which a file is written before it is renamed into its place.
 pub(super) fn draft_of(name: &OsStr) -> String {
     format!(".machineadm-{}", hex::encode(&Sha256::digest(name.as_bytes())[..8]))
+}
+
+/// The same for this process alone.
+fn own_draft_of(name: &OsStr) -> String {
+    let mut own = name.to_owned();
+    own.push(format!(" of process {}", std::process::id()));
+    draft_of(&own)
 }
 
 /// Makes a directory with a mode of its own; one that is there is left as it is.

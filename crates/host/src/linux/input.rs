@@ -39,7 +39,7 @@ pub fn write_private(name: &str, bytes: &[u8]) -> Result<()> {
     let path = std::path::absolute(name).map_err(Error::io(format!("write {name}")))?;
     let (uid, gid) = our_owner();
     let file = FileState { contents: Secret::new(bytes.to_vec()), mode: 0o600, uid, gid };
-    files::write(&Root::open(Path::new("/"))?, &path.to_string_lossy(), &file)
+    files::write_unlocked(&Root::open(Path::new("/"))?, &path.to_string_lossy(), &file)
 }
 
 fn open(name: &str, care: Care) -> Result<File> {

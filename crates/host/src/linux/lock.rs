@@ -34,6 +34,11 @@ pub(super) fn take(root: &Root, who: &str) -> Result<std::result::Result<Lock, H
     let deadline = Instant::now() + PATIENCE;
     loop {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            // Somebody may have put another file under its name meanwhile: then nobody else meets this lock.
+            Ok(()) if !is_named(root, &file)? => match open(root, Missing::Make(0o755))? {
+                Some(other) => file = other,
+                None => return Err(vanished()),
+            },
             Ok(()) => {
                 file.set_len(0).and_then(|()| file.write_all(who.as_bytes())).map_err(Error::io(doing()))?;
                 return Ok(Ok(Lock(file)));
@@ -43,6 +48,13 @@ pub(super) fn take(root: &Root, who: &str) -> Result<std::result::Result<Lock, H
             Err(errno) => return Err(Error::system(doing())(errno)),
         }
     }
+}
+
+/// Whether this is the file that has the lock's name.
+fn is_named(root: &Root, file: &File) -> Result<bool> {
+    let ours = fstat(file).map_err(Error::system(format!("lock {}", contract::LOCK)))?;
+    let found = root.walk_unfollowed(contract::LOCK, Missing::Report)?.and_then(|spot| spot.found);
+    Ok(found.is_some_and(|found| (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino)))
 }
 
 /// Who holds the lock, if anybody; takes nothing.

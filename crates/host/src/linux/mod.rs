@@ -46,9 +46,6 @@ pub fn prepare_process() -> std::io::Result<()> {
     child::no_core_dumps()
 }
 
-/// What systemd has in `/etc/machine-id` of an image until its first boot; see machine-id(5).
-const UNINITIALIZED: &str = "uninitialized";
-
 /// Gets each line that a command prints.
 pub type Echo = Box<dyn Fn(&str)>;
 
@@ -59,6 +56,11 @@ pub struct Linux {
     itself: PathBuf,
     echo: Echo,
     machine_id: String,
+}
+
+/// Whether a text is an identity: 32 hexadecimal digits (machine-id(5)). `uninitialized`, and a damaged file, are none.
+fn is_machine_id(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 impl fmt::Debug for Linux {
@@ -72,7 +74,7 @@ impl Linux {
     pub fn new(path: &Path, itself: PathBuf, echo: Echo) -> Result<Self> {
         let path = path.canonicalize().map_err(Error::io(format!("open the directory {}", path.display())))?;
         let root = Root::open(&path)?;
-        let machine_id = Some(text(&root, "/etc/machine-id")?).filter(|id| id != UNINITIALIZED).unwrap_or_default();
+        let machine_id = Some(text(&root, "/etc/machine-id")?).filter(|id| is_machine_id(id)).unwrap_or_default();
         Ok(Self { root: Rc::new(root), path, itself, echo, machine_id })
     }
 
@@ -204,6 +206,13 @@ impl Inspect for Linux {
 
 impl Host for Linux {
     fn ensure(&mut self, change: &Change) -> Result<()> {
+        if let Change::WriteFile { path, .. }
+        | Change::MakeDirectory { path, .. }
+        | Change::MakeLink { path, .. }
+        | Change::Remove { path, .. } = change
+        {
+            state::check_foreign(&self.root, path)?;
+        }
         match change {
             Change::WriteFile { path, file, .. } => {
                 state::make_state_dir(&self.root, path)?;

@@ -10,7 +10,11 @@ use rustix::{
     fs::{Access, AtFlags, Dir, Mode, accessat, fchmod, fstat},
 };
 use secret::Secret;
-use std::{path::Path, rc::Rc};
+use std::{
+    os::fd::AsRawFd,
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 
 /// The mode of the state directory.
 const STATE_DIR_MODE: u32 = 0o700;
@@ -23,6 +27,8 @@ const ACTED_ON: [&str; 6] = [
     contract::CLUSTER_INFO,
     contract::PLAN_KEY,
 ];
+/// Directories that only machineadm writes.
+const OWN_DIRECTORIES: [&str; 3] = [contract::STATE_DIR, contract::RUN_DIR, "/run/cluster-api"];
 /// Directories below it, all of whose files a later run acts on.
 const DIRECTORIES: [&str; 2] = [contract::SERVICES_DIR, contract::PREVIOUS_DIR];
 
@@ -96,6 +102,13 @@ impl State {
         files::write(&self.0, path, &FileState { contents: Secret::new(bytes.to_vec()), mode, uid, gid })
     }
 
+    /// Creates a file that must not change any more; one that is there stays.
+    pub fn create(&self, path: &str, bytes: &[u8], mode: u32) -> Result<()> {
+        make_state_dir(&self.0, path)?;
+        let (uid, gid) = our_owner();
+        files::create(&self.0, path, &FileState { contents: Secret::new(bytes.to_vec()), mode, uid, gid })
+    }
+
     /// Whether a file could be written here, without changing anything: its directories are such, and the last one
     /// that is there may be written.
     pub fn check_writable(&self, path: &str) -> Result<()> {
@@ -113,6 +126,35 @@ impl State {
     pub fn remove(&self, path: &str) -> Result<()> {
         files::remove(&self.0, path)
     }
+}
+
+/// Refuses a path that a link leads into a directory of our own: a document may not write there, whatever the name. Paths
+/// that name such a directory themselves are ours: documents with them are invalid.
+pub(super) fn check_foreign(root: &Root, path: &str) -> Result<()> {
+    let named = |own: &&str| Path::new(path).starts_with(own);
+    if OWN_DIRECTORIES.iter().any(|own| named(&own)) {
+        return Ok(());
+    }
+    let Some(real) = real_directory(root, path)? else { return Ok(()) };
+    for own in OWN_DIRECTORIES {
+        let Some(ours) = real_directory(root, &format!("{own}/name"))? else { continue };
+        if real.starts_with(&ours) && ours.ends_with(own.trim_start_matches('/')) {
+            let why = format!("is reached through a symbolic link to {own}, the directory of machineadm itself");
+            return Err(Error::Refused { what: path.to_owned(), why });
+        }
+    }
+    Ok(())
+}
+
+/// Where the last directory of a path that is there really is.
+fn real_directory(root: &Root, path: &str) -> Result<Option<PathBuf>> {
+    for place in Path::new(path).ancestors().filter_map(Path::to_str).take_while(|place| *place != "/") {
+        if let Some(spot) = root.walk_unfollowed(place, Missing::Report)? {
+            let link = format!("/proc/self/fd/{}", spot.dir.as_raw_fd());
+            return std::fs::read_link(link).map(Some).map_err(Error::io(format!("reach {path}")));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether a path is that of a file of our own that survives a reboot.

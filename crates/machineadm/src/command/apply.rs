@@ -9,10 +9,15 @@ use crate::{
     command_error::CommandError,
     context::{Configuration, Unusable, expanded, given, silent_machine},
     provider::Waiting,
+    show,
 };
 use documents::Source;
-use engine::{PlanError, ReviewedPlan, is_done, outcome::chain};
-use host::{Host, Linux, contract::Exit, linux::input::Care};
+use engine::{Mode, PlanError, ReviewedPlan, is_done, outcome::chain};
+use host::{
+    Host, Linux,
+    contract::{self, Exit},
+    linux::input::Care,
+};
 use jiff::Timestamp;
 use objects::one_line;
 use std::path::Path;
@@ -27,7 +32,12 @@ pub(crate) fn run(asked: &Apply, root: &Path) -> Result<Exit, CommandError> {
     let given = given(vec![Source { name: asked.plan.clone(), bytes }])?;
     let _lock = lock(&seen, "machineadm apply")?;
     seen.remove_leftovers()?;
-    let run = Run { mode: plan.mode(), prune: plan.prune(), output: asked.output, started: Timestamp::now(), root };
+    let again = match plan.mode() {
+        Mode::Provision => show::status::resume(root),
+        _ => saved_plan::apply_command(&asked.plan, root),
+    };
+    let (mode, prune, started) = (plan.mode(), plan.prune(), Timestamp::now());
+    let run = Run { mode, prune, output: asked.output, started, root, again };
     let configuration =
         expanded(given, text, &seen, Waiting::AsConfigured).map_err(|unusable| not_applied(&unusable))?;
     can_succeed(run.mode, &configuration.wanted, &seen)?;
@@ -48,7 +58,11 @@ fn verified(asked: &Apply, linux: &Linux) -> Result<ReviewedPlan, CommandError> 
     if plan.machine_id() != linux.machine_id() {
         return Err(refuse(&another, []));
     }
-    let Some(key) = saved_plan::existing_key(linux)? else { return Err(refuse(&another, [])) };
+    let without_key = || {
+        let missing = format!("{} is missing", linux.place_of(contract::PLAN_KEY).display());
+        refuse(&format!("{missing}: the plan was saved on another machine, or the key was deleted since"), [])
+    };
+    let key = saved_plan::existing_key(linux)?.ok_or_else(without_key)?;
     plan.verified(&key).map_err(|error| CommandError::invalid(format!("{} {error}", asked.plan)))
 }
 

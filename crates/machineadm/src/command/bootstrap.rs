@@ -1,11 +1,12 @@
 //! `machineadm bootstrap`: makes this machine what its configuration says.
-use super::run::{Run, lock, machine_for, write_failure};
+use super::run::{Run, is_node, lock, machine_for, write_failure};
 use crate::{
     api_servers::ApiServers,
     cli::{Bootstrap, ModeArgument},
     command_error::{CommandError, all_succeeded},
     context::{expanded, given, silent_machine, sources},
     provider::Waiting,
+    show,
 };
 use documents::Source;
 use engine::{Mode, Prune, Wanted, makes_node, outcome::CONFIGURATION};
@@ -15,13 +16,21 @@ use host::{
     linux::input::Care,
 };
 use jiff::Timestamp;
+use objects::shell;
 use std::path::Path;
 use zeroize::Zeroizing;
 
 pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit, CommandError> {
     let prune = prune(asked.prune, mode.into())?;
     let mut seen = silent_machine(root)?;
-    let run = Run { mode: mode.into(), prune, output: asked.output, started: Timestamp::now(), root };
+    let run = Run {
+        mode: mode.into(),
+        prune,
+        output: asked.output,
+        started: Timestamp::now(),
+        root,
+        again: again(asked, mode.into(), root),
+    };
     let sources = match asked.files.is_empty() {
         false => sources(&asked.files, Care::Applying).map_err(|error| marked_if_idle(error, run.mode, &seen))?,
         true => saved(run.mode, &seen)?,
@@ -61,6 +70,18 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
     run.go(&configuration, None, &mut linux)
 }
 
+/// The command that repeats this run. Mode provision continues with the configuration that it saved.
+fn again(asked: &Bootstrap, mode: Mode, root: &Path) -> String {
+    let mut command = show::status::command(mode, root);
+    if mode != Mode::Provision {
+        asked.files.iter().for_each(|file| command.push_str(&format!(" -f {}", shell::quoted(file))));
+    }
+    if asked.prune {
+        command.push_str(" --prune");
+    }
+    command
+}
+
 /// Refuses what can't succeed before anything is changed: only a running system becomes a node.
 pub(super) fn can_succeed(mode: Mode, wanted: &Wanted, linux: &Linux) -> Result<(), CommandError> {
     let node = wanted.documents.iter().find(|document| makes_node(document)).filter(|_| mode == Mode::Provision);
@@ -98,8 +119,7 @@ fn marked_if_idle(error: CommandError, mode: Mode, linux: &Linux) -> CommandErro
 
 /// Invalid input of a machine that is no node yet: whoever polls must learn of it, and nothing else is written.
 fn marked(error: CommandError, mode: Mode, linux: &Linux) -> CommandError {
-    let is_node = linux.exists(contract::SUCCESS_KEPT).unwrap_or(false);
-    if mode != Mode::Provision || is_node || error.exit() != Exit::Input {
+    if mode != Mode::Provision || is_node(linux) || error.exit() != Exit::Input {
         return error;
     }
     let cause = error.text().lines().map(str::trim).filter(|line| !line.is_empty()).take(CAUSE_LINES);

@@ -53,6 +53,11 @@ pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Result<Exit,
             tell!("\n{}", hint(asked, &view, root));
         }
     }
+    if asked.out.is_some() && view.not_checked > 0 {
+        let text = format!("the plan is not saved: {} not checked", show::count(view.not_checked, "command"));
+        let remedy = "leave --no-commands out, and make every `unless` end within its time limit";
+        return Err(CommandError::failed(text).with_remedy(remedy));
+    }
     let exit = if asked.exit_code && view.is_open { Exit::Changes } else { Exit::Done };
     if let Some(out) = &asked.out {
         save(out, prune, &configuration, &linux, (view, &preview))?;
@@ -97,7 +102,7 @@ fn look(ask: &Ask<'_>, configuration: &Configuration, linux: &Linux) -> Result<P
         let cause = cause(&error, &configuration.redactor);
         let text = if at == Label::added(START) { cause } else { format!("{at}: {cause}") };
         let exit = if error.needs_operator() { Exit::Person } else { Exit::Failed };
-        CommandError::new(exit, text).with_remedies(advice)
+        CommandError::of_machine(text).with_exit(exit).with_remedies(advice)
     })
 }
 

@@ -5,11 +5,7 @@ use crate::{
     command_error::{self, CommandError, all_succeeded},
     context::{Configuration, Unusable, machine},
     interrupt,
-    show::{
-        self,
-        progress::Progress,
-        status::{command, resume},
-    },
+    show::{self, progress::Progress},
 };
 use engine::{
     Done, Event, Failure, Label, LineRedactor, Mode, Outcome, PlanError, Prune, Redactor, ReviewedPlan, Wanted, World,
@@ -36,6 +32,18 @@ pub(super) struct Run<'a> {
     pub(super) output: Option<Output>,
     pub(super) started: Timestamp,
     pub(super) root: &'a Path,
+    /// The command that repeats the run.
+    pub(super) again: String,
+}
+
+/// Where a kubelet has its credentials: what has them is a node.
+const KUBELET_KUBECONFIG: &str = "/etc/kubernetes/kubelet.conf";
+
+/// Whether the machine became a node in an earlier run. A run whose configuration has no InitConfig succeeds as well, and
+/// leaves the same marks.
+pub(super) fn is_node(linux: &Linux) -> bool {
+    let has = |path| linux.exists(path).unwrap_or(false);
+    has(contract::SUCCESS_KEPT) && has(KUBELET_KUBECONFIG)
 }
 
 /// What the machine was before a run.
@@ -50,10 +58,7 @@ enum Before {
 impl Before {
     /// By the mark that survives a reboot, which a run writes at its end.
     fn this_run(linux: &Linux) -> Self {
-        match linux.file(contract::SUCCESS_KEPT) {
-            Ok(Some(_)) => Self::Node,
-            Ok(None) | Err(_) => Self::NoNode,
-        }
+        if is_node(linux) { Self::Node } else { Self::NoNode }
     }
 }
 
@@ -114,10 +119,7 @@ impl Run<'_> {
 
     /// What to do after Ctrl-C.
     fn advice(&self) -> String {
-        match self.mode {
-            Mode::Provision => format!("interrupted; to continue: {}", resume(self.root)),
-            mode => format!("interrupted; to continue: {} -f FILE", command(mode, self.root)),
-        }
+        format!("interrupted; to continue: {}", self.again)
     }
 
     /// What is kept while the configuration is fetched.
@@ -242,9 +244,10 @@ impl Run<'_> {
             (None, None) => show::print_text(&done(outcome, place)),
             (None, Some(_)) => {
                 let (now, clock) = (&show::status::Now::Idle, Timestamp::now());
-                let reading = show::status::Reading { now, clock, file: place, root: self.root };
+                let reading =
+                    show::status::Reading { now, clock, file: place, root: self.root, again: Some(&self.again) };
                 let text = show::status::text(outcome, &reading);
-                return Err(CommandError::report(exit, text));
+                return Err(CommandError::outcome(exit, text));
             }
         };
         let remedy = format!("the run has ended; its outcome is saved in {}", place.display());

@@ -75,8 +75,8 @@ pub(super) fn machine_key(linux: &Linux) -> Result<PlanKey, CommandError> {
             "a saved plan needs a key on this machine, so that it can't be edited and nobody guesses secrets by it";
         CommandError::from(error).with_remedy(format!("{why}; run as root, or leave --out away"))
     };
-    linux.state().write(contract::PLAN_KEY, hex::encode(&new).as_bytes(), 0o600).map_err(unsaved)?;
-    // Another process may have been faster; what is stored counts.
+    linux.state().create(contract::PLAN_KEY, hex::encode(&new).as_bytes(), 0o600).map_err(unsaved)?;
+    // Another process may have been faster: its key stays.
     existing_key(linux)?.ok_or_else(|| CommandError::failed(format!("{} vanished", contract::PLAN_KEY)))
 }
 
@@ -96,6 +96,13 @@ pub(super) fn number() -> Result<String, CommandError> {
     Ok(hex::encode(&fresh_bytes::<16>()?))
 }
 
+/// The command that applies a saved plan.
+pub(super) fn apply_command(plan: &str, root: &Path) -> String {
+    let root = root.to_string_lossy();
+    let at: &[&str] = if root == "/" { &[] } else { &["--root", &root] };
+    shell::command(&[&["machineadm", "apply", plan], at].concat())
+}
+
 /// Prints a saved plan, on any machine.
 pub(super) fn show(asked: &PlanShow, root: &Path) -> Result<Exit, CommandError> {
     let root = asked.root.root.clone().unwrap_or_else(|| PathBuf::from(root));
@@ -110,9 +117,7 @@ pub(super) fn show(asked: &PlanShow, root: &Path) -> Result<Exit, CommandError> 
     match existing_key(&linux).ok().flatten().filter(|_| is_here) {
         None => warn!("not verified: only the machine that saved this plan can tell whether it was edited"),
         Some(key) => match plan.verified(&key) {
-            Ok(_) => {
-                tell!("\nNothing was changed. To apply: {}", shell::command(&["machineadm", "apply", &asked.plan]))
-            }
+            Ok(_) => tell!("\nNothing was changed. To apply: {}", apply_command(&asked.plan, &root)),
             Err(error) => return Err(CommandError::invalid(format!("{} {error}", asked.plan))),
         },
     }

@@ -37,7 +37,7 @@ pub(crate) fn run(asked: &Status, root: &Path) -> Result<Exit, CommandError> {
         Some(output) => show::machine_readable(&outcome, output),
         None => {
             let file = &linux.place_of(place);
-            show::print_text(&text(&outcome, &Reading { now: &now, clock: Timestamp::now(), file, root }))
+            show::print_text(&text(&outcome, &Reading { now: &now, clock: Timestamp::now(), file, root, again: None }))
         }
     }?;
     Ok(match (outcome.state, now) {
@@ -59,16 +59,16 @@ fn latest(linux: &Linux) -> Result<Option<(Outcome, &'static str)>, CommandError
 
 fn unreadable(path: &str, error: &dyn std::error::Error, remedy: Option<String>) -> CommandError {
     let text = format!("cannot read the outcome of the last run, {path}: {}", chain(error));
-    CommandError::failed(text).with_remedies(remedy)
+    CommandError::of_machine(text).with_remedies(remedy)
 }
 
 fn remedy(error: &OutcomeError) -> Option<String> {
     Some(match error {
-        OutcomeError::Damaged(_) => "run machineadm bootstrap or apply, which replaces the file; the log of the last \
-                                     run may be in: journalctl -u machineadm"
+        OutcomeError::Damaged(_) => "run bootstrap or apply for this machine again, which replaces the file; the log of \
+                                     the last run may be in: journalctl -u machineadm"
             .into(),
         OutcomeError::OtherVersion { .. } => {
-            "use the machineadm that wrote the file, or run machineadm bootstrap or apply, which replaces it".into()
+            "use the machineadm that wrote the file, or run bootstrap or apply for this machine again, which replaces it".into()
         }
     })
 }

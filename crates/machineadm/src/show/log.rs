@@ -2,9 +2,10 @@
 use super::terminal;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
+use objects::visible;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::sync::OnceLock;
+use std::{ffi::OsString, sync::OnceLock};
 
 /// How much is printed to standard error, and in which form.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -60,6 +61,16 @@ pub(crate) fn set(settings: Settings) {
     let _ = SETTINGS.set(settings);
 }
 
+/// Takes the form of a command line that could not be parsed: its errors are for the same reader.
+pub(crate) fn set_for_errors(arguments: &[OsString]) {
+    let pairs = arguments.iter().zip(arguments.iter().skip(1));
+    let is_json = arguments.iter().any(|word| word == "--log-format=json")
+        || pairs.into_iter().any(|(option, value)| option == "--log-format" && value == "json");
+    if is_json {
+        set(Settings { log_format: LogFormat::Json, ..Settings::default() });
+    }
+}
+
 pub(super) fn settings() -> Settings {
     SETTINGS.get().copied().unwrap_or_default()
 }
@@ -86,6 +97,12 @@ pub(crate) fn print(level: Level, text: &str) {
 
 /// The same; the members stand in the JSON form only.
 pub(crate) fn print_with(level: Level, text: &str, members: Map<String, Value>) {
+    // Colours stand in no note or warning: a mark in one came from somebody else.
+    print_coloured(level, &visible(text), members);
+}
+
+/// The same for a text that may name colours.
+pub(crate) fn print_coloured(level: Level, text: &str, members: Map<String, Value>) {
     let settings = settings();
     if !settings.shows(level) || text.is_empty() {
         return;

@@ -33,10 +33,14 @@ pub(crate) fn text(plan: &PlanView) -> String {
 
 fn changes(plan: &PlanView) -> String {
     let open = plan.phases.iter().any(|phase| phase.known_after.is_some());
-    match (plan.changes, open) {
-        (0, false) => "nothing to do".into(),
+    let changes = match (plan.changes, open) {
+        (0, false) if plan.not_checked == 0 => "nothing to do".into(),
         (changes, false) => count(changes, "change"),
         (changes, true) => format!("{} and what is known later", count(changes, "change")),
+    };
+    match plan.not_checked {
+        0 => changes,
+        commands => format!("{changes}, {} not checked", count(commands, "command")),
     }
 }
 

@@ -42,11 +42,13 @@ pub(crate) struct Reading<'a> {
     pub(crate) file: &'a Path,
     /// The root file system that was asked for.
     pub(crate) root: &'a Path,
+    /// The command that repeats the run, if it is known.
+    pub(crate) again: Option<&'a str>,
 }
 
 /// Renders an outcome.
 pub(crate) fn text(outcome: &Outcome, reading: &Reading<'_>) -> String {
-    let Reading { now, clock, file, root } = *reading;
+    let Reading { now, clock, file, .. } = *reading;
     let end = match (outcome.finished, now) {
         (Some(finished), _) => Some(finished),
         (None, Now::AtWork(_)) => Some(clock),
@@ -76,7 +78,7 @@ pub(crate) fn text(outcome: &Outcome, reading: &Reading<'_>) -> String {
     if let Some(why) = &outcome.reboot {
         text.push_str(&format!("    A reboot is needed: {}\n", one_line(why)));
     }
-    text.push_str(&next_step(outcome, now, root));
+    text.push_str(&next_step(outcome, reading));
     text.push_str(&format!("\noutcome {}\n", one_line(&file.to_string_lossy())));
     text
 }
@@ -152,7 +154,8 @@ fn failure_lines(failure: &FailureOutcome) -> String {
     text
 }
 
-fn next_step(outcome: &Outcome, now: &Now, root: &Path) -> String {
+fn next_step(outcome: &Outcome, reading: &Reading<'_>) -> String {
+    let Reading { now, root, again, .. } = *reading;
     if outcome.failure.as_ref().is_some_and(|failure| failure.phase == CONFIGURATION && failure.advice.is_some()) {
         return String::new();
     }
@@ -161,9 +164,10 @@ fn next_step(outcome: &Outcome, now: &Now, root: &Path) -> String {
         (State::Failed | State::Running, Now::Idle) if has_started && outcome.mode == Mode::Provision => {
             format!("    Then:    {}   (continues with the saved configuration)\n", resume(root))
         }
-        (State::Failed | State::Running, Now::Idle) => {
-            format!("    Then:    {} -f FILE   (FILE is your configuration)\n", command(outcome.mode, root))
-        }
+        (State::Failed | State::Running, Now::Idle) => match again {
+            Some(again) => format!("    Then:    {again}\n"),
+            None => format!("    Then:    {} -f FILE   (FILE is your configuration)\n", command(outcome.mode, root)),
+        },
         (_, Now::AtWork(who)) => format!("    A run is in progress: {}\n", one_line(who)),
         _ => String::new(),
     }

@@ -16,8 +16,8 @@ const USUAL_WIDTH: usize = 80;
 /// Whether a moving line is drawn at the moment.
 static MOVING: Mutex<bool> = Mutex::new(false);
 
-/// Names a colour in a text: a character that no text has, and that is not shown where colours are not wanted. A text of
-/// others that holds one gets a colour at most.
+/// Names a colour in a text: a character that no text has ([`objects::one_line`] escapes it), and that is not shown where
+/// colours are not wanted.
 #[derive(Clone, Copy)]
 pub(crate) enum Mark {
     Green = 0xfdd1,
@@ -36,6 +36,11 @@ impl Mark {
         (Self::Plain, "\x1b[0m"),
     ];
 
+    /// The sequence that a character stands for, if it is a mark.
+    fn of(c: char) -> Option<&'static str> {
+        Self::ALL.iter().find(|(mark, _)| mark.character() == c).map(|(_, sequence)| *sequence)
+    }
+
     pub(crate) fn character(self) -> char {
         char::from_u32(self as u32).unwrap_or(' ')
     }
@@ -50,7 +55,7 @@ pub(super) fn error_text(text: &str) {
 
 /// One record on standard error, as JSON.
 pub(super) fn error_record(record: &Record) {
-    let line = serde_json::to_string(record).unwrap_or_default();
+    let line = without_marks(&serde_json::to_string(record).unwrap_or_default());
     above(|| drop(io::stderr().write_all((line + "\n").as_bytes())));
 }
 
@@ -96,17 +101,32 @@ fn width() -> usize {
     if columns == 0 { USUAL_WIDTH } else { columns }
 }
 
+/// Marks become colours or nothing, everything else printable.
 fn rendered(text: &str, has_colours: bool) -> String {
-    let mut text = visible(text);
-    for (mark, sequence) in Mark::ALL {
-        text = text.replace(mark.character(), if has_colours { sequence } else { "" });
+    let mut shown = String::with_capacity(text.len());
+    for part in text.split_inclusive(|c| Mark::of(c).is_some()) {
+        let mark = part.chars().next_back().and_then(Mark::of);
+        shown.push_str(&visible(part.trim_end_matches(|c| Mark::of(c).is_some())));
+        shown.push_str(mark.filter(|_| has_colours).unwrap_or_default());
     }
-    text
+    shown
+}
+
+/// A text without marks, for programs.
+fn without_marks(text: &str) -> String {
+    text.chars().filter(|c| Mark::of(*c).is_none()).collect()
+}
+
+/// Whether a terminal needs two columns for a character: East Asian ones and pictures.
+const fn is_wide(c: char) -> bool {
+    matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}'
+        | '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{ffe0}'..='\u{ffe6}' | '\u{1f300}'..='\u{1faff}'
+        | '\u{20000}'..='\u{3fffd}')
 }
 
 /// The beginning of a line that fits into so many columns.
 fn cut(line: &str, columns: usize) -> String {
-    let width = |c: char| if c < '\u{1100}' { 1 } else { 2 };
+    let width = |c: char| if is_wide(c) { 2 } else { 1 };
     if line.chars().map(width).sum::<usize>() <= columns {
         return line.to_owned();
     }
@@ -130,6 +150,7 @@ mod tests {
         assert_eq!(cut("日本語", 5), "日本…");
         assert_eq!(cut("日本語", 4), "日…");
         assert_eq!(cut("abc", 0), "…");
+        assert_eq!(cut("ab… cdef", 8), "ab… cdef");
     }
 
     #[test]
