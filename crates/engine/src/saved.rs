@@ -221,7 +221,7 @@ impl ReviewedPlan {
         let is_in = |steps: &[SavedStep], one: &SavedStep| steps.iter().any(|step| step.fingerprint == one.fingerprint);
         let new = now.iter().filter(|step| !is_in(&saved.steps, step));
         let mut drift: Vec<String> =
-            new.map(|step| format!("{label} now needs: {}, or needs it for another reason", step.what)).collect();
+            new.map(|step| format!("{label} now needs: {} (new, or different from the plan)", step.what)).collect();
         let gone = saved.steps.iter().filter(|step| !is_in(&now, step));
         drift.extend(gone.map(|step| format!("{label} no longer needs: {}", step.what)));
         let print = |step: &SavedStep| step.fingerprint.clone();

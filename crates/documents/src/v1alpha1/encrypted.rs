@@ -55,7 +55,7 @@ impl fmt::Debug for Sealed {
     }
 }
 
-/// Documents sealed with a passphrase. Opened, they stand in this document's place.
+/// Documents that are encrypted with a passphrase. The decrypted documents replace this document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EncryptedConfig {

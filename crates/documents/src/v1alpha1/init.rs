@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 /// Members of a configuration that machineadm passes on as they are.
 pub type Members = Map<String, Value>;
 
-/// A new cluster, begun by this machine.
+/// A new cluster, created by this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Init {
     /// Major, minor and patch, with the leading `v`.
@@ -43,7 +43,7 @@ pub struct Init {
     pub kube_proxy: Members,
 }
 
-/// A new cluster, begun by this machine. Which API of kubeadm's this becomes is not your concern.
+/// A new cluster, created by this machine with kubeadm, in the API version that the installed kubeadm prefers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InitConfig {

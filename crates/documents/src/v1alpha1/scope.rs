@@ -56,7 +56,7 @@ pub struct Identity {
     pub product_uuid: Option<String>,
 }
 
-/// For which machines sealed documents are, and until when. It stands first in what is sealed, and nowhere else.
+/// Limits encrypted documents to machines and a time. It must be the first document inside an EncryptedConfig.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1))]
