@@ -33,6 +33,8 @@ struct Seen<'a> {
     commands: HashMap<&'a str, usize>,
     services: HashMap<&'a str, usize>,
     units: HashMap<&'a str, Vec<(UnitSettings, usize)>>,
+    accounts: HashMap<(&'static str, &'a str), usize>,
+    numbers: HashMap<(&'static str, u32), usize>,
     node: Option<usize>,
     conflicts: Vec<Finding>,
 }
@@ -113,6 +115,7 @@ impl<'a> Seen<'a> {
                     self.conflict(here, message);
                 }
             }
+            Claimed::Account { sort, name, number } => self.account(here, (sort, name), *number),
             Claimed::KernelModule(_) | Claimed::FilesBelow(_) | Claimed::Preparation(_) => {}
             Claimed::Output { what, name, .. } => self.output(here, (what, *name)),
             Claimed::Node => {
@@ -121,6 +124,19 @@ impl<'a> Seen<'a> {
                 }
             }
         }
+    }
+
+    fn account(&mut self, here: &str, (sort, name): (&'static str, &'a str), number: Option<u32>) {
+        if let Some(earlier) = self.accounts.insert((sort, name), self.document) {
+            let message = format!("this {sort} is also set by {}", self.at(earlier));
+            return self.conflict(&path::member(here, "name"), message);
+        }
+        let Some(earlier) = number.and_then(|number| self.numbers.insert((sort, number), self.document)) else {
+            return;
+        };
+        let field = if sort == "user" { "uid" } else { "gid" };
+        let message = format!("this number is also that of a {sort} in {}", self.at(earlier));
+        self.conflict(&path::member(here, field), message);
     }
 
     /// Two documents of a kind may not make the same file: without a name, both have the same.

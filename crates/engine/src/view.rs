@@ -1,7 +1,7 @@
 //! A plan as people and programs see it; what may be secret is never in it.
 use crate::{Label, Mode, Planned, Preview, Provenance, Remark, Step, Wanted, plan::Condition, restarts};
 use documents::v1alpha1::API_VERSION;
-use host::{Change, DirectoryState, Enablement, FileState, PathState, UnitAction, UnitState};
+use host::{Change, DirectoryState, Enablement, FileState, PathState, UnitAction, UnitState, UserSettings, UserSort};
 use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, TextDiff};
 use std::{borrow::Cow, fmt};
@@ -196,6 +196,19 @@ impl Line {
                 };
                 Self::plain("refresh", store.bundle, detail)
             }
+            Change::AddGroup { name, gid } => {
+                let number = gid.map(|gid| format!(", gid {gid}")).unwrap_or_default();
+                Self::plain("create", name, format!("group{number}"))
+            }
+            Change::SetUser { name, was, settings } => {
+                let action = if was.is_some() { "change" } else { "create" };
+                Self::plain(action, name, of_user(settings))
+            }
+            Change::SetPassword { user, .. } => Self::plain("change", user, "password, not shown".to_owned()),
+            Change::AuthorizedKeys { user, path, was, .. } => {
+                let action = if was.is_some() { "change" } else { "create" };
+                Self::plain(action, path, format!("SSH keys, 0600 {user}"))
+            }
             Change::Unit { name, action, was } => Self::plain(action.verb(), name, of_unit(*action, *was)),
             Change::Restart { service, running: true, .. } => Self::plain("restart", service, "restart".into()),
             Change::Restart { service, running: false, .. } => {
@@ -263,6 +276,23 @@ impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.action, self.target)
     }
+}
+
+/// What is set of a user, in words.
+fn of_user(settings: &UserSettings) -> String {
+    let UserSettings { uid, group, groups, home, shell, sort } = settings;
+    let sort = match sort {
+        UserSort::Person => "user",
+        UserSort::System => "system user",
+    };
+    let members = [
+        uid.map(|uid| format!("uid {uid}")),
+        group.as_ref().map(|group| format!("group {group}")),
+        (!groups.is_empty()).then(|| format!("groups {}", groups.join(" "))),
+        home.as_ref().map(|home| format!("home {home}")),
+        shell.as_ref().map(|shell| format!("shell {shell}")),
+    ];
+    std::iter::once(sort.to_owned()).chain(members.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }
 
 /// What happens to a unit, in words.

@@ -1,7 +1,7 @@
 //! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
 use crate::{
     Call, Change, DirectoryState, Enablement, Error, FileState, Host, Inspect, PathState, Program, Progress, Result,
-    Service, TrustStore, UnitAction, UnitState, contract, journal::Journal,
+    Service, TrustStore, UnitAction, UnitState, UserSettings, UserState, contract, journal::Journal,
 };
 use secret::Secret;
 use std::{
@@ -18,6 +18,10 @@ pub struct Memory {
     pub files: BTreeMap<String, FileState>,
     /// Users and groups by name.
     pub accounts: BTreeMap<String, (u32, u32)>,
+    /// Users by name.
+    pub users: BTreeMap<String, UserState>,
+    /// Groups by name.
+    pub groups: BTreeMap<String, u32>,
     /// Kernel parameters by path.
     pub sysctls: BTreeMap<String, String>,
     /// Kernel parameters that come with a module.
@@ -57,6 +61,9 @@ pub struct Memory {
 /// A directory that was created on the way to a file.
 const USUAL_DIRECTORY: DirectoryState = DirectoryState { mode: 0o755, uid: 0, gid: 0 };
 
+/// Where the numbers of new users and groups start.
+const FIRST_NUMBER: u32 = 1000;
+
 /// One thing that a program does; the power may fail before each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Played {
@@ -74,6 +81,8 @@ impl Default for Memory {
             live: true,
             files: BTreeMap::new(),
             accounts: [("root".into(), (0, 0))].into(),
+            users: BTreeMap::new(),
+            groups: [("root".into(), 0)].into(),
             sysctls: BTreeMap::new(),
             sysctls_of: BTreeMap::new(),
             modules: BTreeSet::new(),
@@ -143,6 +152,32 @@ impl Memory {
         let contents: Vec<u8> = anchors.flat_map(|(_, file)| file.contents.expose().clone()).collect();
         let bundle = FileState { contents: Secret::new(contents), mode: 0o644, uid: 0, gid: 0 };
         self.files.insert(store.bundle.into(), bundle);
+    }
+
+    fn add_group(&mut self, name: &str, gid: Option<u32>) {
+        let gid = gid.unwrap_or(FIRST_NUMBER + self.groups.len() as u32);
+        self.groups.insert(name.to_owned(), gid);
+        self.accounts.entry(name.to_owned()).or_default().1 = gid;
+    }
+
+    fn set_user(&mut self, name: &str, settings: &UserSettings) {
+        let UserSettings { uid, group, groups, home, shell, sort: _ } = settings.clone();
+        if !self.users.contains_key(name) {
+            if group.is_none() {
+                self.add_group(name, uid);
+            }
+            let uid = uid.unwrap_or(FIRST_NUMBER + self.users.len() as u32);
+            let gid = self.groups.get(name).copied().unwrap_or_default();
+            let (home, shell, password) = (format!("/home/{name}"), "/bin/sh".to_owned(), Secret::new("!".to_owned()));
+            self.users.insert(name.to_owned(), UserState { uid, gid, home, shell, groups: BTreeSet::new(), password });
+            self.accounts.entry(name.to_owned()).or_default().0 = uid;
+        }
+        let group = group.and_then(|group| self.groups.get(&group).copied().or(group.parse().ok()));
+        let Some(user) = self.users.get_mut(name) else { return };
+        user.gid = group.unwrap_or(user.gid);
+        user.groups.extend(groups);
+        user.home = home.unwrap_or_else(|| user.home.clone());
+        user.shell = shell.unwrap_or_else(|| user.shell.clone());
     }
 
     fn change_unit(&mut self, name: &str, action: UnitAction) -> Result<()> {
@@ -239,6 +274,12 @@ impl Inspect for Memory {
             }),
         }
     }
+    fn user(&self, name: &str) -> Result<Option<UserState>> {
+        Ok(self.users.get(name).cloned())
+    }
+    fn group(&self, name: &str) -> Result<Option<u32>> {
+        Ok(self.groups.get(name).copied())
+    }
     fn default_owner(&self) -> (u32, u32) {
         (0, 0)
     }
@@ -320,6 +361,18 @@ impl Host for Memory {
             Change::Remove { path, .. } => self.remove(path),
             Change::LoadModule { name } => drop(self.modules.insert(name.clone())),
             Change::RefreshTrust { store, .. } => self.refresh_trust(store),
+            Change::AddGroup { name, gid } => self.add_group(name, *gid),
+            Change::SetUser { name, settings, .. } => self.set_user(name, settings),
+            Change::SetPassword { user, hash } => {
+                if let Some(user) = self.users.get_mut(user) {
+                    user.password = hash.clone();
+                }
+            }
+            Change::AuthorizedKeys { user, path, contents, .. } => {
+                let (uid, gid) = self.users.get(user).map_or((0, 0), |user| (user.uid, user.gid));
+                let file = FileState { contents: contents.clone(), mode: 0o600, uid, gid };
+                self.files.insert(path.clone(), file);
+            }
             Change::Unit { name, action, .. } => self.change_unit(name, *action)?,
             Change::Restart { service, reads, .. } => self.restart(service, reads),
         }

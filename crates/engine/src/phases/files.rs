@@ -23,6 +23,10 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     for entry in entries {
         let block = entry.file().and_then(|file| file.block.clone());
         planned.names.push(Named::File { path: entry.path().to_owned(), block });
+        if let Some(earlier) = entry.owner().and_then(|owner| look.waits_for(|step| creates_owner(step, owner))) {
+            planned.known_after = Some(earlier);
+            continue;
+        }
         let step = match entry {
             PathEntry::File(wanted) => file(wanted, look, &planned)?,
             PathEntry::Directory(wanted) => directory(wanted, look, &planned)?,
@@ -123,6 +127,16 @@ fn desired(wanted: &File, was: Option<&FileState>, look: &Look<'_>) -> Result<Fi
     };
     let mode = wanted.mode.or(was.map(|was| was.mode)).unwrap_or(NEW_FILE);
     Ok(FileState { contents, mode, uid, gid })
+}
+
+/// Whether a step creates the user or the group, which have no number before.
+fn creates_owner(step: &Step, owner: &Owner) -> bool {
+    match step {
+        // A new user may get a group with its name.
+        Step::Ensure(Change::SetUser { name, was: None, .. }) => owner.user == *name || owner.group == *name,
+        Step::Ensure(Change::AddGroup { name, .. }) => owner.group == *name,
+        _ => false,
+    }
 }
 
 /// The user and group that the document names, or those that are there, or the default.
