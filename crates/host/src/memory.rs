@@ -1,7 +1,10 @@
 //! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
+mod accounts;
+mod units;
+
 use crate::{
     Call, Change, DirectoryState, Enablement, Error, FileState, Host, Inspect, PathState, Program, Progress, Result,
-    Service, TrustStore, UnitAction, UnitState, UserSettings, UserState, contract, journal::Journal,
+    Service, TrustStore, UnitState, UserState, contract, journal::Journal,
 };
 use secret::Secret;
 use std::{
@@ -60,9 +63,6 @@ pub struct Memory {
 
 /// A directory that was created on the way to a file.
 const USUAL_DIRECTORY: DirectoryState = DirectoryState { mode: 0o755, uid: 0, gid: 0 };
-
-/// Where the numbers of new users and groups start.
-const FIRST_NUMBER: u32 = 1000;
 
 /// One thing that a program does; the power may fail before each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,65 +152,6 @@ impl Memory {
         let contents: Vec<u8> = anchors.flat_map(|(_, file)| file.contents.expose().clone()).collect();
         let bundle = FileState { contents: Secret::new(contents), mode: 0o644, uid: 0, gid: 0 };
         self.files.insert(store.bundle.into(), bundle);
-    }
-
-    fn add_group(&mut self, name: &str, gid: Option<u32>) {
-        let gid = gid.unwrap_or(FIRST_NUMBER + self.groups.len() as u32);
-        self.groups.insert(name.to_owned(), gid);
-        self.accounts.entry(name.to_owned()).or_default().1 = gid;
-    }
-
-    fn set_user(&mut self, name: &str, settings: &UserSettings) {
-        let UserSettings { uid, group, groups, home, shell, sort: _ } = settings.clone();
-        if !self.users.contains_key(name) {
-            if group.is_none() {
-                self.add_group(name, uid);
-            }
-            let uid = uid.unwrap_or(FIRST_NUMBER + self.users.len() as u32);
-            let gid = self.groups.get(name).copied().unwrap_or_default();
-            let (home, shell, password) = (format!("/home/{name}"), "/bin/sh".to_owned(), Secret::new("!".to_owned()));
-            self.users.insert(name.to_owned(), UserState { uid, gid, home, shell, groups: BTreeSet::new(), password });
-            self.accounts.entry(name.to_owned()).or_default().0 = uid;
-        }
-        let group = group.and_then(|group| self.groups.get(&group).copied().or(group.parse().ok()));
-        let Some(user) = self.users.get_mut(name) else { return };
-        user.gid = group.unwrap_or(user.gid);
-        user.groups.extend(groups);
-        user.home = home.unwrap_or_else(|| user.home.clone());
-        user.shell = shell.unwrap_or_else(|| user.shell.clone());
-    }
-
-    fn change_unit(&mut self, name: &str, action: UnitAction) -> Result<()> {
-        let service = name.strip_suffix(".service").unwrap_or(name).to_owned();
-        self.log.push(format!("{} {service}", action.verb()));
-        let enablement = match action {
-            UnitAction::Enable => Enablement::Enabled,
-            UnitAction::Disable | UnitAction::Unmask => Enablement::Disabled,
-            UnitAction::Mask => Enablement::Masked,
-            UnitAction::Start | UnitAction::Stop => {
-                self.services.insert(service.clone(), action == UnitAction::Start);
-                if action == UnitAction::Start && self.failing_restarts.contains(&service) {
-                    return Err(Error::Unfit { what: service, why: "failed".into(), advice: "read its log".into() });
-                }
-                // A start reads every file that the service is known to read.
-                for (path, read) in self.read.entry(service).or_default() {
-                    *read = self.files.get(path).cloned();
-                }
-                return Ok(());
-            }
-        };
-        self.enablement.insert(name.to_owned(), enablement);
-        Ok(())
-    }
-
-    /// A start reads every file that the service is known to read.
-    fn restart(&mut self, service: &str, reads: &[String]) {
-        let known = self.read.entry(service.to_owned()).or_default();
-        known.extend(reads.iter().map(|path| (path.clone(), None)));
-        for (path, read) in known {
-            *read = self.files.get(path).cloned();
-        }
-        self.log.push(format!("restart {service}"));
     }
 
     fn play(&mut self, played: &Played) -> Result<()> {
