@@ -20,7 +20,7 @@ fn users(spec: &str) -> String {
 }
 
 fn alice(rest: &str) -> String {
-    users(&format!("{{users: [{{name: alice, uid: 4242{rest}}}]}}"))
+    users(&format!("{{users: [{{name: alice, uid: 4242, home: /srv/alice{rest}}}]}}"))
 }
 
 fn done(ran: &Ran) {
@@ -43,12 +43,12 @@ fn a_user_is_created_with_group_password_and_keys_and_a_second_run_does_nothing(
     assert!(!ran.stdout.contains("saltsalt") && !ran.stderr.contains("saltsalt"));
     assert_eq!(sandbox.sh("id -u alice; id -Gn alice"), "4242\nalice ops\n");
     assert_eq!(sandbox.sh("getent shadow alice | cut -d: -f2").trim(), HASH);
-    let keys = sandbox.at("/home/alice/.ssh/authorized_keys");
+    let keys = sandbox.at("/srv/alice/.ssh/authorized_keys");
     let found = fs::metadata(&keys).unwrap();
     assert_eq!((found.uid(), found.permissions().mode() & 0o7777), (4242, 0o600));
     let directory = fs::metadata(keys.parent().unwrap()).unwrap();
     assert_eq!((directory.uid(), directory.permissions().mode() & 0o7777), (4242, 0o700));
-    assert!(sandbox.text("/home/alice/.ssh/authorized_keys").unwrap().contains(KEY));
+    assert!(sandbox.text("/srv/alice/.ssh/authorized_keys").unwrap().contains(KEY));
     is_settled(&sandbox);
     done(&sandbox.bootstrap(&alice(", shell: /bin/bash")));
     assert_eq!(sandbox.sh("getent passwd alice | cut -d: -f7; id -Gn alice"), "/bin/bash\nalice ops\n");
@@ -61,7 +61,7 @@ fn a_user_without_a_hash_is_locked_and_a_system_user_has_no_home() {
     done(&sandbox.bootstrap(&users("{users: [{name: agent, system: true, shell: /usr/sbin/nologin}]}")));
     assert_eq!(sandbox.sh("getent shadow agent | cut -d: -f2"), "!\n");
     assert!(sandbox.sh("id -u agent").trim().parse::<u32>().unwrap() < 1000);
-    assert!(!sandbox.at("/home/agent").exists());
+    assert!(!sandbox.at(&format!("/home/{}", "agent")).exists());
     is_settled(&sandbox);
 }
 
@@ -70,14 +70,14 @@ fn a_link_that_the_user_put_into_its_home_is_not_followed() {
     let sandbox = Sandbox::new();
     done(&sandbox.bootstrap(&alice("")));
     let with_keys = alice(&format!(", sshAuthorizedKeys: ['{KEY}']"));
-    symlink("/root/victim", sandbox.at("/home/alice/.ssh")).unwrap();
+    symlink("/etc/victim", sandbox.at("/srv/alice/.ssh")).unwrap();
     let ran = sandbox.bootstrap(&with_keys);
     assert_eq!(ran.code, Some(1), "{}", ran.stdout);
     assert!(ran.stderr.contains("a symbolic link in a directory that other users can write"), "{}", ran.stderr);
-    fs::remove_file(sandbox.at("/home/alice/.ssh")).unwrap();
-    fs::create_dir(sandbox.at("/home/alice/.ssh")).unwrap();
-    chown(sandbox.at("/home/alice/.ssh"), Some(4242), Some(4242)).unwrap();
-    symlink("/etc/shadow", sandbox.at("/home/alice/.ssh/authorized_keys")).unwrap();
+    fs::remove_file(sandbox.at("/srv/alice/.ssh")).unwrap();
+    fs::create_dir(sandbox.at("/srv/alice/.ssh")).unwrap();
+    chown(sandbox.at("/srv/alice/.ssh"), Some(4242), Some(4242)).unwrap();
+    symlink("/etc/shadow", sandbox.at("/srv/alice/.ssh/authorized_keys")).unwrap();
     let ran = sandbox.bootstrap(&with_keys);
     assert_eq!(ran.code, Some(1), "{}", ran.stdout);
     assert!(!sandbox.text("/etc/shadow").unwrap().contains(KEY));

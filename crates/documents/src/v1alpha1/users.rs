@@ -61,7 +61,8 @@ pub struct UserEntry {
     /// Supplementary groups, by name. Other groups of an existing user stay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<String>>,
-    /// Home directory; default `/home/NAME`. That of an existing user is changed, but its content is not moved.
+    /// Home directory; by default the directory with the user's name below `/home`. That of an existing user is changed,
+    /// but its content is not moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^/.*[^/]$"))]
     pub home: Option<String>,

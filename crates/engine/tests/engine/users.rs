@@ -5,7 +5,7 @@ use host::{FileState, Memory, UserState};
 use machineadm_engine::{Label, Line, Mode, PlanError, Wanted};
 
 const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f a";
-const KEYS: &str = "/home/alice/.ssh/authorized_keys";
+const KEYS: &str = "/srv/alice/.ssh/authorized_keys";
 
 fn users(spec: &str) -> Wanted {
     wanted(&[("UsersConfig", "u", spec)])
@@ -21,7 +21,7 @@ fn lines(wanted: &Wanted, host: &Memory) -> Vec<String> {
 }
 
 fn alice(shell: &str) -> UserState {
-    let (home, shell, password) = ("/home/alice".to_owned(), shell.to_owned(), Secret::new("!".to_owned()));
+    let (home, shell, password) = ("/srv/alice".to_owned(), shell.to_owned(), Secret::new("!".to_owned()));
     UserState { uid: 1000, gid: 1000, home, shell, groups: ["audio".to_owned()].into(), password }
 }
 
@@ -35,15 +35,15 @@ fn with_alice() -> Memory {
 #[test]
 fn groups_users_passwords_and_keys_are_created_once() {
     let spec = format!(
-        "{{groups: [{{name: ops, gid: 2000}}], users: [{{name: alice, uid: 1500, groups: [ops], shell: /bin/bash, \
+        "{{groups: [{{name: ops, gid: 2000}}], users: [{{name: alice, uid: 1500, groups: [ops], shell: /bin/bash, home: /srv/alice, \
          passwordHash: '$6$salt$s3cret', sshAuthorizedKeys: ['{KEY}']}}]}}"
     );
     let (wanted, mut host) = (users(&spec), fresh());
     let expected = [
         "create ops: group, gid 2000",
-        "create alice: user, uid 1500, groups ops, home /home/alice, shell /bin/bash",
+        "create alice: user, uid 1500, groups ops, home /srv/alice, shell /bin/bash",
         "change alice: password, not shown",
-        "create /home/alice/.ssh/authorized_keys: SSH keys, 0600 alice",
+        "create /srv/alice/.ssh/authorized_keys: SSH keys, 0600 alice",
     ];
     assert_eq!(lines(&wanted, &host), expected);
     run(Mode::Post, &wanted, &mut host).unwrap();
@@ -63,7 +63,7 @@ fn a_new_user_without_a_hash_has_no_password() {
 fn of_an_existing_user_only_what_the_entry_names_is_changed() {
     let mut host = with_alice();
     assert_eq!(lines(&users("{users: [{name: alice}]}"), &host), [""; 0]);
-    let changed = users("{users: [{name: alice, shell: /bin/bash, groups: [audio, root], home: /home/alice}]}");
+    let changed = users("{users: [{name: alice, shell: /bin/bash, groups: [audio, root], home: /srv/alice}]}");
     assert_eq!(lines(&changed, &host), ["change alice: user, groups root, shell /bin/bash"]);
     run(Mode::Post, &changed, &mut host).unwrap();
     let expected = UserState { groups: ["audio", "root"].map(str::to_owned).into(), ..alice("/bin/bash") };
