@@ -151,7 +151,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "validate" -d 'List everything that is wrong with kubeadm\'s files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "validate" -d 'Report every problem of kubeadm\'s files'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l kubernetes-version -d 'The Kubernetes version whose kubeadm will read the result' -r
@@ -166,16 +166,16 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s f -l filename -d 'A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s f -l filename -d 'A kubeadm file or a directory of them; may be repeated; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l kubernetes-version -d 'Check as the kubeadm of this Kubernetes version does' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s o -l output -d 'How to print the problems' -r -f -a "json\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s o -l output -d 'Output format of the problems' -r -f -a "json\t''
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l tolerant -d 'Only warn about fields that do not exist, as `kubeadm init` does'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -l tolerant -d 'Report unknown fields as warnings, as `kubeadm init` does'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s q -l quiet -d 'Print no progress, only warnings and errors'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -l kubernetes-version -d 'The Kubernetes version whose defaults they are' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s o -l output -d 'How to print them' -r -f -a "json\t''
 yaml\t''"
