@@ -20,6 +20,7 @@ pub(super) const PHASE: Phase = Phase {
 fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     let mut planned = Planned::default();
     let AnyDocument::Files(entries) = &document.body else { return Ok(planned) };
+    let records = Ownership::read(look.host)?;
     for entry in entries {
         let block = entry.file().and_then(|file| file.block.clone());
         planned.names.push(Named::File { path: entry.path().to_owned(), block });
@@ -28,7 +29,14 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
             continue;
         }
         let step = match entry {
-            PathEntry::File(wanted) => file(wanted, look, &planned)?,
+            PathEntry::File(wanted) => {
+                let came_encrypted = records.values().any(|record| record.is_confidential_in(&wanted.path));
+                let confidential = came_encrypted || is_confidential(&wanted.path, look);
+                let was = file_after(&planned, &wanted.path, look)?;
+                let file = desired(wanted, was.as_ref(), look)?;
+                let (path, block) = (wanted.path.clone(), wanted.block.clone());
+                write_if_other(Change::WriteFile { path, block, was, file, confidential })
+            }
             PathEntry::Directory(wanted) => directory(wanted, look, &planned)?,
             PathEntry::Link(wanted) => link(wanted, look, &planned)?,
             PathEntry::Absent { path } => absent(path, look, &planned)?,
@@ -36,16 +44,6 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
         planned.steps.extend(step);
     }
     Ok(planned)
-}
-
-fn file(wanted: &File, look: &Look<'_>, planned: &Planned) -> Result<Option<Step>, PlanError> {
-    let records = Ownership::read(look.host)?;
-    let was = file_after(planned, &wanted.path, look)?;
-    let file = desired(wanted, was.as_ref(), look)?;
-    let came_encrypted = records.values().any(|record| record.is_confidential_in(&wanted.path));
-    let confidential = came_encrypted || is_confidential(&wanted.path, look);
-    let (path, block) = (wanted.path.clone(), wanted.block.clone());
-    Ok(write_if_other(Change::WriteFile { path, block, was, file, confidential }))
 }
 
 fn directory(wanted: &Directory, look: &Look<'_>, planned: &Planned) -> Result<Option<Step>, PlanError> {
