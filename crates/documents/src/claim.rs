@@ -60,6 +60,11 @@ pub enum Claimed<'a> {
         /// Its number, if the document sets it.
         number: Option<u32>,
     },
+    /// The managed block with a user's SSH keys.
+    AuthorizedKeys {
+        /// The file.
+        path: String,
+    },
     /// That the kernel loads a module; several documents may claim the same one.
     KernelModule(&'a str),
     /// Files that are named after the document.

@@ -43,6 +43,7 @@ mod node;
 mod order;
 mod parse;
 mod path;
+mod path_claim;
 mod positions;
 mod printable;
 mod read;

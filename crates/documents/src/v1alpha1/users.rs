@@ -147,9 +147,30 @@ impl Body for Accounts {
             let what = Claimed::Account { sort: "user", name: &user.name, number: user.uid };
             Claim::new(path::item("spec.users", index), what)
         };
+        let keys = |(index, user): (usize, &'a UserEntry)| {
+            user.ssh_authorized_keys.as_ref()?;
+            let what = Claimed::AuthorizedKeys { path: authorized_keys(&user.home_directory()) };
+            Some(Claim::new(path::member(&path::item("spec.users", index), "sshAuthorizedKeys"), what))
+        };
         let groups = self.groups.iter().enumerate().map(group);
-        groups.chain(self.users.iter().enumerate().map(user)).collect()
+        let users = self.users.iter().enumerate();
+        groups.chain(users.clone().map(user)).chain(users.filter_map(keys)).collect()
     }
+}
+
+impl UserEntry {
+    /// The home directory of a new user.
+    pub fn home_directory(&self) -> String {
+        self.home.clone().unwrap_or_else(|| format!("/home/{}", self.name))
+    }
+}
+
+/// The name of the managed block with a user's SSH keys.
+pub const KEYS_BLOCK: &str = "sshAuthorizedKeys";
+
+/// The file with the SSH keys that may log in, by the user's home directory.
+pub fn authorized_keys(home: &str) -> String {
+    format!("{home}/.ssh/authorized_keys")
 }
 
 fn check_user(user: &UserEntry, here: &str, findings: &mut Findings<'_>) {
@@ -241,6 +262,20 @@ mod tests {
         for hash in ["", "swordfish", "!", "$6$", "$6$a$b:c", "$6$a$b c"] {
             assert_eq!(of(hash), ["spec.users[0].passwordHash"], "{hash}");
         }
+    }
+
+    #[test]
+    fn the_file_with_the_keys_is_of_no_other_document() {
+        let user = document("UsersConfig", "spec: {users: [{name: a, home: /srv/a, sshAuthorizedKeys: []}]}");
+        let file = |entry: &str| document("FilesConfig", &format!("spec: {{files: [{entry}]}}"));
+        let whole = file("{path: /srv/a/.ssh/authorized_keys, content: x}");
+        let message = "spec.users[0].sshAuthorizedKeys: the file with the keys is also set by document 1";
+        assert_eq!(found(&[whole.clone(), user.clone()].concat()), [message]);
+        let message = "spec.files[0].path: this file is also set by document 1";
+        assert_eq!(found(&[user.clone(), whole].concat()), [message]);
+        let block =
+            file("{path: /srv/a/.ssh/authorized_keys, block: mine, content: x}, {path: /srv/a, type: directory}");
+        assert!(found(&[block, user].concat()).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@ use super::{Phase, Role, file_after, no_acts};
 use crate::{Look, PlanError, Planned, Step, block::with_block};
 use documents::{
     AnyDocument, Decoded, Secret,
-    v1alpha1::{GroupEntry, UserEntry},
+    v1alpha1::{GroupEntry, KEYS_BLOCK, UserEntry, authorized_keys},
 };
 use host::{Change, Error, UserSettings, UserSort, UserState};
 
@@ -15,8 +15,6 @@ pub(super) const PHASE: Phase = Phase {
     acts: no_acts,
 };
 
-/// The managed block with the keys.
-const BLOCK: &str = "sshAuthorizedKeys";
 const KEYS_MODE: u32 = 0o600;
 
 fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
@@ -87,7 +85,7 @@ fn keys(
     planned: &Planned,
 ) -> Result<Option<Step>, PlanError> {
     let Some(keys) = &entry.ssh_authorized_keys else { return Ok(None) };
-    let path = format!("{}/.ssh/authorized_keys", home_of(entry, was));
+    let path = authorized_keys(&home_of(entry, was));
     let file = file_after(planned, &path, look)?;
     if let (Some(file), Some(user)) = (&file, was)
         && file.uid != user.uid
@@ -103,7 +101,7 @@ fn keys(
         return Ok(None);
     }
     let lines: String = keys.iter().map(|key| format!("{key}\n")).collect();
-    let contents = Secret::new(with_block(around, BLOCK, lines.as_bytes()));
+    let contents = Secret::new(with_block(around, KEYS_BLOCK, lines.as_bytes()));
     let is_so = file.as_ref().is_some_and(|file| file.contents == contents && file.mode == KEYS_MODE);
     let change = Change::AuthorizedKeys { user: entry.name.clone(), path, was: file, contents };
     Ok((!is_so).then_some(Step::Ensure(change)))
@@ -112,7 +110,7 @@ fn keys(
 /// What the document says, or what the user has, or the usual.
 fn home_of(entry: &UserEntry, was: Option<&UserState>) -> String {
     let has = was.map(|was| was.home.clone());
-    entry.home.clone().or(has).unwrap_or_else(|| format!("/home/{}", entry.name))
+    entry.home.clone().or(has).unwrap_or_else(|| entry.home_directory())
 }
 
 /// Files of the user would then belong to nobody, or to another user.
