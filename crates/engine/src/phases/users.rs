@@ -1,6 +1,9 @@
 //! UsersConfig: users, groups, and the SSH keys that may log in.
 use super::{Phase, Role, file_after, no_acts};
-use crate::{Look, PlanError, Planned, Step, block::with_block};
+use crate::{
+    Look, PlanError, Planned, Step,
+    block::{with_block, without_block},
+};
 use documents::{
     AnyDocument, Decoded, Secret,
     v1alpha1::{GroupEntry, KEYS_BLOCK, UserEntry, authorized_keys},
@@ -101,7 +104,10 @@ fn keys(
         return Ok(None);
     }
     let lines: String = keys.iter().map(|key| format!("{key}\n")).collect();
-    let contents = Secret::new(with_block(around, KEYS_BLOCK, lines.as_bytes()));
+    let contents = Secret::new(match keys.is_empty() {
+        true => without_block(around, KEYS_BLOCK),
+        false => with_block(around, KEYS_BLOCK, lines.as_bytes()),
+    });
     let is_so = file.as_ref().is_some_and(|file| file.contents == contents && file.mode == KEYS_MODE);
     let change = Change::AuthorizedKeys { user: entry.name.clone(), path, was: file, contents };
     Ok((!is_so).then_some(Step::Ensure(change)))
