@@ -6,7 +6,8 @@ use crate::v1alpha1::UnitSettings;
 pub struct Claim<'a> {
     /// What it is.
     pub what: Claimed<'a>,
-    /// The field that says so, as in `spec.services[0]`; of a file, the mapping that has its `path` and `block`.
+    /// The field that says so, as in `spec.services[0]`; of a path or an account, the mapping that has
+    /// its members.
     pub path: String,
 }
 
@@ -49,6 +50,20 @@ pub enum Claimed<'a> {
         name: &'a str,
         /// What is wanted of it.
         wanted: UnitSettings,
+    },
+    /// A user or a group; names and numbers are unique.
+    Account {
+        /// `user` or `group`.
+        sort: &'static str,
+        /// Its name.
+        name: &'a str,
+        /// Its number, if the document sets it.
+        number: Option<u32>,
+    },
+    /// The managed block with a user's SSH keys.
+    AuthorizedKeys {
+        /// The file.
+        path: String,
     },
     /// That the kernel loads a module; several documents may claim the same one.
     KernelModule(&'a str),

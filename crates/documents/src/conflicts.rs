@@ -1,9 +1,10 @@
 //! Conflicts: what one document claims, no other may contradict.
 use crate::{
-    Claim, Claimed, Decoded, EntrySort, Severity,
+    Claim, Claimed, Decoded, Severity,
     compare::{Finding, Listed, earlier_of},
     path,
-    v1alpha1::{UnitSettings, is_below, without_aliases},
+    path_claim::{Entry, PathClaim},
+    v1alpha1::{KEYS_BLOCK, UnitSettings, is_below, without_aliases},
 };
 use std::{
     borrow::Cow,
@@ -33,41 +34,10 @@ struct Seen<'a> {
     commands: HashMap<&'a str, usize>,
     services: HashMap<&'a str, usize>,
     units: HashMap<&'a str, Vec<(UnitSettings, usize)>>,
+    accounts: HashMap<(&'static str, &'a str), usize>,
+    numbers: HashMap<(&'static str, u32), usize>,
     node: Option<usize>,
     conflicts: Vec<Finding>,
-}
-
-/// What a document claims of a path.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Entry<'a> {
-    /// A file, or one block of it.
-    File(Option<&'a str>),
-    /// What is not a file.
-    Other(EntrySort),
-}
-
-/// The same, and which document it is.
-#[derive(Clone, Copy)]
-struct PathClaim<'a> {
-    entry: Entry<'a>,
-    document: usize,
-}
-
-impl Entry<'_> {
-    /// Whether both may hold of one path: only different blocks of a file may.
-    fn goes_with(self, other: Self) -> bool {
-        matches!((self, other), (Self::File(Some(one)), Self::File(Some(other))) if one != other)
-    }
-
-    /// Why other paths cannot be below it; `None` for a directory.
-    const fn no_directory(self) -> Option<&'static str> {
-        match self {
-            Self::File(_) => Some("is below a file that is set by"),
-            Self::Other(EntrySort::Link) => Some("is below a link that is set by"),
-            Self::Other(EntrySort::Absent) => Some("is below a path that is deleted by"),
-            Self::Other(EntrySort::Directory) => None,
-        }
-    }
 }
 
 impl<'a> Seen<'a> {
@@ -104,15 +74,9 @@ impl<'a> Seen<'a> {
                 }
                 self.take_path(path, Entry::File(None));
             }
-            Claimed::Unit { name, wanted } => {
-                let claims = self.units.entry(name).or_default();
-                let other = claims.iter().find(|(other, _)| other.contradicts(*wanted)).map(|(_, document)| *document);
-                claims.push((*wanted, self.document));
-                if let Some(earlier) = other {
-                    let message = format!("{} contradicts what this entry sets for the unit", self.at(earlier));
-                    self.conflict(here, message);
-                }
-            }
+            Claimed::Unit { name, wanted } => self.unit(here, name, *wanted),
+            Claimed::Account { sort, name, number } => self.account(here, (sort, name), *number),
+            Claimed::AuthorizedKeys { path } => self.authorized_keys(here, path),
             Claimed::KernelModule(_) | Claimed::FilesBelow(_) | Claimed::Preparation(_) => {}
             Claimed::Output { what, name, .. } => self.output(here, (what, *name)),
             Claimed::Node => {
@@ -121,6 +85,37 @@ impl<'a> Seen<'a> {
                 }
             }
         }
+    }
+
+    fn unit(&mut self, here: &str, name: &'a str, wanted: UnitSettings) {
+        let claims = self.units.entry(name).or_default();
+        let other = claims.iter().find(|(other, _)| other.contradicts(wanted)).map(|(_, document)| *document);
+        claims.push((wanted, self.document));
+        if let Some(earlier) = other {
+            self.conflict(here, format!("{} contradicts what this entry sets for the unit", self.at(earlier)));
+        }
+    }
+
+    fn authorized_keys(&mut self, here: &str, path: &'a str) {
+        let entry = Entry::File(Some(KEYS_BLOCK));
+        if let Some((relation, earlier)) = self.nested(path, entry) {
+            self.conflict(here, format!("the file with the keys {relation} {}", self.at(earlier)));
+        } else if let Some(other) = self.take_path(path, entry) {
+            self.conflict(here, format!("the file with the keys is also set by {}", self.at(other.document)));
+        }
+    }
+
+    fn account(&mut self, here: &str, (sort, name): (&'static str, &'a str), number: Option<u32>) {
+        if let Some(earlier) = self.accounts.insert((sort, name), self.document) {
+            let message = format!("this {sort} is also set by {}", self.at(earlier));
+            return self.conflict(&path::member(here, "name"), message);
+        }
+        let Some(earlier) = number.and_then(|number| self.numbers.insert((sort, number), self.document)) else {
+            return;
+        };
+        let field = if sort == "user" { "uid" } else { "gid" };
+        let message = format!("this number is also that of a {sort} in {}", self.at(earlier));
+        self.conflict(&path::member(here, field), message);
     }
 
     /// Two documents of a kind may not make the same file: without a name, both have the same.

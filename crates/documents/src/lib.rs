@@ -42,6 +42,7 @@ mod nearest;
 mod order;
 mod parse;
 mod path;
+mod path_claim;
 mod positions;
 mod printable;
 mod read;

@@ -29,7 +29,10 @@ impl Mended {
     /// Whether a problem of this path may come from a stand-in.
     pub(crate) fn explains(&self, path: &str) -> bool {
         let is_stand_in = path::outwards(path).any(|path| self.replaced.contains(path));
-        path.is_empty() || is_stand_in || self.lost_members.contains(path)
+        // A type decides which other members its mapping takes.
+        let type_beside = path::parent(path).map(|parent| path::member(parent, "type"));
+        let has_type = type_beside.is_some_and(|beside| self.replaced.contains(&beside));
+        path.is_empty() || is_stand_in || has_type || self.lost_members.contains(path)
     }
 }
 

@@ -7,9 +7,9 @@ use crate::{
     metadata::{Header, Metadata},
     tree::Node,
     v1alpha1::{
-        Command, CommandsConfig, Encrypted, EncryptedConfig, FilesConfig, Init, InitConfig, KernelModulesConfig,
-        Parameter, PathEntry, Proxy, ProxyConfig, Remote, RemoteConfig, Scope, ScopeConfig, ServicesConfig,
-        SysctlConfig, TrustBundle, TrustBundleConfig, Unit,
+        Accounts, Command, CommandsConfig, Encrypted, EncryptedConfig, FilesConfig, Init, InitConfig,
+        KernelModulesConfig, Parameter, PathEntry, Proxy, ProxyConfig, Remote, RemoteConfig, Scope, ScopeConfig,
+        ServicesConfig, SysctlConfig, TrustBundle, TrustBundleConfig, Unit, UsersConfig,
     },
 };
 use schemars::generate::SchemaSettings;
@@ -88,6 +88,7 @@ kinds! {
     TrustBundleConfig => TrustBundle(TrustBundle),
     ProxyConfig => Proxy(Proxy),
     ServicesConfig => Services(Vec<Unit>),
+    UsersConfig => Users(Accounts),
     InitConfig => Init(Box<Init>),
     RemoteConfig => Remote(Box<Remote>),
     EncryptedConfig => Encrypted(Box<Encrypted>),

@@ -1,14 +1,13 @@
 //! Doing it: each turn plans just before its time, so that it sees what earlier ones did, and one function applies.
 use crate::{
-    Act, AfterFailure, Checks, Facts, Label, Look, Mode, PlanError, Planned, Prune, ReviewedPlan, Step, Undone, Wanted,
-    World, acts,
+    Act, AfterFailure, Checks, Facts, Label, Line, Look, Mode, PlanError, Planned, Prune, ReviewedPlan, Step, Undone,
+    Wanted, World, acts,
     look::Stage,
     outcome::START,
     ownership::Ownership,
     plan::{Condition, Named},
     restarts::{self, Queue},
     turns::{Turn, turns},
-    view::Line,
 };
 use documents::Secret;
 use host::{Change, FileState, Progress, contract};

@@ -4,7 +4,7 @@
 //! Fingerprints are made with a key that stays on the machine ([`PlanKey`]).
 use crate::{Act, PlanKey, Step, plan::Condition};
 use aws_lc_rs::hmac;
-use host::{Change, DirectoryState, FileState, PathState};
+use host::{Change, DirectoryState, FileState, PathState, UserSettings, UserState};
 use objects::hex;
 
 impl Step {
@@ -89,6 +89,22 @@ impl Parts {
         }
     }
 
+    fn user(&mut self, user: Option<&UserState>) -> &mut Self {
+        match user {
+            None => self.text("none"),
+            Some(UserState { uid, gid, home, shell, groups, password }) => {
+                let groups: Vec<String> = groups.iter().cloned().collect();
+                self.text(&format!("user {uid} {gid}")).text(home).text(shell).list(&groups).text(password.expose())
+            }
+        }
+    }
+
+    fn settings(&mut self, settings: &UserSettings) -> &mut Self {
+        let UserSettings { uid, group, groups, home, shell, sort } = settings;
+        self.maybe(uid.map(|uid| uid.to_string()).as_deref()).maybe(group.as_deref()).list(groups);
+        self.maybe(home.as_deref()).maybe(shell.as_deref()).text(&format!("{sort:?}"))
+    }
+
     fn change(&mut self, change: &Change) {
         match change {
             Change::WriteFile { path, block, was, file, confidential: _ } => {
@@ -104,6 +120,16 @@ impl Parts {
             }
             Change::LoadModule { name } => self.text("module").text(name),
             Change::RefreshTrust { store, missing } => self.text("trust").text(store.bundle).list(missing),
+            Change::AddGroup { name, gid } => {
+                self.text("group").text(name).maybe(gid.map(|gid| gid.to_string()).as_deref())
+            }
+            Change::SetUser { name, was, settings } => {
+                self.text("user").text(name).user(was.as_ref()).settings(settings)
+            }
+            Change::SetPassword { user, hash } => self.text("password").text(user).text(hash.expose()),
+            Change::AuthorizedKeys { user, path, was, contents } => {
+                self.text("keys").text(user).text(path).file(was.as_ref()).bytes(contents.expose())
+            }
             Change::Unit { name, action, was } => {
                 self.text("unit").text(name).text(action.verb()).text(&format!("{was:?}"))
             }

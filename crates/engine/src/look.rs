@@ -1,6 +1,6 @@
 //! Ports as values: what planning may look at, and what applying may act on.
 use crate::{Label, Planned, Remark, Step, Wanted, plan::Named};
-use host::{Change, DirectoryState, FileState, Host, Inspect, PathState, Service, UnitAction};
+use host::{Change, DirectoryState, Enablement, FileState, Host, Inspect, PathState, Service, UnitAction, UnitState};
 use std::{collections::BTreeSet, time::Duration};
 
 /// A cluster, as far as a step may ask it. Connected in a binary, through `crates/cluster`.
@@ -148,20 +148,32 @@ impl<'a> Look<'a> {
 
     /// A service as it will be when this turn comes: what an earlier turn would start counts as running.
     pub(crate) fn service(&self, name: &str) -> host::Result<Service> {
-        let changed = self.pending_steps().rev().find_map(|(_, step)| match step {
-            Step::Ensure(Change::Unit { name: unit, action, .. }) if unit.strip_suffix(".service") == Some(name) => {
-                match action {
-                    UnitAction::Start => Some(Service::Active),
-                    UnitAction::Stop => Some(Service::Inactive),
-                    _ => None,
-                }
-            }
-            _ => None,
-        });
-        match changed {
-            Some(service) => Ok(service),
-            None => self.host.service(name),
+        let unit = format!("{name}.service");
+        let activities = self.pending_actions(&unit).filter_map(activity_after);
+        activities.last().map_or_else(|| self.host.service(name), Ok)
+    }
+
+    /// A unit as it will be when this turn comes.
+    pub(crate) fn unit(&self, name: &str) -> host::Result<UnitState> {
+        let mut unit = self.host.unit(name)?;
+        for action in self.pending_actions(name) {
+            unit.activity = activity_after(action).unwrap_or(unit.activity);
+            unit.enablement = match action {
+                UnitAction::Enable => Enablement::Enabled,
+                UnitAction::Disable | UnitAction::Unmask => Enablement::Disabled,
+                UnitAction::Mask => Enablement::Masked,
+                UnitAction::Start | UnitAction::Stop => unit.enablement,
+            };
         }
+        Ok(unit)
+    }
+
+    /// What earlier turns would still do to a unit.
+    fn pending_actions(&self, unit: &str) -> impl Iterator<Item = UnitAction> {
+        self.pending_steps().filter_map(move |(_, step)| match step {
+            Step::Ensure(Change::Unit { name, action, .. }) if name == unit => Some(*action),
+            _ => None,
+        })
     }
 
     /// A kernel parameter as it will be when this turn comes.
@@ -192,6 +204,14 @@ impl<'a> Look<'a> {
 
     fn pending_steps(&self) -> impl DoubleEndedIterator<Item = (&Label, &Step)> {
         self.pending.iter().flat_map(|(label, planned)| planned.steps.iter().map(move |step| (label, step)))
+    }
+}
+
+const fn activity_after(action: UnitAction) -> Option<Service> {
+    match action {
+        UnitAction::Start => Some(Service::Active),
+        UnitAction::Stop => Some(Service::Inactive),
+        UnitAction::Enable | UnitAction::Disable | UnitAction::Mask | UnitAction::Unmask => None,
     }
 }
 

@@ -4,6 +4,8 @@
 //! record holds the digests of both sides of that change.
 use crate::{
     block::{block_of, without_block},
+    path_change::PathChange,
+    path_digest::{digest, is_ours},
     plan::{Named, Planned, Step},
 };
 use documents::{Decoded, Secret};
@@ -209,96 +211,6 @@ fn unusable(why: String) -> Error {
             "restore the file from a backup, or move it and {PREVIOUS_DIR} to another directory: then --prune restores \
              and deletes nothing that was written so far"
         ),
-    }
-}
-
-/// What is at a path, or a block of it, as records hold it: of a file the digest of its content, and of a whole file and
-/// of a directory the mode and owner too.
-pub(crate) fn digest(state: &PathState, block: Option<&str>) -> String {
-    match (state, block) {
-        (PathState::File(file), Some(block)) => match block_of(file.contents.expose(), block) {
-            None => ABSENT.to_owned(),
-            Some(lines) => hex::encode(&Sha256::digest(lines)),
-        },
-        (PathState::File(FileState { contents, mode, uid, gid }), None) => {
-            format!("{} {mode:04o} {uid}:{gid}", hex::encode(&Sha256::digest(contents.expose())))
-        }
-        (PathState::Absent, _) => ABSENT.to_owned(),
-        (PathState::LargeFile { size }, _) => format!("large:{size}"),
-        (PathState::Directory { state: DirectoryState { mode, uid, gid }, .. }, _) => {
-            format!("{DIRECTORY} {mode:04o} {uid}:{gid}")
-        }
-        (PathState::Link { target }, _) => format!("{LINK}{}", hex::encode(&Sha256::digest(target))),
-        (PathState::Special, _) => "special".to_owned(),
-    }
-}
-
-/// What a document wanted at a path, by the digest of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sort {
-    /// A file or a block.
-    File,
-    /// A directory, whatever its mode.
-    Directory,
-    /// A link.
-    Link,
-    /// Nothing.
-    Absent,
-}
-
-impl Sort {
-    pub(crate) fn of(digest: &str) -> Self {
-        match digest {
-            ABSENT => Self::Absent,
-            digest if digest.starts_with(DIRECTORY) => Self::Directory,
-            digest if digest.starts_with(LINK) => Self::Link,
-            _ => Self::File,
-        }
-    }
-}
-
-const ABSENT: &str = "absent";
-const DIRECTORY: &str = "directory";
-const LINK: &str = "link:";
-
-/// Whether what is there now was made by a document: its content, whatever the mode, or nothing.
-fn is_ours(now: &str, known: &[&String]) -> bool {
-    let content = |digest: &str| digest.split(' ').next().map(str::to_owned);
-    now == ABSENT || known.iter().any(|known| content(known) == content(now))
-}
-
-/// A change of what is at a path.
-struct PathChange<'a> {
-    path: &'a str,
-    block: Option<&'a str>,
-    was: PathState,
-    wanted: PathState,
-    confidential: bool,
-}
-
-impl<'a> PathChange<'a> {
-    fn of(change: &'a Change) -> Option<Self> {
-        let file = |file: Option<&FileState>| file.cloned().map_or(PathState::Absent, PathState::File);
-        let directory = |state: Option<&DirectoryState>| {
-            state.map_or(PathState::Absent, |state| PathState::Directory { state: *state, entries: 0 })
-        };
-        let link = |target: Option<&String>| {
-            target.map_or(PathState::Absent, |target| PathState::Link { target: target.clone() })
-        };
-        let whole = |path, was, wanted| Self { path, block: None, was, wanted, confidential: false };
-        match change {
-            Change::WriteFile { path, block, was, file: wanted, confidential } => Some(Self {
-                block: block.as_deref(),
-                confidential: *confidential,
-                ..whole(path, file(was.as_ref()), file(Some(wanted)))
-            }),
-            Change::MakeDirectory { path, was, directory: wanted } => {
-                Some(whole(path, directory(was.as_ref()), directory(Some(wanted))))
-            }
-            Change::MakeLink { path, was, target } => Some(whole(path, link(was.as_ref()), link(Some(target)))),
-            Change::Remove { path, was } => Some(whole(path, was.clone(), PathState::Absent)),
-            _ => None,
-        }
     }
 }
 

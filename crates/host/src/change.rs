@@ -1,4 +1,5 @@
 //! What can be made so on a machine: plain data, so that plans, reports and plugins can speak of it.
+use crate::{UserSettings, UserState};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use objects::pem;
 use secret::Secret;
@@ -78,6 +79,40 @@ pub enum Change {
         action: UnitAction,
         /// The unit as it was seen.
         was: UnitState,
+    },
+    /// Create a group.
+    AddGroup {
+        /// Its name.
+        name: String,
+        /// Its number, if the system may not choose it.
+        gid: Option<u32>,
+    },
+    /// Create a user, without a password, or change what is set of an existing one.
+    SetUser {
+        /// Its name.
+        name: String,
+        /// The user as it was seen.
+        was: Option<UserState>,
+        /// What it shall have.
+        settings: UserSettings,
+    },
+    /// Set a user's password.
+    SetPassword {
+        /// The user's name.
+        user: String,
+        /// The hash as crypt(5) has it.
+        hash: Secret<String>,
+    },
+    /// Write the file with the SSH keys that may log in as a user. It belongs to that user, who alone can read it.
+    AuthorizedKeys {
+        /// The user's name; an earlier step may create the user.
+        user: String,
+        /// Absolute path of the file; its directory is created, owned by the user.
+        path: String,
+        /// The file as it was seen.
+        was: Option<FileState>,
+        /// Its whole content as it shall be.
+        contents: Secret<Vec<u8>>,
     },
     /// See to it that a service reads its files as they are now: restart it if it is running.
     Restart {

@@ -13,6 +13,7 @@
 //!   programs.
 //! - [`Memory`] plays a machine for tests; it can lose its power after any change.
 //! - [`contract`] has every path and exit code that others rely on.
+mod account;
 mod act;
 mod change;
 pub mod contract;
@@ -21,6 +22,7 @@ mod journal;
 pub mod linux;
 mod memory;
 
+pub use account::{UserSettings, UserSort, UserState};
 pub use act::{Call, Program, Progress};
 pub use change::{
     Change, DirectoryState, Enablement, FileState, PathState, Service, TrustStore, UnitAction, UnitState,
@@ -47,6 +49,10 @@ pub trait Inspect {
     fn exists(&self, path: &str) -> Result<bool>;
     /// Numbers of a user and a group, given by name or number, by this machine's own accounts.
     fn owner(&self, user: &str, group: &str) -> Result<(u32, u32)>;
+    /// A user of the machine's own accounts.
+    fn user(&self, name: &str) -> Result<Option<UserState>>;
+    /// The number of a group of the machine's own accounts.
+    fn group(&self, name: &str) -> Result<Option<u32>>;
     /// User and group that new files get when nothing else is asked: root's, where root runs us.
     fn default_owner(&self) -> (u32, u32);
     /// The value of a kernel parameter by its path below `/proc/sys`, white space folded.

@@ -1,7 +1,10 @@
 //! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
+mod accounts;
+mod units;
+
 use crate::{
     Call, Change, DirectoryState, Enablement, Error, FileState, Host, Inspect, PathState, Program, Progress, Result,
-    Service, TrustStore, UnitAction, UnitState, contract, journal::Journal,
+    Service, TrustStore, UnitState, UserState, contract, journal::Journal,
 };
 use secret::Secret;
 use std::{
@@ -18,6 +21,10 @@ pub struct Memory {
     pub files: BTreeMap<String, FileState>,
     /// Users and groups by name.
     pub accounts: BTreeMap<String, (u32, u32)>,
+    /// Users by name.
+    pub users: BTreeMap<String, UserState>,
+    /// Groups by name.
+    pub groups: BTreeMap<String, u32>,
     /// Kernel parameters by path.
     pub sysctls: BTreeMap<String, String>,
     /// Kernel parameters that come with a module.
@@ -74,6 +81,8 @@ impl Default for Memory {
             live: true,
             files: BTreeMap::new(),
             accounts: [("root".into(), (0, 0))].into(),
+            users: BTreeMap::new(),
+            groups: [("root".into(), 0)].into(),
             sysctls: BTreeMap::new(),
             sysctls_of: BTreeMap::new(),
             modules: BTreeSet::new(),
@@ -145,39 +154,6 @@ impl Memory {
         self.files.insert(store.bundle.into(), bundle);
     }
 
-    fn change_unit(&mut self, name: &str, action: UnitAction) -> Result<()> {
-        let service = name.strip_suffix(".service").unwrap_or(name).to_owned();
-        self.log.push(format!("{} {service}", action.verb()));
-        let enablement = match action {
-            UnitAction::Enable => Enablement::Enabled,
-            UnitAction::Disable | UnitAction::Unmask => Enablement::Disabled,
-            UnitAction::Mask => Enablement::Masked,
-            UnitAction::Start | UnitAction::Stop => {
-                self.services.insert(service.clone(), action == UnitAction::Start);
-                if action == UnitAction::Start && self.failing_restarts.contains(&service) {
-                    return Err(Error::Unfit { what: service, why: "failed".into(), advice: "read its log".into() });
-                }
-                // A start reads every file that the service is known to read.
-                for (path, read) in self.read.entry(service).or_default() {
-                    *read = self.files.get(path).cloned();
-                }
-                return Ok(());
-            }
-        };
-        self.enablement.insert(name.to_owned(), enablement);
-        Ok(())
-    }
-
-    /// A start reads every file that the service is known to read.
-    fn restart(&mut self, service: &str, reads: &[String]) {
-        let known = self.read.entry(service.to_owned()).or_default();
-        known.extend(reads.iter().map(|path| (path.clone(), None)));
-        for (path, read) in known {
-            *read = self.files.get(path).cloned();
-        }
-        self.log.push(format!("restart {service}"));
-    }
-
     fn play(&mut self, played: &Played) -> Result<()> {
         match played {
             Played::Write(path, text) => {
@@ -238,6 +214,12 @@ impl Inspect for Memory {
                 advice: "create it".into(),
             }),
         }
+    }
+    fn user(&self, name: &str) -> Result<Option<UserState>> {
+        Ok(self.users.get(name).cloned())
+    }
+    fn group(&self, name: &str) -> Result<Option<u32>> {
+        Ok(self.groups.get(name).copied())
     }
     fn default_owner(&self) -> (u32, u32) {
         (0, 0)
@@ -320,6 +302,18 @@ impl Host for Memory {
             Change::Remove { path, .. } => self.remove(path),
             Change::LoadModule { name } => drop(self.modules.insert(name.clone())),
             Change::RefreshTrust { store, .. } => self.refresh_trust(store),
+            Change::AddGroup { name, gid } => self.add_group(name, *gid),
+            Change::SetUser { name, settings, .. } => self.set_user(name, settings),
+            Change::SetPassword { user, hash } => {
+                if let Some(user) = self.users.get_mut(user) {
+                    user.password = hash.clone();
+                }
+            }
+            Change::AuthorizedKeys { user, path, contents, .. } => {
+                let (uid, gid) = self.users.get(user).map_or((0, 0), |user| (user.uid, user.gid));
+                let file = FileState { contents: contents.clone(), mode: 0o600, uid, gid };
+                self.files.insert(path.clone(), file);
+            }
             Change::Unit { name, action, .. } => self.change_unit(name, *action)?,
             Change::Restart { service, reads, .. } => self.restart(service, reads),
         }

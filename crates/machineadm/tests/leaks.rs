@@ -114,8 +114,8 @@ fn private(mut document: Value) -> Value {
 /// Kinds that stand for others; expanding their examples would ask servers outside of this machine.
 const STAND_FOR_OTHERS: [&str; 3] = ["RemoteConfig", "EncryptedConfig", "ScopeConfig"];
 
-/// The name of an algorithm, and certificates, which are public.
-const SOUND_SECRET: [&str; 2] = ["keyDerivationAlgorithm", "passphraseCertificateAuthority"];
+/// The name of an algorithm, and certificates and keys that are public.
+const SOUND_SECRET: [&str; 3] = ["keyDerivationAlgorithm", "passphraseCertificateAuthority", "sshAuthorizedKeys[]"];
 
 /// Those of the kinds that ask something of the machine themselves.
 fn applicable() -> impl Iterator<Item = (&'static str, Value, Vec<String>)> {

@@ -134,12 +134,12 @@ fn a_file_that_is_too_large_to_read_is_deleted_and_not_restored() {
 #[test]
 fn a_link_in_a_directory_of_another_user_leads_no_directory_or_link_outside() {
     let root = Root::new();
-    fs::create_dir_all(root.at("/home/user")).unwrap();
-    lchown(root.at("/home/user"), Some(NOBODY), Some(NOBODY)).unwrap();
-    fs::create_dir(root.at("/srv")).unwrap();
-    symlink("/srv", root.at("/home/user/l")).unwrap();
+    fs::create_dir_all(root.at("/srv/user")).unwrap();
+    lchown(root.at("/srv/user"), Some(NOBODY), Some(NOBODY)).unwrap();
+    fs::create_dir(root.at("/opt")).unwrap();
+    symlink("/opt", root.at("/srv/user/l")).unwrap();
     for entry in ["type: directory", "type: link, target: x", "type: absent"] {
-        root.is_refused(&format!("{{path: /home/user/l/d, {entry}}}"), "in a directory that other users can write");
+        root.is_refused(&format!("{{path: /srv/user/l/d, {entry}}}"), "in a directory that other users can write");
     }
-    assert_eq!(fs::read_dir(root.at("/srv")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(root.at("/opt")).unwrap().count(), 0);
 }

@@ -79,6 +79,7 @@ fn the_secret_fields_are_these() {
         "CommandsConfig.spec.commands[].unless",
         "ProxyConfig.spec.httpProxy",
         "ProxyConfig.spec.httpsProxy",
+        "UsersConfig.spec.users[].passwordHash",
         "RemoteConfig.spec.passphraseURIs[]",
         "RemoteConfig.spec.uri",
         "EncryptedConfig.spec.passphraseURI",

@@ -20,10 +20,12 @@ mod remote;
 mod reserved;
 mod scope;
 mod services;
+mod ssh_key;
 mod sysctl;
 mod time;
 mod trust_bundle;
 mod uri;
+mod users;
 
 pub(crate) use absolute_path::{is_below, without_aliases};
 pub use commands::{Command, CommandEntry, CommandsConfig, Program, Repeat};
@@ -45,6 +47,7 @@ pub use sysctl::{Parameter, Parameters, SysctlConfig, sysctl_file};
 pub use time::{NoTime, parse as parse_time};
 pub use trust_bundle::{Certificate, TrustBundle, TrustBundleConfig, trust_anchor};
 pub use uri::{descriptor, file_path, without_secrets};
+pub use users::{Accounts, GroupEntry, KEYS_BLOCK, UserEntry, UsersConfig, authorized_keys};
 
 /// Group and version of all kinds here.
 pub const API_VERSION: &str = "machineadm.cluster.x-k8s.io/v1alpha1";

@@ -79,6 +79,14 @@ impl PathEntry {
         }
     }
 
+    /// The owner that it names.
+    pub fn owner(&self) -> Option<&Owner> {
+        match self {
+            Self::File(File { owner, .. }) | Self::Directory(Directory { owner, .. }) => owner.as_ref(),
+            Self::Link(_) | Self::Absent { .. } => None,
+        }
+    }
+
     /// The file, if it is one.
     pub const fn file(&self) -> Option<&File> {
         match self {

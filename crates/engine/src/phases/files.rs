@@ -20,11 +20,23 @@ pub(super) const PHASE: Phase = Phase {
 fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     let mut planned = Planned::default();
     let AnyDocument::Files(entries) = &document.body else { return Ok(planned) };
+    let records = Ownership::read(look.host)?;
     for entry in entries {
         let block = entry.file().and_then(|file| file.block.clone());
         planned.names.push(Named::File { path: entry.path().to_owned(), block });
+        if let Some(earlier) = entry.owner().and_then(|owner| look.waits_for(|step| creates_owner(step, owner))) {
+            planned.known_after = Some(earlier);
+            continue;
+        }
         let step = match entry {
-            PathEntry::File(wanted) => file(wanted, look, &planned)?,
+            PathEntry::File(wanted) => {
+                let came_encrypted = records.values().any(|record| record.is_confidential_in(&wanted.path));
+                let confidential = came_encrypted || is_confidential(&wanted.path, look);
+                let was = file_after(&planned, &wanted.path, look)?;
+                let file = desired(wanted, was.as_ref(), look)?;
+                let (path, block) = (wanted.path.clone(), wanted.block.clone());
+                write_if_other(Change::WriteFile { path, block, was, file, confidential })
+            }
             PathEntry::Directory(wanted) => directory(wanted, look, &planned)?,
             PathEntry::Link(wanted) => link(wanted, look, &planned)?,
             PathEntry::Absent { path } => absent(path, look, &planned)?,
@@ -32,16 +44,6 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
         planned.steps.extend(step);
     }
     Ok(planned)
-}
-
-fn file(wanted: &File, look: &Look<'_>, planned: &Planned) -> Result<Option<Step>, PlanError> {
-    let records = Ownership::read(look.host)?;
-    let was = file_after(planned, &wanted.path, look)?;
-    let file = desired(wanted, was.as_ref(), look)?;
-    let came_encrypted = records.values().any(|record| record.is_confidential_in(&wanted.path));
-    let confidential = came_encrypted || is_confidential(&wanted.path, look);
-    let (path, block) = (wanted.path.clone(), wanted.block.clone());
-    Ok(write_if_other(Change::WriteFile { path, block, was, file, confidential }))
 }
 
 fn directory(wanted: &Directory, look: &Look<'_>, planned: &Planned) -> Result<Option<Step>, PlanError> {
@@ -123,6 +125,16 @@ fn desired(wanted: &File, was: Option<&FileState>, look: &Look<'_>) -> Result<Fi
     };
     let mode = wanted.mode.or(was.map(|was| was.mode)).unwrap_or(NEW_FILE);
     Ok(FileState { contents, mode, uid, gid })
+}
+
+/// Whether a step creates the user or the group, which have no number before.
+fn creates_owner(step: &Step, owner: &Owner) -> bool {
+    match step {
+        // A new user may get a group with its name.
+        Step::Ensure(Change::SetUser { name, was: None, .. }) => owner.user == *name || owner.group == *name,
+        Step::Ensure(Change::AddGroup { name, .. }) => owner.group == *name,
+        _ => false,
+    }
 }
 
 /// The user and group that the document names, or those that are there, or the default.

@@ -9,6 +9,7 @@ pub(crate) mod prune;
 mod services;
 mod sysctl;
 mod trust_bundle;
+mod users;
 
 use crate::{Look, Named, PlanError, Planned, Step, Wanted};
 use documents::{Decoded, Secret};
@@ -47,6 +48,7 @@ pub const PHASES: &[Phase] = &[
     sysctl::PHASE,
     files::PHASE,
     services::PHASE,
+    users::PHASE,
     commands::PHASE,
     init::PHASE,
 ];

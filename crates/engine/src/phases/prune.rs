@@ -3,7 +3,8 @@ use super::file_after;
 use crate::{
     Look, Named, PlanError, Planned, Prune, Remark, Step,
     block::{with_block, without_block},
-    ownership::{Owned, Ownership, Previous, Record, Sort, digest},
+    ownership::{Owned, Ownership, Previous, Record},
+    path_digest::{Sort, digest},
     turns::{Addition, Place, Subject},
 };
 use documents::Secret;
@@ -26,7 +27,7 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
         let fate = fate(record, look, &planned)?;
         match (subject.prune, fate.change) {
             (Prune::Restore, Restoring::Change(change)) => {
-                planned.steps.push(Step::Ensure(change));
+                planned.steps.push(Step::Ensure(*change));
                 follow(&record.named(), Reading::Due, look, &mut planned)?;
                 planned.forgets.push(record.named());
             }
@@ -54,7 +55,7 @@ struct Fate {
 
 enum Restoring {
     /// This brings back what was there.
-    Change(Change),
+    Change(Box<Change>),
     /// What was there is there.
     Done,
     /// It is left alone.
@@ -74,7 +75,7 @@ fn fate(record: &Record, look: &Look<'_>, planned: &Planned) -> Result<Fate, Pla
             let change = match look.host.sysctl(path)? {
                 Some(now) if [value, before].contains(&&now) && now != *previous => {
                     let (key, path, was, value) = (key.clone(), path.clone(), Some(now), previous.clone());
-                    Restoring::Change(Change::SetSysctl { key, path, was, value })
+                    Restoring::Change(Box::new(Change::SetSysctl { key, path, was, value }))
                 }
                 Some(now) if now != *previous => return Ok(CHANGED),
                 _ => Restoring::Done,
@@ -200,7 +201,7 @@ fn path_fate(found: &Found<'_>) -> Fate {
             return refused("it is a directory that is not empty, so it stays");
         }
         (_, restored) => match change_to(found, restored) {
-            Some(change) => Restoring::Change(change),
+            Some(change) => Restoring::Change(Box::new(change)),
             None => return refused("it is of another type than what was there before, so it stays"),
         },
     };

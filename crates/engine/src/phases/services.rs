@@ -29,7 +29,7 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     let mut planned = Planned::default();
     let AnyDocument::Services(units) = &document.body else { return Ok(planned) };
     for unit in units {
-        let was = look.host.unit(&unit.name)?;
+        let was = look.unit(&unit.name)?;
         // A unit that does not exist can be masked, so that nothing can start it once it does.
         if was.enablement == Enablement::Unknown && unit.wanted.masked != Some(true) {
             let writes = |step: &Step| writes_unit(step, &unit.name);

@@ -11,3 +11,4 @@ mod restarts;
 mod review;
 mod services;
 mod support;
+mod users;

@@ -111,6 +111,16 @@ fn a_reviewed_plan_knows_that_an_earlier_document_starts_the_service() {
 }
 
 #[test]
+fn a_reviewed_plan_knows_what_an_earlier_document_does_to_a_unit() {
+    let enable = ("ServicesConfig", "a", "{services: [{name: kubelet, enabled: true}]}");
+    let start = ("ServicesConfig", "b", "{services: [{name: kubelet, enabled: true, state: started}]}");
+    let (wanted, mut host) = (wanted(&[enable, start]), fresh());
+    assert_eq!(look(Mode::Provision, &wanted, &host).unwrap().changes(), 2);
+    run_reviewed(&saved(&wanted, &host), &wanted, &mut host).unwrap();
+    assert_eq!(host.log, ["enable kubelet", "start kubelet"]);
+}
+
+#[test]
 fn a_failed_start_stops_the_run_at_its_step_and_the_next_run_finishes() {
     let (wanted, mut host) = (services("{name: kubelet, enabled: true, state: started}"), fresh());
     host.failing_restarts.insert("kubelet".into());

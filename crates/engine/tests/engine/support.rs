@@ -47,6 +47,13 @@ pub(crate) fn everything() -> Wanted {
             "{commands: [{name: seen, argv: [touch, /seen], creates: /seen}, {name: unseen, shell: 'true'}]}",
         ),
         (
+            "UsersConfig",
+            "",
+            "{groups: [{name: operators, gid: 2000}], users: [{name: alice, groups: [operators], \
+             passwordHash: '$6$s3cret$hash', sshAuthorizedKeys: [ssh-ed25519 \
+             AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f a]}]}",
+        ),
+        (
             "ServicesConfig",
             "",
             "{services: [{name: containerd, enabled: true, state: started}, {name: chrony, masked: true, state: stopped}, \

@@ -1,10 +1,50 @@
 //! Users and groups by the machine's own `/etc/passwd` and `/etc/group`: a root directory has accounts of its own.
 use super::{files, root::Root};
-use crate::{Error, Result};
+use crate::{Error, Result, UserState};
+use secret::Secret;
 
 /// User and group numbers of an owner.
 pub(super) fn resolve(root: &Root, user: &str, group: &str) -> Result<(u32, u32)> {
     Ok((number(root, "/etc/passwd", "user", user)?, number(root, "/etc/group", "group", group)?))
+}
+
+/// A user by its name.
+pub(super) fn user(root: &Root, name: &str) -> Result<Option<UserState>> {
+    let users = table(root, "/etc/passwd")?;
+    let Some(line) = line(&users, name) else { return Ok(None) };
+    let [_, _, uid, gid, _, home, shell] = line[..] else { return Ok(None) };
+    let (Ok(uid), Ok(gid)) = (uid.parse(), gid.parse()) else { return Ok(None) };
+    let groups = table(root, "/etc/group")?;
+    let of_user = |line: &str| {
+        let line: Vec<&str> = line.split(':').collect();
+        let is_member = line.get(3).is_some_and(|members| members.split(',').any(|member| member == name));
+        is_member.then(|| line[0].to_owned())
+    };
+    let passwords = table(root, "/etc/shadow")?;
+    let password = self::line(&passwords, name).and_then(|line| line.get(1).copied()).unwrap_or_default();
+    Ok(Some(UserState {
+        uid,
+        gid,
+        home: home.to_owned(),
+        shell: shell.to_owned(),
+        groups: groups.lines().filter_map(of_user).collect(),
+        password: Secret::new(password.to_owned()),
+    }))
+}
+
+/// The number of a group.
+pub(super) fn group(root: &Root, name: &str) -> Result<Option<u32>> {
+    Ok(find(&table(root, "/etc/group")?, name))
+}
+
+fn table(root: &Root, file: &str) -> Result<String> {
+    let known = files::read(root, file)?;
+    Ok(known.map_or_else(String::new, |file| String::from_utf8_lossy(file.contents.expose()).into_owned()))
+}
+
+/// The members of the line that begins with a name.
+fn line<'a>(table: &'a str, name: &str) -> Option<Vec<&'a str>> {
+    table.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|line| line[0] == name)
 }
 
 fn number(root: &Root, file: &str, what: &str, name: &str) -> Result<u32> {

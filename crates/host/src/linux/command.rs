@@ -74,6 +74,13 @@ impl Runner<'_> {
         self.silent().run(program)
     }
 
+    /// Runs a program with this as its standard input, which no other process can see.
+    pub(super) fn run_with_input(&self, program: &Program, input: &Secret<String>) -> Result<()> {
+        let Call::Argv(argv) = &program.call else { return self.run_silently(program) };
+        let stdin = in_memory(&program.name, input)?.into();
+        judged(&program.name, self.silent().child(program, argv, stdin)?)
+    }
+
     fn silent(&self) -> Runner<'_> {
         Runner { echo: &|_| (), ..*self }
     }

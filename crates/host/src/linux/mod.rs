@@ -19,6 +19,7 @@ mod tail;
 mod trust;
 mod trusted;
 mod units;
+mod users;
 
 pub use entropy::{entropy, fresh_bytes};
 pub use inherited::Inherited;
@@ -27,7 +28,7 @@ pub use state::State;
 
 use crate::{
     Change, Error, FileState, Host, Inspect, PathState, Program, Progress, Result, Service, TrustStore, UnitState,
-    contract, journal::Journal,
+    UserState, contract, journal::Journal,
 };
 use command::Runner;
 use root::Root;
@@ -163,6 +164,12 @@ impl Inspect for Linux {
     fn owner(&self, user: &str, group: &str) -> Result<(u32, u32)> {
         accounts::resolve(&self.root, user, group)
     }
+    fn user(&self, name: &str) -> Result<Option<UserState>> {
+        accounts::user(&self.root, name)
+    }
+    fn group(&self, name: &str) -> Result<Option<u32>> {
+        accounts::group(&self.root, name)
+    }
     fn default_owner(&self) -> (u32, u32) {
         state::our_owner()
     }
@@ -229,6 +236,10 @@ impl Host for Linux {
                 self.settle()?;
                 trust::has_taken(&self.root, store, missing)
             }
+            Change::AddGroup { name, gid } => users::add_group(self, name, *gid),
+            Change::SetUser { name, was, settings } => users::set_user(self, name, was.as_ref(), settings),
+            Change::SetPassword { user, hash } => users::set_password(self, user, hash),
+            Change::AuthorizedKeys { user, path, contents, .. } => users::authorized_keys(self, user, path, contents),
             Change::Unit { name, action, .. } => {
                 units::change(self, name, *action)?;
                 self.settle()

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 /// Names that sound secret, whatever the schema says.
 const SOUNDS_SECRET: [&str; 7] = ["password", "token", "secret", "key", "passphrase", "credential", "content"];
 /// What a field may accept; the first that it does is taken.
-const FORMS: [&str; 4] = ["CANARY", "https://user:CANARY@proxy:3128", "echo CANARY\nfalse\n", "CANARYCANARYCANARY=="];
+const FORMS: [&str; 5] =
+    ["CANARY", "https://user:CANARY@proxy:3128", "echo CANARY\nfalse\n", "CANARYCANARYCANARY==", "$6$salt$CANARY"];
 
 /// A good document full of canaries.
 pub(crate) struct Filled {
