@@ -1,7 +1,7 @@
 //! InitConfig: this machine begins a new cluster.
 use super::{
     API_VERSION,
-    kubernetes_version::{Verdict, judge},
+    kubernetes_version::{Verdict, judge, minor},
     network::Network,
 };
 use crate::{
@@ -9,8 +9,10 @@ use crate::{
     document::{Body, Check, Document},
     findings::Findings,
     path,
+    report::Severity,
 };
 use core::net::IpAddr;
+use objects::component_fields::{self, Component, FieldProblem, Reason, Step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -70,10 +72,11 @@ pub struct InitConfig {
     /// Preflight checks of kubeadm whose errors are ignored, such as `SystemVerification`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored_checks: Vec<String>,
-    /// Fields of KubeletConfiguration, passed on unchanged.
+    /// Fields of KubeletConfiguration, passed on unchanged. They are checked against the fields of `kubernetesVersion`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub kubelet: Members,
-    /// Fields of KubeProxyConfiguration, passed on unchanged.
+    /// Fields of KubeProxyConfiguration, passed on unchanged. They are checked against the fields of
+    /// `kubernetesVersion`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub kube_proxy: Members,
 }
@@ -150,11 +153,7 @@ impl Check for InitConfig {
         let pods = networks("spec.podSubnets", pod_subnets, findings);
         let services = networks("spec.serviceSubnets", service_subnets, findings);
         check_overlap(&pods, &services, findings);
-        for (here, members) in [("spec.kubelet", &self.kubelet), ("spec.kubeProxy", &self.kube_proxy)] {
-            for name in ["apiVersion", "kind"].iter().filter(|name| members.contains_key(**name)) {
-                findings.error(&path::member(here, name), "is set by machineadm; remove it");
-            }
-        }
+        self.check_components(findings);
         Box::new(Init {
             kubernetes_version: format!("v{}", kubernetes_version.trim_start_matches('v')),
             control_plane_endpoint: self.control_plane_endpoint,
@@ -167,6 +166,33 @@ impl Check for InitConfig {
             kubelet: self.kubelet,
             kube_proxy: self.kube_proxy,
         })
+    }
+}
+
+impl InitConfig {
+    /// Checks what is passed on to the kubelet and to kube-proxy.
+    fn check_components(&self, findings: &mut Findings<'_>) {
+        let minor = minor(&self.kubernetes_version);
+        for (here, component, members) in [
+            ("spec.kubelet", Component::Kubelet, &self.kubelet),
+            ("spec.kubeProxy", Component::KubeProxy, &self.kube_proxy),
+        ] {
+            for name in ["apiVersion", "kind"].iter().filter(|name| members.contains_key(**name)) {
+                findings.error(&path::member(here, name), "is set by machineadm; remove it");
+            }
+            for FieldProblem { path, reason } in component_fields::check(component, members, minor) {
+                let there = path.iter().fold(here.to_owned(), |parent, step| match step {
+                    Step::Member(name) => path::member(&parent, name),
+                    Step::Item(index) => path::item(&parent, *index),
+                });
+                let is_uncertain = matches!(reason, Reason::NotKnownYet { .. });
+                let severity = if is_uncertain { Severity::Warning } else { Severity::Error };
+                let added = findings.add(severity, &there, reason.to_string());
+                if let Some(hint) = reason.hint() {
+                    added.hint(hint);
+                }
+            }
+        }
     }
 }
 
@@ -295,5 +321,32 @@ kubelet: {kind: X}";
         let message = "spec.podSubnets[1]: must be at most one network of each family, IPv4 and IPv6";
         assert_eq!(problems_with("podSubnets: [10.244.0.0/16, 10.245.0.0/16]"), [message]);
         assert_eq!(problems_with("podSubnets: [10.244.0.0/16, 'fd00::/56']"), [""; 0]);
+    }
+
+    #[test]
+    fn misspelt_and_mistyped_fields_of_the_kubelet_are_refused_at_every_level() {
+        let kubelet =
+            "kubelet: {maxPod: 1, failSwapOn: 'no', clusterDNS: [10], authentication: {webhook: {enabeld: true}}}";
+        let expected = [
+            "spec.kubelet.maxPod: unknown field",
+            "spec.kubelet.failSwapOn: must be true or false, not text",
+            "spec.kubelet.clusterDNS[0]: must be text, not a number",
+            "spec.kubelet.authentication.webhook.enabeld: unknown field",
+        ];
+        assert_eq!(problems_with(kubelet), expected);
+        let eviction = "spec.kubelet.evictionHard[memory.available]: must be text, not a number";
+        assert_eq!(problems_with("kubelet: {evictionHard: {memory.available: 100}}"), [eviction]);
+        assert_eq!(problems_with("kubeProxy: {mode: 5}").len(), 1);
+        assert_eq!(problems_with("kubelet: {maxPods: 110, evictionHard: {memory.available: 100Mi}}"), [""; 0]);
+    }
+
+    #[test]
+    fn a_field_of_the_kubelet_that_the_kubernetes_version_lacks_is_refused() {
+        let of = |version: &str| {
+            let spec = format!("{{kubernetesVersion: {version}, kubelet: {{failCgroupV1: false}}}}");
+            found(&with_spec("InitConfig", &spec))
+        };
+        let expected = "spec.kubelet.failCgroupV1: unknown field in Kubernetes 1.30: it exists since Kubernetes 1.31";
+        assert_eq!((of("v1.30.14"), of("v1.31.0")), (vec![expected.to_owned()], vec![]));
     }
 }
