@@ -1,6 +1,6 @@
-//! InitConfig: this machine begins a new cluster.
+//! InitConfig: this machine creates a new cluster.
 use super::{
-    API_VERSION,
+    API_VERSION, component_members,
     kubernetes_version::{Verdict, judge, minor},
     network::Network,
 };
@@ -9,10 +9,9 @@ use crate::{
     document::{Body, Check, Document},
     findings::Findings,
     path,
-    report::Severity,
 };
 use core::net::IpAddr;
-use objects::component_fields::{self, Component, FieldProblem, Reason, Step};
+use objects::component_fields::Component;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -20,7 +19,7 @@ use serde_json::{Map, Value};
 /// Members of a configuration that machineadm passes on as they are.
 pub type Members = Map<String, Value>;
 
-/// A new cluster, begun by this machine.
+/// A new cluster, created by this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Init {
     /// Major, minor and patch, with the leading `v`.
@@ -45,7 +44,7 @@ pub struct Init {
     pub kube_proxy: Members,
 }
 
-/// A new cluster, begun by this machine. Which API of kubeadm's this becomes is not your concern.
+/// A new cluster, created by this machine. The kubeadm API version follows from the installed kubeadm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InitConfig {
@@ -153,7 +152,9 @@ impl Check for InitConfig {
         let pods = networks("spec.podSubnets", pod_subnets, findings);
         let services = networks("spec.serviceSubnets", service_subnets, findings);
         check_overlap(&pods, &services, findings);
-        self.check_components(findings);
+        let minor = minor(kubernetes_version);
+        component_members::check(Component::Kubelet, &self.kubelet, minor, findings);
+        component_members::check(Component::KubeProxy, &self.kube_proxy, minor, findings);
         Box::new(Init {
             kubernetes_version: format!("v{}", kubernetes_version.trim_start_matches('v')),
             control_plane_endpoint: self.control_plane_endpoint,
@@ -166,33 +167,6 @@ impl Check for InitConfig {
             kubelet: self.kubelet,
             kube_proxy: self.kube_proxy,
         })
-    }
-}
-
-impl InitConfig {
-    /// Checks what is passed on to the kubelet and to kube-proxy.
-    fn check_components(&self, findings: &mut Findings<'_>) {
-        let minor = minor(&self.kubernetes_version);
-        for (here, component, members) in [
-            ("spec.kubelet", Component::Kubelet, &self.kubelet),
-            ("spec.kubeProxy", Component::KubeProxy, &self.kube_proxy),
-        ] {
-            for name in ["apiVersion", "kind"].iter().filter(|name| members.contains_key(**name)) {
-                findings.error(&path::member(here, name), "is set by machineadm; remove it");
-            }
-            for FieldProblem { path, reason } in component_fields::check(component, members, minor) {
-                let there = path.iter().fold(here.to_owned(), |parent, step| match step {
-                    Step::Member(name) => path::member(&parent, name),
-                    Step::Item(index) => path::item(&parent, *index),
-                });
-                let is_uncertain = matches!(reason, Reason::NotKnownYet { .. });
-                let severity = if is_uncertain { Severity::Warning } else { Severity::Error };
-                let added = findings.add(severity, &there, reason.to_string());
-                if let Some(hint) = reason.hint() {
-                    added.hint(hint);
-                }
-            }
-        }
     }
 }
 
@@ -321,32 +295,5 @@ kubelet: {kind: X}";
         let message = "spec.podSubnets[1]: must be at most one network of each family, IPv4 and IPv6";
         assert_eq!(problems_with("podSubnets: [10.244.0.0/16, 10.245.0.0/16]"), [message]);
         assert_eq!(problems_with("podSubnets: [10.244.0.0/16, 'fd00::/56']"), [""; 0]);
-    }
-
-    #[test]
-    fn misspelt_and_mistyped_fields_of_the_kubelet_are_refused_at_every_level() {
-        let kubelet =
-            "kubelet: {maxPod: 1, failSwapOn: 'no', clusterDNS: [10], authentication: {webhook: {enabeld: true}}}";
-        let expected = [
-            "spec.kubelet.maxPod: unknown field",
-            "spec.kubelet.failSwapOn: must be true or false, not text",
-            "spec.kubelet.clusterDNS[0]: must be text, not a number",
-            "spec.kubelet.authentication.webhook.enabeld: unknown field",
-        ];
-        assert_eq!(problems_with(kubelet), expected);
-        let eviction = "spec.kubelet.evictionHard[memory.available]: must be text, not a number";
-        assert_eq!(problems_with("kubelet: {evictionHard: {memory.available: 100}}"), [eviction]);
-        assert_eq!(problems_with("kubeProxy: {mode: 5}").len(), 1);
-        assert_eq!(problems_with("kubelet: {maxPods: 110, evictionHard: {memory.available: 100Mi}}"), [""; 0]);
-    }
-
-    #[test]
-    fn a_field_of_the_kubelet_that_the_kubernetes_version_lacks_is_refused() {
-        let of = |version: &str| {
-            let spec = format!("{{kubernetesVersion: {version}, kubelet: {{failCgroupV1: false}}}}");
-            found(&with_spec("InitConfig", &spec))
-        };
-        let expected = "spec.kubelet.failCgroupV1: unknown field in Kubernetes 1.30: it exists since Kubernetes 1.31";
-        assert_eq!((of("v1.30.14"), of("v1.31.0")), (vec![expected.to_owned()], vec![]));
     }
 }
