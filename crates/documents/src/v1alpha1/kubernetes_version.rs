@@ -83,6 +83,11 @@ mod tests {
     }
 
     #[test]
+    fn the_fields_of_the_newest_version_are_known() {
+        assert_eq!(u32::from(NEWEST_MINOR), objects::component_fields::NEWEST_MINOR);
+    }
+
+    #[test]
     fn only_a_version_that_is_not_refused_has_a_minor_version() {
         assert_eq!(
             (minor("v1.36.4"), minor("1.40.0"), minor("1.99.0"), minor("1.36")),
