@@ -312,7 +312,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__config__subcmd__edit__subcmd__map)
-            opts="-f -v -q -h --filename --kubeconfig --kubernetes-version --image-repository --dns-image-repository --dns-image-tag --etcd-image-repository --etcd-image-tag --feature-gate --api-server-arg --controller-manager-arg --scheduler-arg --etcd-arg --etcd-endpoint --encryption-algorithm --certificate-validity-period --ca-certificate-validity-period --certificates-dir --remove-api-endpoint --allow-loss --verbose --quiet --log-format --help"
+            opts="-f -v -q -h --filename --kubeconfig --context --dry-run --kubernetes-version --image-repository --dns-image-repository --dns-image-tag --etcd-image-repository --etcd-image-tag --feature-gate --api-server-arg --controller-manager-arg --scheduler-arg --etcd-arg --etcd-endpoint --encryption-algorithm --certificate-validity-period --ca-certificate-validity-period --certificates-dir --remove-api-endpoint --allow-loss --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -327,6 +327,10 @@ _machineadm() {
                     return 0
                     ;;
                 --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -474,7 +478,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__discover)
-            opts="-o -v -q -h --token --token-file --discovery-token --discovery-token-ca-cert-hash --discovery-token-unsafe-skip-ca-verification --discovery-file --store --refresh --accept-unpinned-roots --timeout --output --root --verbose --quiet --log-format --help"
+            opts="-o -v -q -h --token --token-file --discovery-token --discovery-token-ca-cert-hash --discovery-token-unsafe-skip-ca-verification --discovery-file --store --refresh --accept-untrusted-certificate --accept-unpinned-roots --timeout --output --root --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -528,7 +532,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__discovery__subcmd__objects)
-            opts="-o -v -q -h --server --ca-file --dry-run --output --kubeconfig --verbose --quiet --log-format --help"
+            opts="-o -v -q -h --server --ca-file --dry-run --output --kubeconfig --context --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -551,6 +555,10 @@ _machineadm() {
                     return 0
                     ;;
                 --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -800,13 +808,17 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token)
-            opts="-v -q -h --kubeconfig --dry-run --verbose --quiet --log-format --help create list delete generate"
+            opts="-v -q -h --kubeconfig --context --dry-run --verbose --quiet --log-format --help create list delete generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -826,7 +838,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__create)
-            opts="-o -v -q -h --usages --ttl --description --groups --print-join-command --certificate-key --config --output --kubeconfig --dry-run --verbose --quiet --log-format --help"
+            opts="-o -v -q -h --usages --ttl --description --groups --print-join-command --certificate-key --config --output --kubeconfig --context --dry-run --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -872,6 +884,10 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --context)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --dry-run)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
@@ -888,7 +904,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__delete)
-            opts="-o -v -q -h --output --kubeconfig --dry-run --verbose --quiet --log-format --help"
+            opts="-o -v -q -h --output --kubeconfig --context --dry-run --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -903,6 +919,10 @@ _machineadm() {
                     return 0
                     ;;
                 --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -922,7 +942,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__generate)
-            opts="-o -v -q -h --output --kubeconfig --dry-run --verbose --quiet --log-format --help"
+            opts="-o -v -q -h --output --kubeconfig --context --dry-run --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -937,6 +957,10 @@ _machineadm() {
                     return 0
                     ;;
                 --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -956,7 +980,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__list)
-            opts="-o -v -q -h --output --allow-missing-template-keys --show-managed-fields --kubeconfig --dry-run --verbose --quiet --log-format --help"
+            opts="-o -v -q -h --output --allow-missing-template-keys --show-managed-fields --kubeconfig --context --dry-run --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -979,6 +1003,10 @@ _machineadm() {
                     return 0
                     ;;
                 --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

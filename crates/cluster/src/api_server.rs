@@ -1,7 +1,7 @@
 //! A connection to the API server, which tries again what time may heal.
 use crate::{Error, Kubeconfig, Result, Waiting, status};
 use fetch::retry::{Backoff, GaveUp, RealClock, Retry, retrying};
-use fetch::{Answer, Client, Limits, Method, Proxy, Reach, Request, Settings, Trust, Url, shown};
+use fetch::{Answer, Client, Limits, Method, Reach, Request, Settings, Trust, Url, shown};
 use objects::wipe;
 use secret::Secret;
 use serde_json::Value;
@@ -43,15 +43,18 @@ pub struct ApiServer {
 }
 
 impl ApiServer {
-    /// Prepares a connection; nothing is sent yet.
+    /// Prepares a connection; nothing is sent yet. A kubeconfig with an exec plugin must be
+    /// [authenticated](Kubeconfig::authenticated) first: no program is started here.
     pub fn connect(kubeconfig: Kubeconfig, timeouts: Timeouts) -> Result<Self> {
-        let Kubeconfig { server, authorities, identity, authorization, tls_server_name, proxy } = kubeconfig;
+        let Kubeconfig { server, authorities, identity, authorization, exec, tls_server_name, proxy } = kubeconfig;
+        if exec.is_some() {
+            return Err(Error::ExecNotAllowed { server: shown(&server) });
+        }
         let trust = match authorities {
             Some(authorities) => Trust::Only(authorities),
             None => Trust::System { and: Vec::new() },
         };
         let limits = Limits { connect: timeouts.connect, total: timeouts.request, body: BODY, redirects: 0 };
-        let proxy = proxy.map(|url| Proxy { url, except: Vec::new() });
         // Whoever wrote the kubeconfig decides where its API server is.
         let reach = Reach::ANYWHERE;
         let settings = Settings { identity, tls_server_name, reach, limits, proxy, ..Settings::new(trust) };

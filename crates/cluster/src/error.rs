@@ -1,5 +1,5 @@
 //! Why the API server did not do what was asked.
-use crate::Problem;
+use crate::{ExecFault, Problem};
 use fetch::retry::Transient;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,8 +19,24 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The kubeconfig can't be used; every problem is listed.
-    #[error("the kubeconfig can't be used:{}", listed(.0))]
+    #[error("the kubeconfig is invalid:{}", listed(.0))]
     Kubeconfig(Vec<Problem>),
+    /// The kubeconfig's exec plugin returned no credentials.
+    #[error("the exec plugin {command} {fault}")]
+    Exec {
+        /// The plugin's command.
+        command: String,
+        /// What went wrong.
+        fault: ExecFault,
+    },
+    /// The kubeconfig has an exec plugin, and no program may be started for it.
+    #[error(
+        "the kubeconfig for {server} has an exec plugin, which is not started here: use a client certificate or a token"
+    )]
+    ExecNotAllowed {
+        /// The API server.
+        server: String,
+    },
     /// A client can't be made of what the kubeconfig says.
     #[error("no connection to {server} can be set up")]
     Setup {
@@ -30,7 +46,7 @@ pub enum Error {
         source: fetch::Error,
     },
     /// No answer.
-    #[error("the API server {server} gave no answer{}", tried(*.attempts))]
+    #[error("the API server {server} did not answer{}", tried(*.attempts))]
     Unreachable {
         /// The API server.
         server: String,
@@ -66,7 +82,7 @@ pub enum Error {
         retry_after: Option<Duration>,
     },
     /// What it answered is not what the API answers.
-    #[error("what {server} answered is not an answer of a Kubernetes API: {what}")]
+    #[error("{server} returned something else than a Kubernetes API object: {what}")]
     NotKubernetes {
         /// The server.
         server: String,
@@ -74,7 +90,9 @@ pub enum Error {
         what: String,
     },
     /// Something that can't be changed on a live object is different.
-    #[error("{object} exists with another {member}, which can't be changed: delete it first if nobody needs it")]
+    #[error(
+        "{object} exists with another {member}, which cannot be changed: delete the object first if it is not needed"
+    )]
     Immutable {
         /// Kind and name.
         object: String,
@@ -82,7 +100,7 @@ pub enum Error {
         member: &'static str,
     },
     /// Others kept changing the object.
-    #[error("{object} was changed by others {times} times while we changed it")]
+    #[error("{object} was changed by other clients during each of {times} attempts")]
     Contended {
         /// Kind and name.
         object: String,

@@ -2,7 +2,7 @@
 use crate::{Error, anonymous_cluster_info};
 use discovery::{
     Endpoint,
-    method::{Event, Network, Roots, Unreached},
+    method::{Cause, Event, Network, Roots, Unreached},
 };
 use fetch::{CertificateDer, Client, Limits, Reach, Request, Settings, Trust};
 use objects::{ConfigMap, SMALL_FILE_LIMIT};
@@ -36,10 +36,11 @@ impl Network for RealNetwork<'_> {
         if endpoint.server_name() != endpoint.host() {
             settings.tls_server_name = Some(endpoint.server_name());
         }
-        let found = anonymous_cluster_info(&endpoint.url(""), settings).map_err(|error| unreached(&error))?;
+        let found = anonymous_cluster_info(&endpoint.url(""), settings);
+        let found = found.map_err(|error| unreached(&error, &endpoint.to_string()))?;
         found.ok_or_else(|| {
-            let text = "there is no cluster-info yet: the cluster is not set up for discovery".to_owned();
-            Unreached { text, status: Some(404) }
+            let text = "cluster-info does not exist: the cluster is not set up for discovery".to_owned();
+            Unreached { text, cause: Cause::Status(404) }
         })
     }
 
@@ -50,7 +51,7 @@ impl Network for RealNetwork<'_> {
         let answer = client.send(&request).map_err(|error| silent(&error))?;
         match answer.status {
             200 => Ok(answer.body.to_vec()),
-            status => Err(Unreached { text: format!("the server answered {status}"), status: Some(status) }),
+            status => Err(Unreached { text: format!("the server answered {status}"), cause: Cause::Status(status) }),
         }
     }
 
@@ -81,26 +82,38 @@ fn trust(roots: Roots<'_>) -> Trust {
 }
 
 /// The place is named by who prints this, so that only the cause is told.
-fn unreached(error: &Error) -> Unreached {
+fn unreached(error: &Error, endpoint: &str) -> Unreached {
     match error {
+        Error::Unreachable { source: fetch::Error::Refused { address }, .. } if address.to_string() == endpoint => {
+            Unreached { text: "connection refused".to_owned(), cause: Cause::Refused }
+        }
         Error::Unreachable { source, .. } | Error::Setup { source, .. } => silent(source),
         Error::Unauthorized { .. } => answered(error, 401),
         Error::Forbidden { .. } => answered(error, 403),
         Error::Status { code, .. } => answered(error, *code),
-        _ => Unreached { text: error.to_string(), status: None },
+        _ => Unreached { text: error.to_string(), cause: Cause::Other },
     }
 }
 
 fn answered(error: &Error, status: u16) -> Unreached {
-    Unreached { text: error.to_string(), status: Some(status) }
+    Unreached { text: error.to_string(), cause: Cause::Status(status) }
 }
 
 fn silent(error: &fetch::Error) -> Unreached {
     let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(next) = cause {
+    let mut source = std::error::Error::source(error);
+    while let Some(next) = source {
         text = format!("{text}: {next}");
-        cause = next.source();
+        source = next.source();
     }
-    Unreached { text, status: None }
+    Unreached { text, cause: cause(error) }
+}
+
+const fn cause(error: &fetch::Error) -> Cause {
+    match error {
+        fetch::Error::Unresolved { .. } => Cause::Unresolved,
+        fetch::Error::Refused { .. } => Cause::Refused,
+        fetch::Error::Certificate { .. } => Cause::UntrustedCertificate,
+        _ => Cause::Other,
+    }
 }

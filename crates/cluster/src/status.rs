@@ -29,7 +29,7 @@ struct Details {
 /// The error that an answer stands for.
 pub(crate) fn error(answer: &Answer, server: &str) -> Error {
     let Status { reason, message, details } = serde_json::from_slice(&answer.body).unwrap_or_default();
-    let message = if message.is_empty() { "it did not say why".to_owned() } else { printable(&message, SHOWN) };
+    let message = if message.is_empty() { "no reason was given".to_owned() } else { printable(&message, SHOWN) };
     let asked = Some(details.retry_after_seconds).filter(|seconds| *seconds > 0).map(Duration::from_secs);
     match answer.status {
         401 => Error::Unauthorized { server: server.to_owned() },

@@ -21,10 +21,10 @@ pub enum NoCertificates {
     #[error("is not valid PEM: {0}")]
     Pem(PemError),
     /// The text has no certificate in it.
-    #[error("holds no certificate")]
+    #[error("has no certificate")]
     Empty,
     /// A block isn't a certificate.
-    #[error("holds a CERTIFICATE block that is not an X.509 certificate")]
+    #[error("has a CERTIFICATE block that is not an X.509 certificate")]
     NotACertificate,
 }
 

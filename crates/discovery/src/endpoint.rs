@@ -36,16 +36,16 @@ pub enum NoEndpoint {
     #[error("must be https: nothing else is trusted with a cluster's address")]
     NotHttps,
     /// It has a name or password in front of the host.
-    #[error("must not hold a name or password: nothing is authenticated before the cluster is trusted")]
+    #[error("must not have a user or password: nothing is authenticated before the cluster is trusted")]
     UserInfo,
     /// It has a query or fragment.
-    #[error("must not hold `?` or `#`: give the base of the API only")]
+    #[error("must not have `?` or `#`: pass the base URL of the API")]
     Query,
     /// It has a path, but isn't a URL.
-    #[error("holds a path: write the whole as a URL, such as https://example.com:6443/prefix")]
+    #[error("has a path: write it as a URL, such as https://example.com:6443/prefix")]
     Path,
     /// Its path isn't plain.
-    #[error("holds a path that is not plain: letters, digits, `-._~%/` only, and no `..`")]
+    #[error("has an invalid path: letters, digits, `-._~%/` only, and no `..`")]
     BadPath,
     /// Its port is none.
     #[error("has no port between 1 and 65535 after the colon")]

@@ -11,7 +11,7 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JwsError {
     /// It doesn't have the three parts of one.
-    #[error("the signature is no detached JWS: it does not have three parts")]
+    #[error("the signature is not a detached JWS: it does not have three parts")]
     NotCompact,
     /// Its middle part isn't empty: it brings a content of its own.
     #[error("the signature brings a payload of its own, which must stay outside it")]
@@ -20,7 +20,7 @@ pub enum JwsError {
     #[error("the signature is not base64url without padding")]
     NotBase64,
     /// Its header is no JSON object.
-    #[error("the signature's header is no JSON")]
+    #[error("the signature's header is not JSON")]
     NoHeader,
     /// It isn't made with HMAC-SHA256.
     #[error("the signature names another algorithm than HS256")]
@@ -32,7 +32,7 @@ pub enum JwsError {
     #[error("the signature's header is not written as Kubernetes writes it")]
     OtherHeader,
     /// All is right but the MAC: another content, or another secret.
-    #[error("the signature does not fit: the content was changed, or somebody without this token signed it")]
+    #[error("the signature is invalid: the content was changed, or it was signed with another token")]
     WrongMac,
 }
 

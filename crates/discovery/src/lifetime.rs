@@ -26,7 +26,7 @@ pub enum NoLifetime {
     #[error("must be a duration such as 24h0m0s, 1h30m or 90m, or 0 for a token that never expires")]
     NoDuration,
     /// It ends before it begins. kubeadm makes a token of it that never expires.
-    #[error("{0} lies in the past: give a positive duration, or 0 for a token that never expires")]
+    #[error("{0} is in the past: pass a positive duration, or 0 for a token that never expires")]
     Negative(Duration),
     /// A Secret's expiration has whole seconds: such a token would be born expired.
     #[error("{0} is less than a second: give a longer one, or 0 for a token that never expires")]
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn a_negative_ttl_is_refused_by_name() {
         let error = Lifetime::read("-1h").unwrap_err();
-        assert!(error.to_string().starts_with("-1h0m0s lies in the past"), "{error}");
+        assert!(error.to_string().starts_with("-1h0m0s is in the past"), "{error}");
         assert!(matches!(Lifetime::read("500ms"), Err(NoLifetime::TooShort(_))));
     }
 

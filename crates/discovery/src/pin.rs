@@ -16,7 +16,7 @@ pub enum NoPin {
     #[error("must be `sha256:` and 64 hexadecimal digits")]
     Shape,
     /// It names another digest.
-    #[error("names a digest that is not known: pins begin with `sha256:`")]
+    #[error("has an unsupported hash algorithm: CA pins start with `sha256:`")]
     OtherDigest,
     /// It isn't as long as a SHA-256, or no hexadecimal number.
     #[error("must have 64 hexadecimal digits after `sha256:`")]

@@ -54,6 +54,8 @@ pub enum Refreshed {
     Updated,
     /// Nothing that could be used, for this reason. What was brought counts.
     Not(String),
+    /// Nothing: no CA certificate verifies the server, for this reason. The user accepted that.
+    Untrusted(String),
 }
 
 impl Proof {
@@ -61,7 +63,12 @@ impl Proof {
     pub fn risk(&self) -> Option<&'static str> {
         match self {
             Self::Token { pins, .. } if pins.is_empty() => {
-                Some("no root was pinned: whoever else holds the token could have posed as the cluster")
+                Some("no CA pin was given: anyone else who has the token could pose as the cluster")
+            }
+            Self::File { refreshed, .. } | Self::Url { refreshed, .. } | Self::StandardInput { refreshed }
+                if matches!(refreshed, Refreshed::Untrusted(_)) =>
+            {
+                Some("no CA certificate verifies the API server: another server may answer at its address")
             }
             _ => None,
         }
@@ -72,22 +79,30 @@ impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Token { token_id, pins } if pins.is_empty() => {
-                write!(f, "by token {token_id} alone, without a pin; the second, verified answer was the same")
+                write!(
+                    f,
+                    "by token {token_id} alone, without a CA pin; the second fetch, over verified TLS, returned the same content"
+                )
             }
             Self::Token { token_id, pins } => {
                 write!(
                     f,
-                    "by token {token_id} and by the pinned key {}; the second, verified answer was the same",
+                    "by token {token_id} and by the CA pin {}; the second fetch, over verified TLS, returned the same content",
                     keys(pins)
                 )
             }
             Self::File { path, refreshed } => write!(f, "by the file {path}; {refreshed}"),
-            Self::StandardInput { refreshed } => write!(f, "by what came on standard input; {refreshed}"),
-            Self::Url { url, refreshed } => write!(f, "by {url}, which the system's roots vouch for; {refreshed}"),
+            Self::StandardInput { refreshed } => write!(f, "by the kubeconfig on standard input; {refreshed}"),
+            Self::Url { url, refreshed } => {
+                write!(f, "by {url}, verified by the system's CA certificates; {refreshed}")
+            }
             Self::Agreed { from, on, pins } => {
-                let to =
-                    if pins.is_empty() { "the system's roots".to_owned() } else { format!("the key {}", keys(pins)) };
-                write!(f, "followed from {from} on {}; somebody agreed by hand to {to}", on.date())
+                let to = if pins.is_empty() {
+                    "the system's CA certificates".to_owned()
+                } else {
+                    format!("the key {}", keys(pins))
+                };
+                write!(f, "followed from {from} on {}; a user accepted {to}", on.date())
             }
         }
     }
@@ -100,8 +115,9 @@ fn keys(pins: &[Pin]) -> String {
 impl fmt::Display for Refreshed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Same => f.write_str("the cluster says the same"),
-            Self::Updated => f.write_str("updated by the cluster, over a connection that these roots verify"),
+            Self::Same => f.write_str("the cluster confirmed it"),
+            Self::Updated => f.write_str("updated by the cluster, over a connection that these CA certificates verify"),
+            Self::Untrusted(reason) => write!(f, "accepted although its server is not verified: {reason}"),
             Self::Not(reason) => write!(f, "not confirmed by the cluster: {reason}"),
         }
     }
@@ -115,9 +131,12 @@ mod tests {
     fn a_proof_says_whether_a_pin_was_part_of_it_and_what_it_leaves_open() {
         let token = |pins: &[Pin]| Proof::Token { token_id: "abcdef".to_owned(), pins: pins.to_vec() };
         let pin: Pin = format!("sha256:{}", "0a".repeat(32)).parse().unwrap();
-        let alone = "by token abcdef alone, without a pin; the second, verified answer was the same";
+        let alone =
+            "by token abcdef alone, without a CA pin; the second fetch, over verified TLS, returned the same content";
         assert_eq!(token(&[]).to_string(), alone);
-        let pinned = format!("by token abcdef and by the pinned key {pin}; the second, verified answer was the same");
+        let pinned = format!(
+            "by token abcdef and by the CA pin {pin}; the second fetch, over verified TLS, returned the same content"
+        );
         assert_eq!(token(&[pin]).to_string(), pinned);
         assert!(token(&[]).risk().is_some() && token(&[pin]).risk().is_none());
     }

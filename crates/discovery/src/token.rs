@@ -48,7 +48,7 @@ fn letters(count: usize, entropy: &mut impl FnMut(&mut [u8])) -> Zeroizing<Strin
 
 /// The text is no token. It isn't quoted: it may hold one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("is no bootstrap token: 6 lower-case letters or digits, a dot, 16 of them, such as abcdef.0123456789abcdef")]
+#[error("is not a bootstrap token: 6 lower-case letters or digits, a dot, 16 of them, such as abcdef.0123456789abcdef")]
 pub struct NoToken;
 
 impl FromStr for BootstrapToken {
@@ -79,7 +79,7 @@ impl fmt::Display for TokenId {
 
 /// The text is no id of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("is no token id: 6 lower-case letters or digits, such as abcdef")]
+#[error("is not a token id: 6 lower-case letters or digits, such as abcdef")]
 pub struct NoTokenId;
 
 impl FromStr for TokenId {

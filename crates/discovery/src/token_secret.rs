@@ -78,7 +78,7 @@ pub enum NotAToken {
     #[error("its {SECRET} is not 16 lower-case letters or digits")]
     BadSecret,
     /// Kubernetes takes it for expired.
-    #[error("its {EXPIRATION} is no time such as 2035-01-02T03:04:05Z")]
+    #[error("its {EXPIRATION} is not a time such as 2035-01-02T03:04:05Z")]
     BadExpiration,
 }
 

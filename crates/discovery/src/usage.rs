@@ -55,11 +55,11 @@ pub(crate) const USAGE_PREFIX: &str = "usage-bootstrap-";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UsageError {
     /// There is no such usage.
-    #[error("`{0}` is no usage: use signing, authentication or both")]
+    #[error("`{0}` is not a usage: use signing, authentication or both")]
     Unknown(String),
     /// The API server would take the whole token for invalid.
     #[error(
-        "`{0}` is no group of a token: it must begin with {GROUP_PREFIX}, go on with lower-case letters, digits, `-` and `:`, at most {GROUP_LETTERS} of them, and end in a letter or digit"
+        "`{0}` is not a group of a token: it must start with {GROUP_PREFIX}, go on with lower-case letters, digits, `-` and `:`, at most {GROUP_LETTERS} of them, and end in a letter or digit"
     )]
     BadGroup(String),
     /// Groups have no meaning for a token that nobody can authenticate with.

@@ -1,4 +1,5 @@
 //! What documents claim of a machine, as data: rules over all documents compare claims and know no kind.
+use crate::v1alpha1::UnitSettings;
 
 /// Something that a document claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,13 @@ pub enum Claimed<'a> {
         /// The block; without it the whole file.
         block: Option<&'a str>,
     },
+    /// What else than a file is at a path.
+    Entry {
+        /// The path.
+        path: &'a str,
+        /// What is there.
+        sort: EntrySort,
+    },
     /// The value of a kernel parameter; several documents may claim the same one.
     Parameter {
         /// The file below `/proc/sys`.
@@ -34,6 +42,13 @@ pub enum Claimed<'a> {
         service: &'a str,
         /// The drop-in that gives it the proxy.
         path: String,
+    },
+    /// What a unit of the service manager shall be; several documents may claim what does not contradict.
+    Unit {
+        /// Its name with its suffix.
+        name: &'a str,
+        /// What is wanted of it.
+        wanted: UnitSettings,
     },
     /// That the kernel loads a module; several documents may claim the same one.
     KernelModule(&'a str),
@@ -52,6 +67,17 @@ pub enum Claimed<'a> {
     Preparation(&'static str),
     /// That this machine becomes a node; at most one document may.
     Node,
+}
+
+/// What is at a path that is not a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntrySort {
+    /// A directory; other documents may have paths below it.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// Nothing.
+    Absent,
 }
 
 impl<'a> Claim<'a> {

@@ -1,9 +1,9 @@
 //! Conflicts: what one document claims, no other may contradict.
 use crate::{
-    Claim, Claimed, Decoded, Severity,
+    Claim, Claimed, Decoded, EntrySort, Severity,
     compare::{Finding, Listed, earlier_of},
     path,
-    v1alpha1::{is_below, without_aliases},
+    v1alpha1::{UnitSettings, is_below, without_aliases},
 };
 use std::{
     borrow::Cow,
@@ -28,12 +28,46 @@ struct Seen<'a> {
     document: usize,
     names: HashMap<(&'a str, &'a str, &'a str), usize>,
     outputs: HashMap<(&'static str, Option<&'a str>), usize>,
-    files: BTreeMap<Cow<'a, str>, Vec<(Option<&'a str>, usize)>>,
+    paths: BTreeMap<Cow<'a, str>, Vec<PathClaim<'a>>>,
     parameters: HashMap<&'a str, (&'a str, usize)>,
     commands: HashMap<&'a str, usize>,
     services: HashMap<&'a str, usize>,
+    units: HashMap<&'a str, Vec<(UnitSettings, usize)>>,
     node: Option<usize>,
     conflicts: Vec<Finding>,
+}
+
+/// What a document claims of a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entry<'a> {
+    /// A file, or one block of it.
+    File(Option<&'a str>),
+    /// What is not a file.
+    Other(EntrySort),
+}
+
+/// The same, and which document it is.
+#[derive(Clone, Copy)]
+struct PathClaim<'a> {
+    entry: Entry<'a>,
+    document: usize,
+}
+
+impl Entry<'_> {
+    /// Whether both may hold of one path: only different blocks of a file may.
+    fn goes_with(self, other: Self) -> bool {
+        matches!((self, other), (Self::File(Some(one)), Self::File(Some(other))) if one != other)
+    }
+
+    /// Why other paths cannot be below it; `None` for a directory.
+    const fn no_directory(self) -> Option<&'static str> {
+        match self {
+            Self::File(_) => Some("is below a file that is set by"),
+            Self::Other(EntrySort::Link) => Some("is below a link that is set by"),
+            Self::Other(EntrySort::Absent) => Some("is below a path that is deleted by"),
+            Self::Other(EntrySort::Directory) => None,
+        }
+    }
 }
 
 impl<'a> Seen<'a> {
@@ -48,7 +82,8 @@ impl<'a> Seen<'a> {
     fn claim(&mut self, claim: &'a Claim<'a>) {
         let Claim { what, path: here } = claim;
         match what {
-            Claimed::File { path, block } => self.file(here, path, *block),
+            Claimed::File { path, block } => self.entry(here, path, Entry::File(*block)),
+            Claimed::Entry { path, sort } => self.entry(here, path, Entry::Other(*sort)),
             Claimed::Parameter { path, value } => {
                 if let Some((earlier_value, earlier)) = self.parameters.insert(path, (value, self.document))
                     && earlier_value != *value
@@ -64,10 +99,19 @@ impl<'a> Seen<'a> {
             Claimed::ServiceProxy { service, path } => {
                 if let Some(earlier) = self.services.insert(service, self.document) {
                     self.conflict(here, format!("already has a proxy from {}", self.at(earlier)));
-                } else if let Some((relation, earlier)) = self.nested(path) {
+                } else if let Some((relation, earlier)) = self.nested(path, Entry::File(None)) {
                     self.conflict(here, format!("its drop-in {relation} {}", self.at(earlier)));
                 }
-                self.take_file(path, None);
+                self.take_path(path, Entry::File(None));
+            }
+            Claimed::Unit { name, wanted } => {
+                let claims = self.units.entry(name).or_default();
+                let other = claims.iter().find(|(other, _)| other.contradicts(*wanted)).map(|(_, document)| *document);
+                claims.push((*wanted, self.document));
+                if let Some(earlier) = other {
+                    let message = format!("{} contradicts what this entry sets for the unit", self.at(earlier));
+                    self.conflict(here, message);
+                }
             }
             Claimed::KernelModule(_) | Claimed::FilesBelow(_) | Claimed::Preparation(_) => {}
             Claimed::Output { what, name, .. } => self.output(here, (what, *name)),
@@ -90,43 +134,45 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// A file has one owner; the blocks of one that is somebody else's have one each.
-    fn file(&mut self, here: &str, path: &'a str, block: Option<&'a str>) {
-        if let Some((relation, earlier)) = self.nested(path) {
+    /// A path has one owner; the blocks of a file that others own have one each.
+    fn entry(&mut self, here: &str, path: &'a str, entry: Entry<'a>) {
+        if let Some((relation, earlier)) = self.nested(path, entry) {
             let message = format!("{relation} {}", self.at(earlier));
             self.conflict(&path::member(here, "path"), message);
         }
-        match self.take_file(path, block) {
-            None => {}
-            Some((Some(_), earlier)) if block.is_some() => {
-                let message = format!("this block of the file is also set by {}", self.at(earlier));
-                self.conflict(&path::member(here, "block"), message);
-            }
-            Some((_, earlier)) => {
-                let message = format!("this file is also set by {}", self.at(earlier));
-                self.conflict(&path::member(here, "path"), message);
-            }
-        }
+        let Some(other) = self.take_path(path, entry) else { return };
+        let (what, field) = match (other.entry, entry) {
+            (Entry::File(Some(_)), Entry::File(Some(_))) => ("this block of the file", "block"),
+            (Entry::File(_), Entry::File(_)) => ("this file", "path"),
+            (Entry::Other(_), _) | (_, Entry::Other(_)) => ("this path", "path"),
+        };
+        let message = format!("{what} is also set by {}", self.at(other.document));
+        self.conflict(&path::member(here, field), message);
     }
 
-    /// Notes who claims a file, and gives the earlier claim that does not go with this one.
-    fn take_file(&mut self, path: &'a str, block: Option<&'a str>) -> Option<(Option<&'a str>, usize)> {
-        let claims = self.files.entry(without_aliases(path)).or_default();
-        let other =
-            claims.iter().find(|(claimed, _)| claimed.is_none() || block.is_none() || *claimed == block).copied();
-        claims.push((block, self.document));
+    /// Notes who claims a path, and gives the earlier claim that does not go with this one.
+    fn take_path(&mut self, path: &'a str, entry: Entry<'a>) -> Option<PathClaim<'a>> {
+        let claims = self.paths.entry(without_aliases(path)).or_default();
+        let other = claims.iter().find(|claim| !claim.entry.goes_with(entry)).copied();
+        claims.push(PathClaim { entry, document: self.document });
         other
     }
 
-    /// How a file lies above or below one of an earlier claim: a path can't be a file and a directory.
-    fn nested(&self, path: &str) -> Option<(&'static str, usize)> {
+    /// How a path is above or below one of an earlier claim: what has paths below it is a directory.
+    fn nested(&self, path: &str, entry: Entry<'_>) -> Option<(&'static str, usize)> {
         let path = &*without_aliases(path);
-        let first = |claims: &Vec<(Option<&str>, usize)>| claims.first().map(|(_, document)| *document);
-        let above = path.match_indices('/').skip(1).find_map(|(end, _)| self.files.get(&path[..end]).and_then(first));
-        let claims = self.files.range(Cow::Owned(format!("{path}/"))..).next().filter(|(file, _)| is_below(file, path));
-        let below = claims.and_then(|(_, claims)| first(claims));
-        let below = below.map(|earlier| ("is a directory for a file that is set by", earlier));
-        above.map(|earlier| ("is below a file that is set by", earlier)).or(below)
+        let above = path.match_indices('/').skip(1).find_map(|(end, _)| {
+            let mut claims = self.paths.get(&path[..end])?.iter();
+            claims.find_map(|claim| Some((claim.entry.no_directory()?, claim.document)))
+        });
+        above.or_else(|| entry.no_directory().and_then(|_| self.below(path)))
+    }
+
+    /// The earlier claim of a path below this one, for which it has to be a directory.
+    fn below(&self, path: &str) -> Option<(&'static str, usize)> {
+        let (below, claims) = self.paths.range(Cow::Owned(format!("{path}/"))..).next()?;
+        let relation = "has to be a directory for a path that is set by";
+        claims.first().filter(|_| is_below(below, path)).map(|claim| (relation, claim.document))
     }
 
     fn conflict(&mut self, path: &str, message: String) {
@@ -174,11 +220,40 @@ mod tests {
         let within = document("FilesConfig", &files(&["/etc/a", "/etc/a/b/c", "/etc/a.d/b", "/etc/ab"]));
         assert_eq!(found(&within), ["spec.files[1].path: is below a file that is set by this document"]);
         let below = both("FilesConfig", &files(&["/etc/a/b/c"]), &files(&["/etc/a"]));
-        assert_eq!(below, ["spec.files[0].path: is a directory for a file that is set by document 1"]);
+        assert_eq!(below, ["spec.files[0].path: has to be a directory for a path that is set by document 1"]);
         let drop_in = "/etc/systemd/system/kubelet.service.d";
         let service = document("ProxyConfig", "spec: {httpProxy: 'http://p', services: [kubelet]}");
         let above = found(&[document("FilesConfig", &files(&[drop_in])), service].concat());
         assert_eq!(above, ["spec.services[0]: its drop-in is below a file that is set by document 1"]);
+    }
+
+    #[test]
+    fn paths_below_a_directory_entry_are_fine_and_below_any_other_are_not() {
+        let upper = |entry: &str| format!("spec: {{files: [{{path: /etc/a, {entry}}}]}}");
+        let lower = "spec: {files: [{path: /etc/a/b, content: x}]}";
+        let directory = upper("type: directory");
+        assert!(both("FilesConfig", &directory, lower).is_empty());
+        assert!(both("FilesConfig", lower, &directory).is_empty());
+        for (entry, below) in [
+            ("type: link, target: x", "is below a link that is set by"),
+            ("type: absent", "is below a path that is deleted by"),
+        ] {
+            let message = format!("spec.files[0].path: {below} document 1");
+            assert_eq!(both("FilesConfig", &upper(entry), lower), [message]);
+            let message = "spec.files[0].path: has to be a directory for a path that is set by document 1";
+            assert_eq!(both("FilesConfig", lower, &upper(entry)), [message]);
+        }
+    }
+
+    #[test]
+    fn a_path_is_of_one_type_in_all_documents() {
+        let entry = |entry: &str| format!("spec: {{files: [{{path: /etc/a, {entry}}}]}}");
+        let entries =
+            ["content: x", "content: x, block: b", "type: directory", "type: link, target: x", "type: absent"];
+        for (first, second) in [(0, 2), (1, 3), (2, 2), (3, 4), (4, 0)] {
+            let message = "spec.files[0].path: this path is also set by document 1";
+            assert_eq!(both("FilesConfig", &entry(entries[first]), &entry(entries[second])), [message]);
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ mod write;
 
 use objects::nearest;
 
-pub use claim::{Claim, Claimed};
+pub use claim::{Claim, Claimed, EntrySort};
 pub use decoded::{Decoded, Origin};
 pub use decrypt::{DecryptError, decrypt};
 pub use document::{Body, Document};

@@ -84,7 +84,7 @@ impl<'a> Order<'a> {
                 let written = written(&claim.what).and_then(control_plane_path);
                 let Some(used) = written else { continue };
                 let here = match claim.what {
-                    Claimed::File { .. } => path::member(&claim.path, "path"),
+                    Claimed::File { .. } | Claimed::Entry { .. } => path::member(&claim.path, "path"),
                     _ => claim.path.clone(),
                 };
                 let message = format!("must come before {node}: it writes to {used}, which the control plane uses");
@@ -143,7 +143,7 @@ fn names(references: &[Reference], listed: &Listed<'_>) -> bool {
 /// Where a claim lets machineadm write.
 fn written<'a>(claimed: &'a Claimed<'_>) -> Option<&'a str> {
     match claimed {
-        Claimed::File { path, .. } => Some(path),
+        Claimed::File { path, .. } | Claimed::Entry { path, .. } => Some(path),
         Claimed::ServiceProxy { path, .. } => Some(path),
         Claimed::Output { path, .. } => path.as_deref(),
         Claimed::FilesBelow(directory) => Some(directory),

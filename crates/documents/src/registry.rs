@@ -7,9 +7,9 @@ use crate::{
     metadata::{Header, Metadata},
     tree::Node,
     v1alpha1::{
-        Command, CommandsConfig, Encrypted, EncryptedConfig, File, FilesConfig, Init, InitConfig, KernelModulesConfig,
-        Parameter, Proxy, ProxyConfig, Remote, RemoteConfig, Scope, ScopeConfig, SysctlConfig, TrustBundle,
-        TrustBundleConfig,
+        Command, CommandsConfig, Encrypted, EncryptedConfig, FilesConfig, Init, InitConfig, KernelModulesConfig,
+        Parameter, PathEntry, Proxy, ProxyConfig, Remote, RemoteConfig, Scope, ScopeConfig, ServicesConfig,
+        SysctlConfig, TrustBundle, TrustBundleConfig, Unit,
     },
 };
 use schemars::generate::SchemaSettings;
@@ -81,12 +81,13 @@ macro_rules! kinds {
 }
 
 kinds! {
-    FilesConfig => Files(Vec<File>),
+    FilesConfig => Files(Vec<PathEntry>),
     SysctlConfig => Sysctl(Vec<Parameter>),
     KernelModulesConfig => KernelModules(Vec<String>),
     CommandsConfig => Commands(Vec<Command>),
     TrustBundleConfig => TrustBundle(TrustBundle),
     ProxyConfig => Proxy(Proxy),
+    ServicesConfig => Services(Vec<Unit>),
     InitConfig => Init(Box<Init>),
     RemoteConfig => Remote(Box<Remote>),
     EncryptedConfig => Encrypted(Box<Encrypted>),

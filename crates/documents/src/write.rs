@@ -56,8 +56,11 @@ mod tests {
 
     #[test]
     fn a_written_document_reads_as_people_write_it() {
-        let file =
-            FileEntry { path: "/etc/motd".into(), content: Secret::new("hello\n".into()), ..FileEntry::default() };
+        let file = FileEntry {
+            path: "/etc/motd".into(),
+            content: Some(Secret::new("hello\n".into())),
+            ..FileEntry::default()
+        };
         let text = write(Some("motd"), &FilesConfig { files: vec![file] });
         let expected = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: FilesConfig
@@ -74,7 +77,7 @@ spec:
 
     #[test]
     fn a_spec_does_not_show_its_secrets() {
-        let file = FileEntry { content: Secret::new("hunter2".into()), ..FileEntry::default() };
+        let file = FileEntry { content: Some(Secret::new("hunter2".into())), ..FileEntry::default() };
         let shell = Some(Secret::new("hunter2".into()));
         let command = CommandEntry { unless: shell.clone(), shell, ..CommandEntry::default() };
         let shown = format!("{:?}{:?}", FilesConfig { files: vec![file] }, CommandsConfig { commands: vec![command] });
@@ -145,10 +148,10 @@ spec:
 
         #[test]
         fn awkward_text_stays_what_it_is(text in awkward(), other in awkward()) {
-            let file = FileEntry { path: "/a".into(), content: Secret::new(text.clone()), ..FileEntry::default() };
+            let file = FileEntry { path: "/a".into(), content: Some(Secret::new(text.clone())), ..FileEntry::default() };
             let written = write(None, &FilesConfig { files: vec![file] });
             let AnyDocument::Files(files) = body(written.expose()) else { panic!() };
-            prop_assert_eq!(files[0].contents.expose(), text.as_bytes());
+            prop_assert_eq!(files[0].file().unwrap().contents.expose(), text.as_bytes());
 
             let (text, other) = (text.replace('\0', "0"), other.replace('\0', "0"));
             let command = CommandEntry {

@@ -6,7 +6,7 @@ use crate::{
     outcome::START,
     ownership::Ownership,
     plan::{Condition, Named},
-    restarts::Queue,
+    restarts::{self, Queue},
     turns::{Turn, turns},
     view::Line,
 };
@@ -123,7 +123,7 @@ impl Pass<'_> {
                 if queue.takes((index, at), step) {
                     continue;
                 }
-                if !matches!(step, Step::Ensure(_) | Step::Close(_)) {
+                if restarts::come_before(step) {
                     self.restart(&mut queue, world, watch)?;
                 }
                 watch(Event::Starts(index, at, step));

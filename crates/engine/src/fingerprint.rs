@@ -4,7 +4,7 @@
 //! Fingerprints are made with a key that stays on the machine ([`PlanKey`]).
 use crate::{Act, PlanKey, Step, plan::Condition};
 use aws_lc_rs::hmac;
-use host::{Change, FileState};
+use host::{Change, DirectoryState, FileState, PathState};
 use objects::hex;
 
 impl Step {
@@ -70,17 +70,43 @@ impl Parts {
         }
     }
 
+    fn directory(&mut self, directory: Option<&DirectoryState>) -> &mut Self {
+        match directory {
+            None => self.text("none"),
+            Some(DirectoryState { mode, uid, gid }) => self.text(&format!("directory {mode} {uid} {gid}")),
+        }
+    }
+
+    fn state(&mut self, state: &PathState) -> &mut Self {
+        match state {
+            PathState::Absent => self.text("none"),
+            PathState::File(file) => self.file(Some(file)),
+            PathState::LargeFile { size } => self.text("large").text(&size.to_string()),
+            // Only an empty directory is deleted.
+            PathState::Directory { state, entries: _ } => self.directory(Some(state)),
+            PathState::Link { target } => self.text("link").text(target),
+            PathState::Special => self.text("special"),
+        }
+    }
+
     fn change(&mut self, change: &Change) {
         match change {
             Change::WriteFile { path, block, was, file, confidential: _ } => {
                 self.text("write").text(path).maybe(block.as_deref()).file(was.as_ref()).file(Some(file))
             }
-            Change::RemoveFile { path, was } => self.text("remove").text(path).file(Some(was)),
+            Change::MakeDirectory { path, was, directory } => {
+                self.text("directory").text(path).directory(was.as_ref()).directory(Some(directory))
+            }
+            Change::MakeLink { path, was, target } => self.text("link").text(path).maybe(was.as_deref()).text(target),
+            Change::Remove { path, was } => self.text("remove").text(path).state(was),
             Change::SetSysctl { key: _, path, was, value } => {
                 self.text("sysctl").text(path).maybe(was.as_deref()).text(value)
             }
             Change::LoadModule { name } => self.text("module").text(name),
             Change::RefreshTrust { store, missing } => self.text("trust").text(store.bundle).list(missing),
+            Change::Unit { name, action, was } => {
+                self.text("unit").text(name).text(action.verb()).text(&format!("{was:?}"))
+            }
             Change::Restart { service, reads, running } => {
                 self.text("restart").text(service).list(reads).text(&running.to_string())
             }
@@ -96,6 +122,7 @@ mod tests {
         Secret,
         v1alpha1::{Command, Program, Repeat},
     };
+    use host::{Enablement, Service, UnitAction, UnitState};
     use std::{collections::BTreeSet, rc::Rc, time::Duration};
 
     fn secret(text: &str) -> Secret<String> {
@@ -192,6 +219,51 @@ mod tests {
             KubeadmInit { runtime_socket: "/b".into(), ..init() },
         ];
         assert_distinct(&changed.map(|init| Step::Run(Rc::new(init))));
+    }
+
+    #[test]
+    fn a_directory_a_link_or_a_deletion_with_any_other_member_is_another_step() {
+        let state = DirectoryState { mode: 0o755, uid: 0, gid: 0 };
+        let directory = |path: &str, was, directory| Change::MakeDirectory { path: path.into(), was, directory };
+        let link = |path: &str, was: Option<&str>, target: &str| Change::MakeLink {
+            path: path.into(),
+            was: was.map(str::to_owned),
+            target: target.into(),
+        };
+        let remove = |was| Change::Remove { path: "/a".into(), was };
+        let file = FileState { contents: Secret::new(b"x".to_vec()), mode: 0o644, uid: 0, gid: 0 };
+        let changes = [
+            directory("/a", None, state),
+            directory("/b", None, state),
+            directory("/a", Some(state), state),
+            directory("/a", None, DirectoryState { mode: 0o700, ..state }),
+            directory("/a", None, DirectoryState { uid: 1, ..state }),
+            directory("/a", None, DirectoryState { gid: 1, ..state }),
+            link("/a", None, "b"),
+            link("/a", Some(""), "b"),
+            link("/a", None, "c"),
+            link("/b", None, "b"),
+            remove(PathState::File(file)),
+            remove(PathState::LargeFile { size: 1 }),
+            remove(PathState::LargeFile { size: 2 }),
+            remove(PathState::Directory { state, entries: 0 }),
+            remove(PathState::Link { target: "b".into() }),
+            remove(PathState::Special),
+        ];
+        assert_distinct(&changes.map(Step::Ensure));
+    }
+
+    #[test]
+    fn a_unit_with_any_other_member_is_another_step() {
+        let was = UnitState { enablement: Enablement::Disabled, activity: Service::Inactive };
+        let unit = |name: &str, action, was| Step::Ensure(Change::Unit { name: name.into(), action, was });
+        assert_distinct(&[
+            unit("a.service", UnitAction::Enable, was),
+            unit("b.service", UnitAction::Enable, was),
+            unit("a.service", UnitAction::Start, was),
+            unit("a.service", UnitAction::Enable, UnitState { enablement: Enablement::Static, ..was }),
+            unit("a.service", UnitAction::Enable, UnitState { activity: Service::Active, ..was }),
+        ]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Ports as values: what planning may look at, and what applying may act on.
 use crate::{Label, Planned, Remark, Step, Wanted, plan::Named};
-use host::{Change, FileState, Host, Inspect};
+use host::{Change, DirectoryState, FileState, Host, Inspect, PathState, Service, UnitAction};
 use std::{collections::BTreeSet, time::Duration};
 
 /// A cluster, as far as a step may ask it. Connected in a binary, through `crates/cluster`.
@@ -94,12 +94,73 @@ impl<'a> Look<'a> {
     /// A file as it will be when this turn comes: what an earlier turn would write counts as written.
     pub fn file(&self, path: &str) -> host::Result<Option<FileState>> {
         let written = self.pending_steps().rev().find_map(|(_, step)| match step {
-            Step::Ensure(Change::WriteFile { path: other, file, .. }) if other == path => Some(file.clone()),
+            Step::Ensure(Change::WriteFile { path: other, file, .. }) if other == path => Some(Some(file.clone())),
+            Step::Ensure(Change::Remove { path: other, .. }) if other == path => Some(None),
             _ => None,
         });
         match written {
-            Some(file) => Ok(Some(file)),
+            Some(file) => Ok(file),
             None => self.host.file(path),
+        }
+    }
+
+    /// What will be at a path once earlier turns and these steps are done; a link at its end is not followed.
+    pub(crate) fn state_after(&self, planned: &Planned, path: &str) -> host::Result<PathState> {
+        let mut steps = self.pending_steps().map(|(_, step)| step).chain(&planned.steps);
+        steps.try_fold(self.host.state_at(path)?, |state, step| self.state_after_step(state, path, step))
+    }
+
+    fn state_after_step(&self, state: PathState, path: &str, step: &Step) -> host::Result<PathState> {
+        let Step::Ensure(change) = step else { return Ok(state) };
+        let entries = if let PathState::Directory { entries, .. } = state { entries } else { 0 };
+        Ok(match change {
+            Change::WriteFile { path: other, file, .. } if other == path => PathState::File(file.clone()),
+            Change::MakeLink { path: other, target, .. } if other == path => PathState::Link { target: target.clone() },
+            Change::MakeDirectory { path: other, directory, .. } if other == path => {
+                PathState::Directory { state: *directory, entries }
+            }
+            Change::Remove { path: other, .. } if other == path => PathState::Absent,
+            Change::WriteFile { path: other, .. }
+            | Change::MakeLink { path: other, .. }
+            | Change::MakeDirectory { path: other, .. } => match (child(path, other), state) {
+                (Some(_), PathState::Absent) => PathState::Directory { state: self.new_directory(), entries: 1 },
+                (Some(child), PathState::Directory { state, .. }) => {
+                    let is_new = self.host.state_at(&child)? == PathState::Absent;
+                    PathState::Directory { state, entries: entries + usize::from(is_new) }
+                }
+                (_, state) => state,
+            },
+            Change::Remove { path: other, .. } => match state {
+                PathState::Directory { state, entries } if child(path, other).as_ref() == Some(other) => {
+                    PathState::Directory { state, entries: entries.saturating_sub(1) }
+                }
+                state => state,
+            },
+            _ => state,
+        })
+    }
+
+    /// A directory that is created on the way to a file.
+    fn new_directory(&self) -> DirectoryState {
+        let (uid, gid) = self.host.default_owner();
+        DirectoryState { mode: NEW_DIRECTORY, uid, gid }
+    }
+
+    /// A service as it will be when this turn comes: what an earlier turn would start counts as running.
+    pub(crate) fn service(&self, name: &str) -> host::Result<Service> {
+        let changed = self.pending_steps().rev().find_map(|(_, step)| match step {
+            Step::Ensure(Change::Unit { name: unit, action, .. }) if unit.strip_suffix(".service") == Some(name) => {
+                match action {
+                    UnitAction::Start => Some(Service::Active),
+                    UnitAction::Stop => Some(Service::Inactive),
+                    _ => None,
+                }
+            }
+            _ => None,
+        });
+        match changed {
+            Some(service) => Ok(service),
+            None => self.host.service(name),
         }
     }
 
@@ -132,6 +193,15 @@ impl<'a> Look<'a> {
     fn pending_steps(&self) -> impl DoubleEndedIterator<Item = (&Label, &Step)> {
         self.pending.iter().flat_map(|(label, planned)| planned.steps.iter().map(move |step| (label, step)))
     }
+}
+
+/// The mode of a new directory.
+pub(crate) const NEW_DIRECTORY: u32 = 0o755;
+
+/// The entry of a directory that a path is, or is below.
+fn child(directory: &str, path: &str) -> Option<String> {
+    let name = path.strip_prefix(directory)?.strip_prefix('/')?.split('/').next()?;
+    Some(format!("{directory}/{name}"))
 }
 
 /// All that applying acts on.

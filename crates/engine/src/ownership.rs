@@ -8,7 +8,7 @@ use crate::{
 };
 use documents::{Decoded, Secret};
 use host::{
-    Change, Error, FileState, Host, Inspect,
+    Change, DirectoryState, Error, FileState, Host, Inspect, PathState,
     contract::{OWNERSHIP, PREVIOUS_DIR},
 };
 use objects::hex;
@@ -41,7 +41,7 @@ pub(crate) struct Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Owned {
-    /// A file, or a managed block of one.
+    /// What is at a path, or a managed block of a file.
     #[serde(rename_all = "camelCase")]
     File {
         path: String,
@@ -64,7 +64,7 @@ pub(crate) enum Owned {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Previous {
-    /// No file.
+    /// Nothing.
     Absent,
     /// A file without the managed block.
     NoBlock,
@@ -72,6 +72,10 @@ pub(crate) enum Previous {
     Copied { mode: u32, uid: u32, gid: u32, sha256: String },
     /// Something too large to be copied.
     TooLarge,
+    /// A directory.
+    Directory { mode: u32, uid: u32, gid: u32 },
+    /// A symbolic link.
+    Link { target: String },
 }
 
 /// What every version of the file has.
@@ -119,12 +123,15 @@ impl Ownership {
         for change in planned.steps.iter().filter_map(written) {
             let named = match change {
                 Change::WriteFile { path, block, .. } => Named::File { path: path.clone(), block: block.clone() },
+                Change::MakeDirectory { path, .. } | Change::MakeLink { path, .. } | Change::Remove { path, .. } => {
+                    Named::File { path: path.clone(), block: None }
+                }
                 Change::SetSysctl { path, .. } => Named::Parameter(path.clone()),
                 _ => continue,
             };
             let (owned, copy) = match change {
-                Change::WriteFile { .. } => owned_file(change, &records),
-                _ => (owned_parameter(change, &records), None),
+                Change::SetSysctl { .. } => (owned_parameter(change, &records), None),
+                _ => owned_path(change, &records),
             };
             let (Some(owned), key) = (owned, key(&named)) else { continue };
             if let Some(copy) = copy {
@@ -156,7 +163,7 @@ impl Ownership {
         for key in gone.iter().map(key) {
             records.remove(&key);
             if let Some(was) = host.file(&copy_path(&key))? {
-                host.ensure(&Change::RemoveFile { path: copy_path(&key), was })?;
+                host.ensure(&Change::Remove { path: copy_path(&key), was: PathState::File(was) })?;
             }
         }
         Self::write(records, host)
@@ -205,45 +212,115 @@ fn unusable(why: String) -> Error {
     }
 }
 
-/// A file or its block as records hold it: the digest of its content, and of a whole file its mode and owner.
-pub(crate) fn digest(file: Option<&FileState>, block: Option<&str>) -> String {
-    match (file, block) {
-        (None, _) => ABSENT.to_owned(),
-        (Some(file), Some(block)) => match block_of(file.contents.expose(), block) {
+/// What is at a path, or a block of it, as records hold it: of a file the digest of its content, and of a whole file and
+/// of a directory the mode and owner too.
+pub(crate) fn digest(state: &PathState, block: Option<&str>) -> String {
+    match (state, block) {
+        (PathState::File(file), Some(block)) => match block_of(file.contents.expose(), block) {
             None => ABSENT.to_owned(),
             Some(lines) => hex::encode(&Sha256::digest(lines)),
         },
-        (Some(FileState { contents, mode, uid, gid }), None) => {
+        (PathState::File(FileState { contents, mode, uid, gid }), None) => {
             format!("{} {mode:04o} {uid}:{gid}", hex::encode(&Sha256::digest(contents.expose())))
+        }
+        (PathState::Absent, _) => ABSENT.to_owned(),
+        (PathState::LargeFile { size }, _) => format!("large:{size}"),
+        (PathState::Directory { state: DirectoryState { mode, uid, gid }, .. }, _) => {
+            format!("{DIRECTORY} {mode:04o} {uid}:{gid}")
+        }
+        (PathState::Link { target }, _) => format!("{LINK}{}", hex::encode(&Sha256::digest(target))),
+        (PathState::Special, _) => "special".to_owned(),
+    }
+}
+
+/// What a document wanted at a path, by the digest of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// A file or a block.
+    File,
+    /// A directory, whatever its mode.
+    Directory,
+    /// A link.
+    Link,
+    /// Nothing.
+    Absent,
+}
+
+impl Sort {
+    pub(crate) fn of(digest: &str) -> Self {
+        match digest {
+            ABSENT => Self::Absent,
+            digest if digest.starts_with(DIRECTORY) => Self::Directory,
+            digest if digest.starts_with(LINK) => Self::Link,
+            _ => Self::File,
         }
     }
 }
 
 const ABSENT: &str = "absent";
+const DIRECTORY: &str = "directory";
+const LINK: &str = "link:";
 
-/// Whether what is there now is no stranger's: a document's content, whatever its mode, or nothing.
+/// Whether what is there now was made by a document: its content, whatever the mode, or nothing.
 fn is_ours(now: &str, known: &[&String]) -> bool {
     let content = |digest: &str| digest.split(' ').next().map(str::to_owned);
     now == ABSENT || known.iter().any(|known| content(known) == content(now))
 }
 
-/// The record of a write, and the content to copy if what is there now is not machineadm's.
-fn owned_file(change: &Change, records: &BTreeMap<String, Record>) -> (Option<Owned>, Option<Vec<u8>>) {
-    let Change::WriteFile { path, block, was, file, confidential } = change else { return (None, None) };
-    let named = Named::File { path: path.clone(), block: block.clone() };
-    let now = digest(was.as_ref(), block.as_deref());
-    let (previous, copy) = match records.get(&key(&named)).map(|record| &record.owned) {
+/// A change of what is at a path.
+struct PathChange<'a> {
+    path: &'a str,
+    block: Option<&'a str>,
+    was: PathState,
+    wanted: PathState,
+    confidential: bool,
+}
+
+impl<'a> PathChange<'a> {
+    fn of(change: &'a Change) -> Option<Self> {
+        let file = |file: Option<&FileState>| file.cloned().map_or(PathState::Absent, PathState::File);
+        let directory = |state: Option<&DirectoryState>| {
+            state.map_or(PathState::Absent, |state| PathState::Directory { state: *state, entries: 0 })
+        };
+        let link = |target: Option<&String>| {
+            target.map_or(PathState::Absent, |target| PathState::Link { target: target.clone() })
+        };
+        let whole = |path, was, wanted| Self { path, block: None, was, wanted, confidential: false };
+        match change {
+            Change::WriteFile { path, block, was, file: wanted, confidential } => Some(Self {
+                block: block.as_deref(),
+                confidential: *confidential,
+                ..whole(path, file(was.as_ref()), file(Some(wanted)))
+            }),
+            Change::MakeDirectory { path, was, directory: wanted } => {
+                Some(whole(path, directory(was.as_ref()), directory(Some(wanted))))
+            }
+            Change::MakeLink { path, was, target } => Some(whole(path, link(was.as_ref()), link(Some(target)))),
+            Change::Remove { path, was } => Some(whole(path, was.clone(), PathState::Absent)),
+            _ => None,
+        }
+    }
+}
+
+/// The record of a change, and the content to copy if what is there now is not machineadm's.
+fn owned_path(change: &Change, records: &BTreeMap<String, Record>) -> (Option<Owned>, Option<Vec<u8>>) {
+    let Some(change) = PathChange::of(change) else { return (None, None) };
+    let PathChange { path, block, was, wanted, confidential } = &change;
+    let named = Named::File { path: (*path).to_owned(), block: block.map(str::to_owned) };
+    let now = digest(was, *block);
+    let earlier = records.get(&key(&named));
+    let (previous, copy) = match earlier.map(|record| &record.owned) {
         Some(Owned::File { digest, before, previous, .. }) if is_ours(&now, &[digest, before]) => {
             (previous.clone(), None)
         }
-        _ => previous(path, block.as_deref(), was.as_ref(), records),
+        _ => previous(path, *block, was, records),
     };
     let owned = Owned::File {
-        path: path.clone(),
-        block: block.clone(),
-        digest: digest(Some(file), block.as_deref()),
+        path: (*path).to_owned(),
+        block: block.map(str::to_owned),
+        digest: digest(wanted, *block),
         before: now,
-        confidential: *confidential,
+        confidential: *confidential || earlier.is_some_and(|record| record.is_confidential_in(path)),
         previous,
     };
     (Some(owned), copy)
@@ -263,10 +340,18 @@ fn owned_parameter(change: &Change, records: &BTreeMap<String, Record>) -> Optio
 fn previous(
     path: &str,
     block: Option<&str>,
-    was: Option<&FileState>,
+    was: &PathState,
     records: &BTreeMap<String, Record>,
 ) -> (Previous, Option<Vec<u8>>) {
-    let Some(FileState { contents, mode, uid, gid }) = was else { return (Previous::Absent, None) };
+    let FileState { contents, mode, uid, gid } = match was {
+        PathState::File(file) => file,
+        PathState::Absent => return (Previous::Absent, None),
+        PathState::LargeFile { .. } | PathState::Special => return (Previous::TooLarge, None),
+        PathState::Link { target } => return (Previous::Link { target: target.clone() }, None),
+        PathState::Directory { state: DirectoryState { mode, uid, gid }, .. } => {
+            return (Previous::Directory { mode: *mode, uid: *uid, gid: *gid }, None);
+        }
+    };
     let blocks = records.values().filter_map(|record| match &record.owned {
         Owned::File { path: other, block: Some(block), previous, .. } if other == path => Some((block, previous)),
         _ => None,
@@ -295,7 +380,13 @@ fn previous(
 /// Whether a step leaves something that a document then owns.
 fn written(step: &Step) -> Option<&Change> {
     match step {
-        Step::Ensure(change @ (Change::WriteFile { .. } | Change::SetSysctl { .. })) => Some(change),
+        Step::Ensure(
+            change @ (Change::WriteFile { .. }
+            | Change::MakeDirectory { .. }
+            | Change::MakeLink { .. }
+            | Change::Remove { .. }
+            | Change::SetSysctl { .. }),
+        ) => Some(change),
         _ => None,
     }
 }

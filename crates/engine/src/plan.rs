@@ -99,6 +99,8 @@ pub enum Remark {
     },
     /// No service manager runs here: the service reads its files when it starts.
     AtServiceStart(String),
+    /// systemd does not run here: the unit is neither started nor stopped.
+    NoServiceManager(String),
     /// The root file system does not run: its kernel takes these up when it boots.
     AtBoot(&'static str),
     /// An earlier document wrote this, and no document names it any more.

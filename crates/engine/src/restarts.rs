@@ -1,6 +1,6 @@
 //! Service restarts: queued, and done once before the next act, wait or the end.
 use crate::{Label, Planned, Step};
-use host::Change;
+use host::{Change, UnitAction};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A step by its turn and its place in that turn.
@@ -53,6 +53,16 @@ impl Queue {
     }
 }
 
+/// Whether restarts that are queued have to be done before a step. A service that is started then reads its files at that
+/// start, and is not restarted once more.
+pub(crate) const fn come_before(step: &Step) -> bool {
+    match step {
+        Step::Run(_) | Step::Redo(_) | Step::Wait(..) => true,
+        Step::Ensure(Change::Unit { action, .. }) => matches!(action, UnitAction::Start | UnitAction::Stop),
+        Step::Ensure(_) | Step::Close(_) => false,
+    }
+}
+
 /// The restarts of a preview that a later turn's restart of the same service makes needless.
 pub(crate) fn merged(turns: &[(Label, Planned)]) -> BTreeSet<StepAt> {
     let (mut queued, mut merged) = (BTreeMap::new(), BTreeSet::new());
@@ -62,8 +72,8 @@ pub(crate) fn merged(turns: &[(Label, Planned)]) -> BTreeSet<StepAt> {
                 Step::Ensure(Change::Restart { service, .. }) => {
                     merged.extend(queued.insert(service.as_str(), (turn, at)));
                 }
-                Step::Run(_) | Step::Redo(_) | Step::Wait(..) => queued.clear(),
-                Step::Ensure(_) | Step::Close(_) => {}
+                step if come_before(step) => queued.clear(),
+                _ => {}
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A plan as people and programs see it; what may be secret is never in it.
 use crate::{Label, Mode, Planned, Preview, Provenance, Remark, Step, Wanted, plan::Condition, restarts};
 use documents::v1alpha1::API_VERSION;
-use host::{Change, FileState};
+use host::{Change, DirectoryState, Enablement, FileState, PathState, UnitAction, UnitState};
 use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, TextDiff};
 use std::{borrow::Cow, fmt};
@@ -26,7 +26,7 @@ pub struct PlanView {
     /// Where they came from, in their order.
     pub sources: Vec<Provenance>,
     /// What the configuration as a whole probably does not mean.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// How many changes are known.
     pub changes: usize,
@@ -136,6 +136,9 @@ impl fmt::Display for Remark {
             }
             Self::Unasked { what, why } => write!(f, "{what}: could not ask the cluster: {why}"),
             Self::AtServiceStart(service) => write!(f, "{service} reads it when it starts"),
+            Self::NoServiceManager(unit) => {
+                write!(f, "{unit} is neither started nor stopped: systemd does not run here")
+            }
             Self::AtBoot(what) => write!(f, "{what} take effect when this root file system boots"),
             Self::Stale { what, document, fate } => {
                 write!(f, "{what} was written by {document}, and no document names it any more; {fate}")
@@ -172,7 +175,15 @@ impl Line {
                 let is_public = was.is_public() && file.is_public() && !confidential;
                 Self::of_rewrite(path, was, file, if is_public { Contents::Shown } else { Contents::Hidden })
             }
-            Change::RemoveFile { path, .. } => Self::plain("delete", path, String::new()),
+            Change::MakeDirectory { path, was, directory } => Self::of_directory(path, was.as_ref(), directory),
+            Change::MakeLink { path, was: None, target } => Self::plain("create", path, format!("→ {target}")),
+            Change::MakeLink { path, was: Some(was), target } => {
+                Self::plain("change", path, format!("→ {target}, was → {was}"))
+            }
+            Change::Remove { path, was: PathState::Directory { .. } } => {
+                Self::plain("delete", &format!("{path}/"), String::new())
+            }
+            Change::Remove { path, .. } => Self::plain("delete", path, String::new()),
             Change::SetSysctl { key, was, value, .. } => {
                 Self::plain("change", key, format!("{} → {value}", was.as_deref().unwrap_or("absent")))
             }
@@ -185,9 +196,22 @@ impl Line {
                 };
                 Self::plain("refresh", store.bundle, detail)
             }
+            Change::Unit { name, action, was } => Self::plain(action.verb(), name, of_unit(*action, *was)),
             Change::Restart { service, running: true, .. } => Self::plain("restart", service, "restart".into()),
             Change::Restart { service, running: false, .. } => {
                 Self::plain("restart", service, "does not run; reads it when it starts".into())
+            }
+        }
+    }
+
+    fn of_directory(path: &str, was: Option<&DirectoryState>, directory: &DirectoryState) -> Self {
+        let path = format!("{path}/");
+        let DirectoryState { mode, uid, gid } = *directory;
+        match was {
+            None => Self::plain("create", &path, format!("{mode:04o} {} directory", owner(uid, gid))),
+            Some(was) => {
+                let from = Rights { mode: was.mode, uid: was.uid, gid: was.gid };
+                Self::plain("change", &path, from.difference(&Rights { mode, uid, gid }).join(", "))
             }
         }
     }
@@ -218,12 +242,7 @@ impl Line {
                 diff = lines;
             }
         }
-        if was.mode != file.mode {
-            details.push(format!("mode {:04o} → {:04o}", was.mode, file.mode));
-        }
-        if (was.uid, was.gid) != (file.uid, file.gid) {
-            details.push(format!("owner {} → {}", owner(was), owner(file)));
-        }
+        details.extend(Rights::of(was).difference(&Rights::of(file)));
         Self { action: "change".into(), target: path.to_owned(), detail: details.join(", "), diff }
     }
 
@@ -232,8 +251,8 @@ impl Line {
         match &*self.action {
             "create" | "load" => "+",
             "delete" => "-",
-            "change" => "~",
-            "restart" | "refresh" => "↻",
+            "change" | "enable" | "disable" | "mask" | "unmask" => "~",
+            "restart" | "refresh" | "start" | "stop" => "↻",
             "run" => "▸",
             _ => "·",
         }
@@ -246,13 +265,52 @@ impl fmt::Display for Line {
     }
 }
 
-fn rights(file: &FileState) -> String {
-    format!("{:04o} {}", file.mode, owner(file))
+/// What happens to a unit, in words.
+fn of_unit(action: UnitAction, was: UnitState) -> String {
+    let before = match was.enablement {
+        Enablement::Unknown => "unknown",
+        Enablement::Enabled => "enabled",
+        Enablement::Disabled => "disabled",
+        Enablement::Masked => "masked",
+        Enablement::Static => "static",
+    };
+    match action {
+        UnitAction::Enable | UnitAction::Disable | UnitAction::Mask | UnitAction::Unmask => {
+            format!("{}, was {before}", action.verb())
+        }
+        UnitAction::Start => "start, 120 s at most".to_owned(),
+        UnitAction::Stop => "stop".to_owned(),
+    }
 }
 
-fn owner(file: &FileState) -> String {
+/// The mode and owner of a file or directory.
+struct Rights {
+    mode: u32,
+    uid: u32,
+    gid: u32,
+}
+
+impl Rights {
+    const fn of(file: &FileState) -> Self {
+        Self { mode: file.mode, uid: file.uid, gid: file.gid }
+    }
+
+    /// What changes, in words.
+    fn difference(&self, new: &Self) -> Vec<String> {
+        let mode = (self.mode != new.mode).then(|| format!("mode {:04o} → {:04o}", self.mode, new.mode));
+        let [old_owner, new_owner] = [self, new].map(|rights| owner(rights.uid, rights.gid));
+        let owner = (old_owner != new_owner).then(|| format!("owner {old_owner} → {new_owner}"));
+        mode.into_iter().chain(owner).collect()
+    }
+}
+
+fn rights(file: &FileState) -> String {
+    format!("{:04o} {}", file.mode, owner(file.uid, file.gid))
+}
+
+fn owner(uid: u32, gid: u32) -> String {
     let name = |id: u32| if id == 0 { "root".to_owned() } else { id.to_string() };
-    format!("{}:{}", name(file.uid), name(file.gid))
+    format!("{}:{}", name(uid), name(gid))
 }
 
 fn size(file: &FileState) -> String {

@@ -23,7 +23,7 @@ pub(crate) fn outgoing(request: &Request, hop: &Hop) -> Result<hyper::Request<Fu
     let mut out = hyper::Request::new(Full::new(Bytes::new()));
     *out.method_mut() = request.method.http();
     let target = &url[Position::BeforePath..Position::AfterQuery];
-    let reason = || "its path or query can't be sent".to_owned();
+    let reason = || "its path or query is not allowed".to_owned();
     *out.uri_mut() = target.parse().map_err(|_| Error::BadUrl { reason: reason() })?;
     let headers = out.headers_mut();
     for (name, value) in request.headers.iter().filter(|(name, _)| hop.carries(name)) {

@@ -24,7 +24,7 @@ pub enum Error {
         reason: String,
     },
     /// A header that can't be sent; its value is not told.
-    #[error("the request's header {name:?} has a name or value that HTTP can't carry")]
+    #[error("the request's header {name:?} has a name or value that HTTP does not allow")]
     BadHeader {
         /// Its name.
         name: String,
@@ -42,7 +42,7 @@ pub enum Error {
         why: String,
     },
     /// The name has no address.
-    #[error("{host} can't be resolved")]
+    #[error("{host} cannot be resolved")]
     Unresolved {
         /// The name.
         host: String,
@@ -60,13 +60,13 @@ pub enum Error {
         what: Place,
     },
     /// Nobody listens.
-    #[error("{address} refused the connection: nothing listens there (yet)")]
+    #[error("connection refused by {address}")]
     Refused {
         /// The last address that was tried.
         address: SocketAddr,
     },
     /// No way there.
-    #[error("{address} can't be reached")]
+    #[error("{address} cannot be reached")]
     Unreachable {
         /// The last address that was tried.
         address: SocketAddr,
@@ -84,7 +84,7 @@ pub enum Error {
         limit: Duration,
     },
     /// The server's certificate is not good.
-    #[error("the certificate of {url} is not good: {fault}")]
+    #[error("the certificate of {url} is not trusted: {fault}")]
     Certificate {
         /// The URL.
         url: String,
@@ -223,12 +223,12 @@ pub enum Stage {
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Resolving => "its name was looked up",
-            Self::Connecting => "the connection was made",
-            Self::Proxy => "the proxy was asked",
-            Self::Tls => "TLS was agreed on",
-            Self::Headers => "its answer was awaited",
-            Self::Body => "its answer was read",
+            Self::Resolving => "resolving its name",
+            Self::Connecting => "connecting",
+            Self::Proxy => "connecting through the proxy",
+            Self::Tls => "negotiating TLS",
+            Self::Headers => "waiting for its answer",
+            Self::Body => "reading its answer",
         })
     }
 }
@@ -237,13 +237,13 @@ impl fmt::Display for Stage {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CertificateFault {
     /// Nobody whom we trust has signed it.
-    #[error("it is signed by nobody whom this request trusts")]
+    #[error("it is signed by an unknown authority")]
     UnknownIssuer,
     /// It is over.
-    #[error("it has expired (is this machine's clock right?)")]
+    #[error("it has expired (check this machine's clock)")]
     Expired,
     /// It has not begun.
-    #[error("it is not valid yet (is this machine's clock right?)")]
+    #[error("it is not valid yet (check this machine's clock)")]
     NotYetValid,
     /// It has not begun, and this machine's clock can't be right.
     #[error(
@@ -277,13 +277,13 @@ pub enum ProxyFault {
     #[error("{0}")]
     BadUrl(&'static str),
     /// It has no address.
-    #[error("its name can't be resolved")]
+    #[error("its name cannot be resolved")]
     Unresolved(#[source] io::Error),
     /// It can't be reached.
-    #[error("it can't be reached")]
+    #[error("it cannot be reached")]
     Unreachable(#[source] io::Error),
     /// It wants other credentials.
-    #[error("it wants a user and password, or others than these")]
+    #[error("it requires a user and password, or does not accept these")]
     Unauthorized,
     /// It refused to connect.
     #[error("it answered CONNECT with status {0}")]

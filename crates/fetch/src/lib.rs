@@ -28,7 +28,7 @@ pub use answer::Answer;
 pub use client::Client;
 pub use error::{CertificateFault, Error, ProxyFault, Result, Stage};
 pub use identity::{Identity, certificates};
-pub use proxy::Proxy;
+pub use proxy::{Bypass, Proxy};
 pub use reach::{Place, Reach};
 pub use request::{Body, Method, Request};
 pub use rustls_pki_types::CertificateDer;

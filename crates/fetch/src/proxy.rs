@@ -8,14 +8,41 @@ use std::net::IpAddr;
 use url::{Host, Url};
 use zeroize::Zeroizing;
 
-/// A proxy that is asked to CONNECT. Loopback addresses and `localhost` are always reached without it.
+/// A proxy that is asked to CONNECT.
 #[derive(Debug, Clone)]
 pub struct Proxy {
-    /// `http://user:password@host:port`; user and password may be absent.
+    /// `http://user:password@host:port`; user and password are optional.
     pub url: Secret<String>,
-    /// What is reached without it: hosts and what is below them (`example.com`), only what is below (`.example.com`),
-    /// addresses, networks (`10.0.0.0/8`), each with a port if only that is meant; `*` is everything.
-    pub except: Vec<String>,
+    /// What is reached without it.
+    pub bypass: Bypass,
+}
+
+/// What is reached without a proxy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bypass {
+    /// Nothing: also loopback addresses and `localhost` are reached through the proxy, as by a kubeconfig's `proxy-url`.
+    Nothing,
+    /// Loopback addresses, `localhost`, and what `NO_PROXY` lists.
+    Loopback {
+        /// Hosts and what is below them (`example.com`), only what is below (`.example.com`), addresses, networks
+        /// (`10.0.0.0/8`), each with a port if only that is meant; `*` is everything.
+        and: Vec<String>,
+    },
+}
+
+impl Proxy {
+    /// The proxy for https that environment variables name, read as Go programs such as kubectl read them: `HTTPS_PROXY`
+    /// and `NO_PROXY` before their names in lower case, and `http://` where the URL has no scheme.
+    pub fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let either = |name: &str| {
+            let is_set = |value: &String| !value.is_empty();
+            variable(name).filter(is_set).or_else(|| variable(&name.to_ascii_lowercase()).filter(is_set))
+        };
+        let url = either("HTTPS_PROXY")?;
+        let url = if url.contains("://") { url } else { format!("http://{url}") };
+        let and = either("NO_PROXY").unwrap_or_default().split(',').map(str::to_owned).collect();
+        Some(Self { url: Secret::new(url), bypass: Bypass::Loopback { and } })
+    }
 }
 
 /// A proxy as it is used.
@@ -23,12 +50,18 @@ pub(crate) struct Via {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) authorization: Option<Secret<String>>,
-    except: Vec<Exception>,
+    without: Without,
+}
+
+/// What is reached without a proxy, as it is compared.
+enum Without {
+    Nothing,
+    Loopback { and: Vec<Exception> },
 }
 
 impl Via {
     pub(crate) fn new(proxy: &Proxy) -> Result<Self> {
-        let url = Url::parse(proxy.url.expose()).map_err(|_| bad("its URL can't be read"))?;
+        let url = Url::parse(proxy.url.expose()).map_err(|_| bad("its URL is invalid"))?;
         match url.scheme() {
             "http" => {}
             "https" => {
@@ -37,9 +70,14 @@ impl Via {
             _ => return Err(bad("only http:// proxies are supported")),
         }
         let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| bad("its URL has no host"))?;
-        let except = proxy.except.iter().filter_map(|text| Exception::parse(text)).collect();
+        let without = match &proxy.bypass {
+            Bypass::Nothing => Without::Nothing,
+            Bypass::Loopback { and } => {
+                Without::Loopback { and: and.iter().filter_map(|text| Exception::parse(text)).collect() }
+            }
+        };
         let port = url.port_or_known_default().unwrap_or(80);
-        Ok(Self { host: bare(host).to_owned(), port, authorization: basic(&url), except })
+        Ok(Self { host: bare(host).to_owned(), port, authorization: basic(&url), without })
     }
 
     /// Its name for errors.
@@ -49,12 +87,13 @@ impl Via {
 
     /// Whether a URL is reached through it.
     pub(crate) fn serves(&self, url: &Url) -> bool {
+        let Without::Loopback { and } = &self.without else { return true };
         let Some(host) = url.host_str() else { return false };
         let host = bare(host).trim_end_matches('.').to_ascii_lowercase();
         let address = host.parse::<IpAddr>().ok().map(|address| address.to_canonical());
         let is_here = host == "localhost" || address.is_some_and(|address| address.is_loopback());
         let port = url.port_or_known_default();
-        !is_here && !self.except.iter().any(|exception| exception.holds(&host, address, port))
+        !is_here && !and.iter().any(|exception| exception.holds(&host, address, port))
     }
 }
 
@@ -169,8 +208,8 @@ mod tests {
 
     fn serves(except: &[&str], url: &str) -> bool {
         let url = Url::parse(url).expect("a URL");
-        let except = except.iter().map(|text| (*text).to_owned()).collect();
-        let proxy = Proxy { url: Secret::new("http://p:3128".to_owned()), except };
+        let and = except.iter().map(|text| (*text).to_owned()).collect();
+        let proxy = Proxy { url: Secret::new("http://p:3128".to_owned()), bypass: Bypass::Loopback { and } };
         Via::new(&proxy).expect("a proxy").serves(&url)
     }
 
@@ -180,6 +219,30 @@ mod tests {
         for here in ["https://localhost", "https://LOCALHOST.", "https://127.0.0.9", "https://[::1]:8443"] {
             assert!(!serves(&[], here), "{here}");
         }
+    }
+
+    #[test]
+    fn a_proxy_without_bypass_serves_this_machine_too() {
+        let proxy = Proxy { url: Secret::new("http://p:3128".to_owned()), bypass: Bypass::Nothing };
+        let via = Via::new(&proxy).expect("a proxy");
+        for url in ["https://localhost", "https://127.0.0.1:6443", "https://example.com"] {
+            assert!(via.serves(&Url::parse(url).expect("a URL")), "{url}");
+        }
+    }
+
+    #[test]
+    fn the_environment_is_read_as_go_reads_it() {
+        let of = |variables: &[(&str, &str)]| {
+            let value = |name: &str| variables.iter().find(|(known, _)| *known == name);
+            Proxy::of_environment(|name| value(name).map(|(_, value)| (*value).to_owned()))
+                .map(|proxy| (proxy.url.expose().clone(), proxy.bypass))
+        };
+        let bypass = |list: &[&str]| Bypass::Loopback { and: list.iter().map(|text| (*text).to_owned()).collect() };
+        let found = of(&[("HTTPS_PROXY", "p:1"), ("https_proxy", "http://q:2"), ("no_proxy", "a,.b")]);
+        assert_eq!(found, Some(("http://p:1".to_owned(), bypass(&["a", ".b"]))));
+        let found = of(&[("HTTPS_PROXY", ""), ("https_proxy", "http://q:2"), ("HTTP_PROXY", "http://r:3")]);
+        assert_eq!(found, Some(("http://q:2".to_owned(), bypass(&[""]))));
+        assert_eq!(of(&[("HTTP_PROXY", "http://r:3"), ("NO_PROXY", "*")]), None);
     }
 
     #[test]
@@ -218,7 +281,7 @@ mod tests {
             "what is no escape stays as it is"
         );
         for url in ["https://jo:s3cret@p:1", "socks5://jo:s3cret@p:1", "jo:s3cret@p", "http://jo:s3cret@:x"] {
-            let proxy = Proxy { url: Secret::new(url.to_owned()), except: Vec::new() };
+            let proxy = Proxy { url: Secret::new(url.to_owned()), bypass: Bypass::Nothing };
             let error = Via::new(&proxy).err().expect("refused");
             assert!(!format!("{error} {error:?} {proxy:?}").contains("s3cret"), "{error}");
         }

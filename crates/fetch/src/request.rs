@@ -29,7 +29,7 @@ impl Request {
     pub fn new(method: Method, url: &str) -> Result<Self> {
         // The URL's reader would skip them, or take them for slashes, and see another host than a person does.
         if url.contains(|c: char| c == '\\' || c.is_whitespace() || c.is_control()) {
-            return Err(Error::BadUrl { reason: "it holds a backslash, white space or control characters".to_owned() });
+            return Err(Error::BadUrl { reason: "it has a backslash, white space or control characters".to_owned() });
         }
         let url = Url::parse(url).map_err(|error| Error::BadUrl { reason: error.to_string() })?;
         check(&url)?;

@@ -26,7 +26,7 @@ impl Tls {
         let stranger = finished(builder.clone().with_no_client_auth());
         let Some(identity) = identity else { return Ok(Self { known: Arc::clone(&stranger), stranger }) };
         let with_identity = builder.with_client_auth_cert(identity.chain(), identity.key()?);
-        let what = || "the client certificate and its key do not fit each other or can't be used".to_owned();
+        let what = || "the client certificate and its key do not match or are invalid".to_owned();
         let known = with_identity.map_err(|_| Error::BadCredentials { what: what() })?;
         Ok(Self { known: finished(known), stranger })
     }
@@ -72,7 +72,7 @@ fn only(roots: &[CertificateDer<'static>]) -> Result<RootCertStore> {
 }
 
 fn add(store: &mut RootCertStore, root: &CertificateDer<'static>) -> Result<()> {
-    let what = || "an authority's certificate can't be read".to_owned();
+    let what = || "a CA certificate is invalid".to_owned();
     store.add(root.clone()).map_err(|_| Error::BadCredentials { what: what() })
 }
 

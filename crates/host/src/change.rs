@@ -19,15 +19,33 @@ pub enum Change {
         was: Option<FileState>,
         /// The file as it shall be.
         file: FileState,
-        /// Whether it came sealed, so that its contents are never shown, whoever may read the file.
+        /// Whether it came encrypted, so that its contents are never shown, whoever may read the file.
         confidential: bool,
     },
-    /// Remove a file.
-    RemoveFile {
-        /// Absolute path.
+    /// Create a directory, or change the mode and owner of one; missing parent directories are created.
+    MakeDirectory {
+        /// Absolute path; a link at its end is not followed.
         path: String,
-        /// The file as it was seen.
-        was: FileState,
+        /// The directory as it was seen.
+        was: Option<DirectoryState>,
+        /// The directory as it shall be.
+        directory: DirectoryState,
+    },
+    /// Create a symbolic link, or replace one; missing parent directories are created.
+    MakeLink {
+        /// Absolute path of the link itself.
+        path: String,
+        /// The target of the link as it was seen.
+        was: Option<String>,
+        /// The target as it shall be.
+        target: String,
+    },
+    /// Delete a file, a link or an empty directory.
+    Remove {
+        /// Absolute path. A link at its end is followed only where a file was seen behind it.
+        path: String,
+        /// What was seen there.
+        was: PathState,
     },
     /// Set a kernel parameter and see that it took.
     SetSysctl {
@@ -51,6 +69,15 @@ pub enum Change {
         store: TrustStore,
         /// The base64 text of each certificate that the store lacks.
         missing: Vec<String>,
+    },
+    /// Enable, mask, start or stop a unit of the service manager, or the reverse. A start waits until the unit is active.
+    Unit {
+        /// Its name with its suffix.
+        name: String,
+        /// What to do.
+        action: UnitAction,
+        /// The unit as it was seen.
+        was: UnitState,
     },
     /// See to it that a service reads its files as they are now: restart it if it is running.
     Restart {
@@ -83,6 +110,58 @@ impl FileState {
     }
 }
 
+/// A directory: mode and owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DirectoryState {
+    /// Permission bits.
+    pub mode: u32,
+    /// User.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+}
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathState {
+    /// Nothing.
+    Absent,
+    /// A regular file.
+    File(FileState),
+    /// A regular file that is too large to be read.
+    LargeFile {
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// A directory.
+    Directory {
+        /// Its mode and owner.
+        state: DirectoryState,
+        /// How many entries it has.
+        entries: usize,
+    },
+    /// A symbolic link.
+    Link {
+        /// Where it points.
+        target: String,
+    },
+    /// A device, a FIFO or a socket.
+    Special,
+}
+
+impl PathState {
+    /// What it is, for a sentence.
+    pub const fn noun(&self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::File(_) | Self::LargeFile { .. } => "a regular file",
+            Self::Directory { .. } => "a directory",
+            Self::Link { .. } => "a symbolic link",
+            Self::Special => "a device, FIFO or socket",
+        }
+    }
+}
+
 /// A service, as the service manager sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
@@ -94,6 +173,61 @@ pub enum Service {
     Inactive,
     /// It runs.
     Active,
+}
+
+/// What can be done to a unit; the words are systemctl's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnitAction {
+    /// Let it start at boot.
+    Enable,
+    /// Do not let it start at boot.
+    Disable,
+    /// Let nothing start it.
+    Mask,
+    /// Let it be started again.
+    Unmask,
+    /// Start it and wait until it is active.
+    Start,
+    /// Stop it.
+    Stop,
+}
+
+impl UnitAction {
+    /// The word of systemctl.
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Enable => "enable",
+            Self::Disable => "disable",
+            Self::Mask => "mask",
+            Self::Unmask => "unmask",
+            Self::Start => "start",
+            Self::Stop => "stop",
+        }
+    }
+}
+
+/// A unit of the service manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitState {
+    /// Whether it starts at boot.
+    pub enablement: Enablement,
+    /// Whether it runs.
+    pub activity: Service,
+}
+
+/// Whether a unit starts at boot, by its unit file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enablement {
+    /// There is no such unit.
+    Unknown,
+    /// It starts at boot.
+    Enabled,
+    /// It does not.
+    Disabled,
+    /// Nothing can start it.
+    Masked,
+    /// Its unit file does not say when to start it, so that it can be neither enabled nor disabled.
+    Static,
 }
 
 /// How a system keeps the certificates that it trusts.

@@ -22,7 +22,10 @@ pub mod linux;
 mod memory;
 
 pub use act::{Call, Program, Progress};
-pub use change::{Change, FileState, Service, TrustStore, certificate_bodies};
+pub use change::{
+    Change, DirectoryState, Enablement, FileState, PathState, Service, TrustStore, UnitAction, UnitState,
+    certificate_bodies,
+};
 pub use error::{Error, Result};
 pub use journal::Journal;
 pub use linux::Linux;
@@ -38,6 +41,8 @@ pub trait Inspect {
     fn live(&self) -> bool;
     /// The regular file at a path, or `None` when there is nothing.
     fn file(&self, path: &str) -> Result<Option<FileState>>;
+    /// What is at a path; a link at its end is what is there, and is not followed.
+    fn state_at(&self, path: &str) -> Result<PathState>;
     /// Whether there is anything at a path.
     fn exists(&self, path: &str) -> Result<bool>;
     /// Numbers of a user and a group, given by name or number, by this machine's own accounts.
@@ -52,6 +57,8 @@ pub trait Inspect {
     fn trust_store(&self) -> Result<Option<TrustStore>>;
     /// A service's state.
     fn service(&self, name: &str) -> Result<Service>;
+    /// A unit's state, by its name with its suffix.
+    fn unit(&self, name: &str) -> Result<UnitState>;
     /// Whether the service has read, or will at its next start read, this file as it is now.
     ///
     /// Known by the digest recorded at its last start and by that start's identity, never by comparing times: a clock may step.

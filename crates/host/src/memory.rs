@@ -1,7 +1,7 @@
 //! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
 use crate::{
-    Call, Change, Error, FileState, Host, Inspect, Program, Progress, Result, Service, TrustStore, contract,
-    journal::Journal,
+    Call, Change, DirectoryState, Enablement, Error, FileState, Host, Inspect, PathState, Program, Progress, Result,
+    Service, TrustStore, UnitAction, UnitState, contract, journal::Journal,
 };
 use secret::Secret;
 use std::{
@@ -28,6 +28,8 @@ pub struct Memory {
     pub trust_store: Option<TrustStore>,
     /// Services: whether each runs.
     pub services: BTreeMap<String, bool>,
+    /// Whether units start at boot, by their names with suffix; a service without an entry is disabled.
+    pub enablement: BTreeMap<String, Enablement>,
     /// Services that do not come up again after a restart.
     pub failing_restarts: BTreeSet<String>,
     /// Each file that a service had read at its last start.
@@ -38,8 +40,10 @@ pub struct Memory {
     pub programs: BTreeMap<String, Vec<Played>>,
     /// Programs that never end, by their words.
     pub hanging: BTreeSet<String>,
-    /// Paths at which something is that is no regular file.
-    pub directories: BTreeSet<String>,
+    /// Directories by absolute path. Others are there only while something is below them, with the usual mode.
+    pub directories: BTreeMap<String, DirectoryState>,
+    /// Targets of symbolic links by absolute path; nothing is reached through them.
+    pub links: BTreeMap<String, String>,
     /// What read-only programs print, by their words.
     pub outputs: BTreeMap<String, String>,
     /// Changes left until the power fails; `None` is mains.
@@ -49,6 +53,9 @@ pub struct Memory {
     /// Every program that was run and every service that was restarted, in order.
     pub log: Vec<String>,
 }
+
+/// A directory that was created on the way to a file.
+const USUAL_DIRECTORY: DirectoryState = DirectoryState { mode: 0o755, uid: 0, gid: 0 };
 
 /// One thing that a program does; the power may fail before each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,12 +79,14 @@ impl Default for Memory {
             modules: BTreeSet::new(),
             trust_store: Some(TrustStore::DEBIAN),
             services: BTreeMap::new(),
+            enablement: BTreeMap::new(),
             failing_restarts: BTreeSet::new(),
             read: BTreeMap::new(),
             ports: BTreeSet::new(),
             programs: BTreeMap::new(),
             hanging: BTreeSet::new(),
-            directories: BTreeSet::new(),
+            directories: BTreeMap::new(),
+            links: BTreeMap::new(),
             outputs: BTreeMap::new(),
             power: None,
             machine_id: "memory".into(),
@@ -104,12 +113,59 @@ impl Memory {
         }
     }
 
+    /// How many names a directory has.
+    fn entries_of(&self, directory: &str) -> usize {
+        let paths = self.files.keys().chain(self.links.keys()).chain(self.directories.keys());
+        let name =
+            |path: &'_ String| Some(path.strip_prefix(directory)?.strip_prefix('/')?.split('/').next()?.to_owned());
+        paths.filter_map(name).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The power may fail between creating a directory and giving it its mode and owner, as on a real machine.
+    fn make_directory(&mut self, path: &str, directory: DirectoryState) -> Result<()> {
+        if !self.directories.contains_key(path) && self.entries_of(path) == 0 {
+            self.directories.insert(path.to_owned(), DirectoryState { mode: 0o700, uid: 0, gid: 0 });
+            self.spend()?;
+        }
+        self.directories.insert(path.to_owned(), directory);
+        Ok(())
+    }
+
+    fn remove(&mut self, path: &str) {
+        self.files.remove(path);
+        self.links.remove(path);
+        self.directories.remove(path);
+    }
+
     /// All anchors end up in the bundle, as the real programs do it.
     fn refresh_trust(&mut self, store: &TrustStore) {
         let anchors = self.files.iter().filter(|(path, _)| path.starts_with(store.anchors));
         let contents: Vec<u8> = anchors.flat_map(|(_, file)| file.contents.expose().clone()).collect();
         let bundle = FileState { contents: Secret::new(contents), mode: 0o644, uid: 0, gid: 0 };
         self.files.insert(store.bundle.into(), bundle);
+    }
+
+    fn change_unit(&mut self, name: &str, action: UnitAction) -> Result<()> {
+        let service = name.strip_suffix(".service").unwrap_or(name).to_owned();
+        self.log.push(format!("{} {service}", action.verb()));
+        let enablement = match action {
+            UnitAction::Enable => Enablement::Enabled,
+            UnitAction::Disable | UnitAction::Unmask => Enablement::Disabled,
+            UnitAction::Mask => Enablement::Masked,
+            UnitAction::Start | UnitAction::Stop => {
+                self.services.insert(service.clone(), action == UnitAction::Start);
+                if action == UnitAction::Start && self.failing_restarts.contains(&service) {
+                    return Err(Error::Unfit { what: service, why: "failed".into(), advice: "read its log".into() });
+                }
+                // A start reads every file that the service is known to read.
+                for (path, read) in self.read.entry(service).or_default() {
+                    *read = self.files.get(path).cloned();
+                }
+                return Ok(());
+            }
+        };
+        self.enablement.insert(name.to_owned(), enablement);
+        Ok(())
     }
 
     /// A start reads every file that the service is known to read.
@@ -154,10 +210,20 @@ impl Inspect for Memory {
         self.live
     }
     fn file(&self, path: &str) -> Result<Option<FileState>> {
-        match self.directories.contains(path) {
+        match self.directories.contains_key(path) {
             true => Err(Error::Refused { what: path.to_owned(), why: "is not a regular file".into() }),
             false => Ok(self.files.get(path).cloned()),
         }
+    }
+    fn state_at(&self, path: &str) -> Result<PathState> {
+        let entries = self.entries_of(path);
+        Ok(match (self.files.get(path), self.links.get(path), self.directories.get(path)) {
+            (Some(file), ..) => PathState::File(file.clone()),
+            (None, Some(target), _) => PathState::Link { target: target.clone() },
+            (None, None, Some(state)) => PathState::Directory { state: *state, entries },
+            (None, None, None) if entries > 0 => PathState::Directory { state: USUAL_DIRECTORY, entries },
+            (None, None, None) => PathState::Absent,
+        })
     }
     fn exists(&self, path: &str) -> Result<bool> {
         Ok(self.files.contains_key(path))
@@ -193,6 +259,16 @@ impl Inspect for Memory {
             Some(false) => Service::Inactive,
             Some(true) => Service::Active,
         })
+    }
+    fn unit(&self, name: &str) -> Result<UnitState> {
+        let service = name.strip_suffix(".service").unwrap_or(name);
+        let is_known = self.services.contains_key(service);
+        let enablement = match self.enablement.get(name) {
+            Some(enablement) => *enablement,
+            None if is_known => Enablement::Disabled,
+            None => Enablement::Unknown,
+        };
+        Ok(UnitState { enablement, activity: self.service(service)? })
     }
     fn has_read(&self, service: &str, file: &str) -> Result<bool> {
         let read = self.read.get(service).and_then(|read| read.get(file));
@@ -239,9 +315,12 @@ impl Host for Memory {
                 self.sysctls.insert(path.clone(), value.clone());
             }
             Change::WriteFile { path, file, .. } => drop(self.files.insert(path.clone(), file.clone())),
-            Change::RemoveFile { path, .. } => drop(self.files.remove(path)),
+            Change::MakeDirectory { path, directory, .. } => self.make_directory(path, *directory)?,
+            Change::MakeLink { path, target, .. } => drop(self.links.insert(path.clone(), target.clone())),
+            Change::Remove { path, .. } => self.remove(path),
             Change::LoadModule { name } => drop(self.modules.insert(name.clone())),
             Change::RefreshTrust { store, .. } => self.refresh_trust(store),
+            Change::Unit { name, action, .. } => self.change_unit(name, *action)?,
             Change::Restart { service, reads, .. } => self.restart(service, reads),
         }
         Ok(())

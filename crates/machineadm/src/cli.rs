@@ -3,16 +3,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use crate::command::{
-    config::arguments::Config, discover::arguments::Discover, discovery_objects::DiscoveryObjects,
-    token::arguments::Token,
+    config::arguments::Config, decrypt::Decrypt, discover::arguments::Discover, discovery_objects::DiscoveryObjects,
+    encrypt::Encrypt, generate::Generate, help::Help, token::arguments::Token,
 };
 use crate::show::log::Settings;
-use documents::{
-    limits,
-    v1alpha1::{parse_duration, parse_time},
-};
-use jiff::Timestamp;
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 /// Turn a machine into a Kubernetes node: validate its configuration, plan, apply, and report the outcome.
 #[derive(Debug, Parser)]
@@ -298,55 +293,6 @@ pub(crate) struct Validate {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Encrypt {
-    /// Documents to encrypt; may be repeated; `-` is standard input
-    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
-    pub(crate) files: Vec<String>,
-    /// Provider of the passphrase: file, descriptor or https
-    #[arg(long, value_name = "NAME", default_value = "file")]
-    pub(crate) provider: String,
-    /// URI of the passphrase: file:///PATH, fd:N or https://HOST/PATH
-    #[arg(long, value_name = "URI")]
-    pub(crate) passphrase_uri: String,
-    /// CA certificates (PEM) for the https server of the passphrase, instead of the system's; stored in the EncryptedConfig
-    #[arg(long, value_name = "FILE")]
-    pub(crate) certificate_authority: Option<String>,
-    /// Rounds of the key derivation
-    #[arg(long, value_name = "N", default_value_t = limits::ROUNDS_DEFAULT,
-        value_parser = clap::value_parser!(u32).range(i64::from(limits::ROUNDS_FEWEST)..=i64::from(limits::ROUNDS_MOST)))]
-    pub(crate) iterations: u32,
-    /// Allow only the machine with this host name; may be repeated; one matching --for option is enough
-    #[arg(long, value_name = "NAME")]
-    pub(crate) for_hostname: Vec<String>,
-    /// Allow only the machine with this /etc/machine-id; may be repeated
-    #[arg(long, value_name = "ID")]
-    pub(crate) for_machine_id: Vec<String>,
-    /// Allow only the machine with this /sys/class/dmi/id/product_uuid; may be repeated
-    #[arg(long, value_name = "UUID")]
-    pub(crate) for_product_uuid: Vec<String>,
-    /// Time when the documents expire, such as 2026-11-17T08:00:00Z
-    #[arg(long, value_name = "TIME", conflicts_with = "valid_for", value_parser = parse_time)]
-    pub(crate) not_after: Option<Timestamp>,
-    /// Time until the documents expire, such as 24h
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub(crate) valid_for: Option<Duration>,
-    /// Maximum age of the documents when they are decrypted, such as 24h
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub(crate) max_age: Option<Duration>,
-    /// Name of the EncryptedConfig
-    #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Decrypt {
-    /// File with an EncryptedConfig; may be repeated; `-` is standard input. A TrustBundleConfig or ProxyConfig before it
-    /// applies to the request for its passphrase
-    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
-    pub(crate) files: Vec<String>,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Status {
     /// Output format
     #[arg(short, long, value_enum)]
@@ -373,20 +319,6 @@ pub(crate) struct Version {
 pub(crate) struct Completion {
     /// Name of the shell
     pub(crate) shell: Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Generate {
-    /// The Kubernetes version of the new cluster
-    #[arg(long, value_name = "VERSION", default_value = "v1.36.4")]
-    pub(crate) kubernetes_version: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Help {
-    /// Command; default: list all commands
-    #[arg(value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
 }
 
 /// For programs; without it, for people.

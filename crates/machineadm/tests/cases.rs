@@ -1,6 +1,7 @@
 //! The cases under `tests/`: a machine before, a configuration, and what the real program makes of it.
 //!
-//! `positive/<case>`: `config.yaml`, `before/` (if any), `plan.txt`, `after/`, and `modes` for files that are not 0644.
+//! `positive/<case>`: `config.yaml`, `before/` (if any), `plan.txt`, `after/`, and `modes` for files that are not 0644 and
+//! directories that are not 0755. A link is a file that holds an arrow and the target.
 //! `negative/<case>`: `config.*`, and `problems.txt`: every problem, as `validate` prints it.
 //! With UPDATE_CASES=1 the expected texts and trees are written anew, for a person to review.
 use documents::{Source, v1alpha1::trust_anchor};
@@ -80,6 +81,9 @@ fn tree(root: &Path) -> BTreeMap<String, (u32, String)> {
             let meta = path.symlink_metadata().expect("an entry");
             if meta.is_dir() {
                 folders.push(path);
+            } else if meta.is_symlink() {
+                let target = fs::read_link(&path).expect("a link");
+                files.insert(name, (meta.permissions().mode() & 0o7777, format!("→ {}", target.display())));
             } else {
                 let text = String::from_utf8_lossy(&fs::read(&path).expect("a file")).into_owned();
                 files.insert(name, (meta.permissions().mode() & 0o7777, text));
@@ -87,6 +91,23 @@ fn tree(root: &Path) -> BTreeMap<String, (u32, String)> {
         }
     }
     files
+}
+
+/// Path and mode of every directory that is not 0755; our own state is compared elsewhere.
+fn directories(root: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+        folders.extend(entries.filter(|path| path.symlink_metadata().expect("an entry").is_dir()));
+        let mode = fs::symlink_metadata(&folder).expect("a folder").permissions().mode() & 0o7777;
+        let name = folder.strip_prefix(root).expect("below the root").display().to_string();
+        if mode != 0o755 && !name.is_empty() && !name.starts_with("var/lib/machineadm") {
+            found.push(format!("{mode:04o} /{name}/\n"));
+        }
+    }
+    found.sort();
+    found
 }
 
 /// Compares with a file of the case, or writes it.
@@ -115,7 +136,7 @@ fn compare_after(case: &Path, root: &Path) {
     }
     let modes =
         got.iter().filter(|(_, (mode, _))| *mode != 0o644).map(|(path, (mode, _))| format!("{mode:04o} {path}\n"));
-    same_as(case, "modes", &modes.collect::<String>());
+    same_as(case, "modes", &modes.chain(directories(root)).collect::<String>());
     let contents = |tree: BTreeMap<String, (u32, String)>| -> BTreeMap<String, String> {
         tree.into_iter().map(|(path, (_, contents))| (path, contents)).collect()
     };

@@ -214,10 +214,12 @@ fn a_map_is_edited_for_the_target_and_left_alone_without_a_change() {
     let text = out(&with_input(&arguments, MAP));
     for part in [
         "kubeadm.k8s.io/v1beta4",
-        "kubernetesVersion: \\\"v1.31.2\\\"",
-        "vendorKey: \\\"kept\\\"",
-        "imageRepository: \\\"registry.example.com\\\"",
-        "- name: \\\"v\\\"\\n      value: \\\"4\\\"",
+        // Text of several lines is a block that people can read and edit.
+        "  ClusterConfiguration: |\n    apiVersion: \"kubeadm.k8s.io/v1beta4\"\n",
+        "    kubernetesVersion: \"v1.31.2\"\n",
+        "    vendorKey: \"kept\"\n",
+        "    imageRepository: \"registry.example.com\"\n",
+        "- name: \"v\"\n          value: \"4\"\n",
         "RootlessControlPlane: true",
         "resourceVersion: \"7\"",
     ] {

@@ -122,6 +122,29 @@ fn a_map_of_one_kubeadm_is_edited_for_the_next_and_read_by_it() -> Result<()> {
 }
 
 #[test]
+fn an_edit_of_the_cluster_s_map_shows_its_diff_and_a_dry_run_changes_nothing() -> Result<()> {
+    let plane = ControlPlane::start(&Options::default())?;
+    let scratch = tempfile::tempdir().expect("a folder");
+    upload(&plane, &KUBERNETES, "v1beta4", scratch.path())?;
+    let before = map(&plane)?;
+    let words = ["--kubernetes-version", "1.36.4", "--scheduler-arg", "v=7"];
+    let dry = run(edit(&plane, &[&words[..], &["--dry-run"]].concat()));
+    let shown = String::from_utf8_lossy(&dry.stdout).into_owned();
+    assert!(shown.starts_with("--- a/kubeadm-config/ClusterConfiguration\n+++ b/"), "{shown}");
+    assert!(shown.lines().any(|line| line.starts_with('+') && line.ends_with("value: \"7\"")), "{shown}");
+    assert!(shown.ends_with("kubeadm-config: changed (dry run)\n"), "{shown}");
+    assert_eq!(map(&plane)?, before);
+
+    // The kubeconfig of the environment, as for kubectl.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    command.args(["config", "edit-map"]).args(words).env("KUBECONFIG", plane.kubeconfig());
+    let real = String::from_utf8_lossy(&run(command).stdout).into_owned();
+    assert_eq!(real, shown.replace(" (dry run)", ""));
+    assert_ne!(map(&plane)?, before);
+    plane.down()
+}
+
+#[test]
 fn writers_at_the_same_time_lose_nothing() -> Result<()> {
     let plane = ControlPlane::start(&Options::default())?;
     let scratch = tempfile::tempdir().expect("a folder");

@@ -110,6 +110,12 @@ fn run_in_memory(stream: &[Document], host: &mut Memory) -> Vec<String> {
     changes
 }
 
+/// The change that a line of the log reports as done.
+fn change(line: &str) -> Option<String> {
+    let (change, _) = line.strip_prefix("machineadm: ")?.split_once(": done in ")?;
+    Some(change.to_owned())
+}
+
 /// A root below which the real program works.
 struct Root {
     scratch: Scratch,
@@ -141,7 +147,7 @@ impl Root {
     fn run(&self, stream: &[Document]) -> Vec<String> {
         let ran = binary::run(self.arguments(stream));
         assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
-        ran.stderr.lines().filter_map(|line| line.strip_prefix("machineadm: ")).map(str::to_owned).collect()
+        ran.stderr.lines().filter_map(change).collect()
     }
 
     /// Kills the real program when it has reported this many changes; gives those that it reported.
@@ -149,8 +155,7 @@ impl Root {
         let mut command = binary::command(self.arguments(stream));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let ours = lines.filter_map(|line| Some(line.strip_prefix("machineadm: ")?.to_owned()));
-        let reported: Vec<String> = ours.take(changes).collect();
+        let reported: Vec<String> = lines.filter_map(|line| change(&line)).take(changes).collect();
         child.kill().unwrap();
         child.wait().unwrap();
         reported

@@ -128,21 +128,22 @@ fn a_token_may_only_ask_for_certificates(plane: &ControlPlane) -> Result<()> {
 fn by_token(pin: &str, endpoint: &str) -> Result<()> {
     let with_pin = ["discover", endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", pin];
     let shown = said(&machineadm(&with_pin).output().expect("it runs"));
-    let proven =
-        format!("proven    by token abcdef and by the pinned key {pin}; the second, verified answer was the same");
+    let proven = format!(
+        "verified  by token abcdef and by the CA pin {pin}; the second fetch, over verified TLS, returned the same content"
+    );
     assert!(shown.contains(&proven), "{shown}");
-    assert!(shown.contains("roots     1 certificate, valid until 20"), "{shown}");
+    assert!(shown.contains("CA        1 certificate, valid until 20"), "{shown}");
 
     let unsafe_flag = "--discovery-token-unsafe-skip-ca-verification";
     let without =
         machineadm(&["discover", endpoint, "--discovery-token", TOKEN, unsafe_flag]).output().expect("it runs");
-    assert!(text(&without.stderr).contains("whoever else holds the token could have posed as the cluster"));
-    assert!(said(&without).contains("by token abcdef alone, without a pin"));
+    assert!(text(&without.stderr).contains("anyone else who has the token could pose as the cluster"));
+    assert!(said(&without).contains("by token abcdef alone, without a CA pin"));
 
     // With both given the pins count.
     let other = format!("sha256:{}", "0".repeat(64));
     let both = [&with_pin[..5], &[&other, unsafe_flag, "--timeout", PATIENCE]].concat();
-    let refused = format!("its key {pin} is not among the pins");
+    let refused = format!("its CA key {pin} is not among the CA pins");
     let both = heard(&mut machineadm(&both), |said| said.contains(&refused));
     assert!(both.said.contains(&refused) && both.printed.is_empty(), "{both:?}");
     assert_eq!(both.code, None, "no answer ends the waiting");
@@ -161,10 +162,14 @@ fn by_several_endpoints(pin: &str, endpoint: &str) -> Result<()> {
     let stranger = format!("127.0.0.1:{}", other.port());
     let words =
         ["discover", "127.0.0.1:1", &stranger, endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", pin];
-    assert!(said(&machineadm(&words).output().expect("it runs")).contains("proven    by token abcdef"));
+    assert!(said(&machineadm(&words).output().expect("it runs")).contains("verified  by token abcdef"));
 
     let words = ["discover", "127.0.0.1:1", endpoint, "--token", "nosuch.3k9x0q2m7w5v8t1z", "--timeout", PATIENCE];
-    let told = ["no signature for token nosuch", "127.0.0.1:1 refused", "machineadm token create --print-join-command"];
+    let told = [
+        "no signature for token nosuch",
+        "127.0.0.1:1: connection refused",
+        "machineadm token create --print-join-command",
+    ];
     let mut command = machineadm(&words);
     command.args(["--discovery-token-ca-cert-hash", pin]);
     let complaint = heard(&mut command, |said| told.iter().all(|told| said.contains(told))).said;
@@ -182,13 +187,13 @@ fn by_file(plane: &ControlPlane) -> Result<()> {
     std::fs::write(&file, &kubeconfig).expect("a file");
     let name = file.display().to_string();
     let shown = said(&machineadm(&["discover", "--discovery-file", &name]).output().expect("it runs"));
-    assert!(shown.contains("proven    by the file ") && shown.contains("the cluster says the same"), "{shown}");
+    assert!(shown.contains("verified  by the file ") && shown.contains("the cluster confirmed it"), "{shown}");
 
     let mut piped = machineadm(&["discover", "--discovery-file", "-"]);
     let mut piped = piped.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
     piped.stdin.take().expect("a pipe").write_all(kubeconfig.as_bytes()).expect("it reads");
     let shown = said(&piped.wait_with_output().expect("it ends"));
-    assert!(shown.contains("by what came on standard input; the cluster says the same"), "{shown}");
+    assert!(shown.contains("by the kubeconfig on standard input; the cluster confirmed it"), "{shown}");
 
     let served = kubeconfig.clone();
     let server = FakeServer::start(move |_, tls| answer(tls, "200 OK", "", &served));
@@ -199,7 +204,7 @@ fn by_file(plane: &ControlPlane) -> Result<()> {
     std::fs::write(&authority, server.authority().pem()).expect("a file");
     // The environment variable that rustls-native-certs and openssl know.
     let trusted = machineadm(&words).env("SSL_CERT_FILE", &authority).output().expect("it runs");
-    assert!(said(&trusted).contains("which the system's roots vouch for; the cluster says the same"));
+    assert!(said(&trusted).contains("verified by the system's CA certificates; the cluster confirmed it"));
 
     let admin = plane.kubeconfig().display().to_string();
     let credentials = machineadm(&["discover", "--discovery-file", &admin]).output().expect("it runs");
@@ -248,7 +253,7 @@ fn kept_and_refreshed(plane: &ControlPlane, pin: &str, endpoint: &str) -> Result
     let refresh = |further: &[&str]| machineadm(&[&words[..], further].concat()).output().expect("it runs");
     let none = refresh(&[]);
     assert_eq!(none.status.code(), Some(2));
-    assert!(text(&none.stderr).contains("discover one with --store first"), "{none:?}");
+    assert!(text(&none.stderr).contains("run discover with --store first"), "{none:?}");
 
     let store = [
         "--root",
@@ -263,7 +268,7 @@ fn kept_and_refreshed(plane: &ControlPlane, pin: &str, endpoint: &str) -> Result
     ];
     said(&machineadm(&store).output().expect("it runs"));
     let first = kept(&root);
-    assert!(text(&refresh(&[]).stderr).contains("nothing has changed"));
+    assert!(text(&refresh(&[]).stderr).contains("the cluster is unchanged"));
     assert_eq!((&kept(&root)["kubeconfig"], &kept(&root)["proof"]), (&first["kubeconfig"], &first["proof"]));
 
     // The cluster is reached under another name from now on, and its roots are two.
@@ -273,7 +278,7 @@ fn kept_and_refreshed(plane: &ControlPlane, pin: &str, endpoint: &str) -> Result
     let bundle = bundle.display().to_string();
     said(&on(plane, &["discovery-objects", "--server", &moved, "--ca-file", &bundle]));
     let shown = said(&refresh(&[]));
-    assert!(shown.contains(&moved) && shown.contains("roots     2 certificates"), "{shown}");
+    assert!(shown.contains(&moved) && shown.contains("CA        2 certificates"), "{shown}");
     assert_eq!(kept(&root)["pins"], first["pins"]);
 
     // Roots without a pinned one need consent.
@@ -283,7 +288,7 @@ fn kept_and_refreshed(plane: &ControlPlane, pin: &str, endpoint: &str) -> Result
     said(&on(plane, &["discovery-objects", "--server", &moved, "--ca-file", &strange.display().to_string()]));
     let refused = refresh(&[]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused.stderr).contains("none of the new roots is pinned"), "{refused:?}");
+    assert!(text(&refused.stderr).contains("none of the new CA certificates is pinned"), "{refused:?}");
     assert_eq!(kept(&root), before, "a refused answer changed what is kept");
     // Nobody who has these roots listens there, so that consent to them would lose the cluster.
     let lost = ["--accept-unpinned-roots", "--timeout", PATIENCE];
@@ -305,12 +310,12 @@ fn a_machine_that_boots_before_its_control_plane_finds_it() -> Result<()> {
     let waiting = waiting.stdout(Stdio::piped()).stderr(log.reopen().expect("a file")).spawn().expect("it runs");
     let asked = until("it has asked in vain", LIMIT, || {
         let log = std::fs::read_to_string(log.path()).unwrap_or_default();
-        if log.contains("trying again every") { Ok(()) } else { Err(log) }
+        if log.contains("gives up in") { Ok(()) } else { Err(log) }
     });
     let back = plane.restart(Part::ApiServer(0));
     let found = waiting.wait_with_output().expect("it ends");
     asked.and(back)?;
-    assert!(said(&found).contains("proven    by token abcdef"));
+    assert!(said(&found).contains("verified  by token abcdef"));
     plane.down()
 }
 
@@ -333,9 +338,30 @@ fn that_no_roots_are_published_is_said() {
     };
     let without = run(&[]);
     assert_eq!((without.status.code(), text(&without.stdout).trim()), (Some(1), "[]"), "{without:?}");
-    assert!(text(&without.stderr).contains("warning: no roots are published"), "{without:?}");
+    assert!(text(&without.stderr).contains("warning: no CA certificates are published"), "{without:?}");
     let with = run(&["--ca-file", &authority.display().to_string()]);
-    assert!(!text(&with.stderr).contains("no roots are published"), "{with:?}");
+    assert!(!text(&with.stderr).contains("no CA certificates are published"), "{with:?}");
+}
+
+/// It was cut there, and what was left of it published.
+#[test]
+fn a_ca_file_larger_than_the_limit_is_refused_with_the_limit() {
+    let server = FakeServer::start(|_, tls| answer(tls, "403 Forbidden", "", "{}"));
+    let scratch = tempfile::tempdir().expect("a folder");
+    let (file, large) = (scratch.path().join("admin.conf"), scratch.path().join("ca.pem"));
+    let kubeconfig = format!(
+        "current-context: c\ncontexts: [{{name: c, context: {{cluster: k}}}}]\n\
+         clusters: [{{name: k, cluster: {{server: '{}'}}}}]\n",
+        server.url("")
+    );
+    std::fs::write(&file, kubeconfig).expect("a file");
+    std::fs::write(&large, server.authority().pem() + &"\n".repeat(1 << 20)).expect("a file");
+    let mut command = machineadm(&["discovery-objects", "--kubeconfig"]);
+    let refused = command.arg(&file).arg("--ca-file").arg(&large).output().expect("it runs");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let says = format!("error: {} is larger than 1024 KiB", large.display());
+    assert!(text(&refused.stderr).starts_with(&says), "{refused:?}");
+    assert_eq!(server.connections(), 0);
 }
 
 #[test]
@@ -348,19 +374,22 @@ fn methods_that_exclude_each_other_are_refused_before_anything_is_sent() {
     let written = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(&written, "hunter2").expect("a file");
     let token_file = written.path().display().to_string();
+    let (short, no_hex) = (&pin[..70], pin.replace('0', "g"));
     for (words, problem) in [
         (&[&endpoint[..], "--token", TOKEN][..], "--discovery-token-ca-cert-hash is missing"),
-        (&["--discovery-file", &url, "--token", TOKEN], "counts as --discovery-token"),
-        (&["--discovery-file", &url, "--discovery-token", TOKEN], "--discovery-file excludes"),
+        (&["--discovery-file", &url, "--token", TOKEN], "means --discovery-token"),
+        (&["--discovery-file", &url, "--discovery-token", TOKEN], "cannot be combined with --discovery-file"),
         (&["--discovery-file", &url, &endpoint], "must not be given with --discovery-file"),
         (&["--discovery-file", "http://127.0.0.1/x"], "must be https"),
-        (&[&endpoint, "--discovery-token-ca-cert-hash", &pin], "or --discovery-file must be given"),
+        (&[&endpoint, "--discovery-token-ca-cert-hash", &pin], "or --discovery-file is required"),
         (&[&endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", "md5:00"], "--discovery-token-ca-cert-hash"),
-        (&[&endpoint, "--token", "hunter2", "--discovery-token-ca-cert-hash", &pin], "is no bootstrap token"),
+        (&[&endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", short], "must have 64 hexadecimal digits"),
+        (&[&endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", &no_hex], "must have 64 hexadecimal digits"),
+        (&[&endpoint, "--token", "hunter2", "--discovery-token-ca-cert-hash", &pin], "is not a bootstrap token"),
         (&["--token", TOKEN, "--discovery-token-ca-cert-hash", &pin], "endpoint is missing"),
         (&[&endpoint, "--refresh"], "cannot be used with"),
         (&[&endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", &two], "-ca-cert-hash (number 2)"),
-        (&[&endpoint, "--token", TOKEN, unpinned, "--accept-unpinned-roots"], "goes with --refresh or --store"),
+        (&[&endpoint, "--token", TOKEN, unpinned, "--accept-unpinned-roots"], "requires --refresh or --store"),
         (&[&endpoint, "--token", TOKEN, unpinned, "--timeout", "0"], "--timeout must be a positive duration"),
         (&["--refresh", "--timeout", "9999999h"], "and at most 2562047h"),
         (&["--refresh", "--timeout", "bogus"], "--timeout must be a positive duration"),

@@ -44,11 +44,11 @@ fn every_document_in_the_docs_is_accepted() {
 #[test]
 fn the_docs_and_the_help_say_what_a_token_is_good_for() {
     let page = fs::read_to_string(repository().join("docs/discovery.md")).expect("the page");
-    assert!(page.contains("**Whoever holds a token for authentication can claim to be a node"));
+    assert!(page.contains("**Anyone who has a token for authentication can join as a node"));
     assert!(page.contains("limits their rate"), "anonymous discovery is public");
     let help = machineadm(&["token", "create", "--help"]);
     let help = String::from_utf8_lossy(&help.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("A token for authentication lets its holder claim to be a node of the cluster"), "{help}");
+    assert!(help.contains("A token for authentication lets anyone who has it join the cluster as a node"), "{help}");
 }
 
 #[test]

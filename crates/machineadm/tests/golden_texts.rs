@@ -22,8 +22,8 @@ struct Bench(Scratch);
 impl Bench {
     fn new() -> Self {
         let bench = Self(Scratch::new("texts"));
-        bench.write("root/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
-        bench.write("root/etc/hostname", "node-7\n");
+        bench.write("machine/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+        bench.write("machine/etc/hostname", "node-7\n");
         let files = document("FilesConfig", "{files: [{path: /etc/motd, content: new}]}");
         bench.write("node.yaml", &files);
         let commands = document("CommandsConfig", "{commands: [{name: agent, argv: [/opt/agent, --install]}]}");
@@ -73,37 +73,41 @@ impl Bench {
     }
 }
 
-const ROOT: &str = "--root @/root";
+const ROOT: &str = "--root @/machine";
 
 /// Each error: its name, what is done before, and the command that fails.
 const ERRORS: &[(&str, &[&str], &str)] = &[
-    ("a-file-that-is-missing", &[], "plan -f @/none.yaml --root @/root"),
+    ("a-file-that-is-missing", &[], "plan -f @/none.yaml --root @/machine"),
     ("a-root-that-is-missing", &[], "status --root @/none"),
-    ("invalid-documents", &[], "bootstrap -f @/invalid.yaml --root @/root"),
-    ("init-below-a-root", &[], "bootstrap -f @/init.yaml --root @/root"),
-    ("nothing-to-continue", &[], "bootstrap --root @/root"),
-    ("prune-in-another-mode", &[], "bootstrap -f @/node.yaml --prune --root @/root"),
-    ("abandon-what-was-not-interrupted", &[], "bootstrap -f @/node.yaml --abandon a --root @/root"),
-    ("a-command-that-fails", &[], "bootstrap -f @/fails.yaml --root @/root"),
-    ("a-plan-that-is-none", &[], "apply @/node.yaml --root @/root"),
-    ("a-plan-over-another-file", &[], "plan -f @/node.yaml --out @/passphrase --root @/root"),
-    ("a-plan-over-its-input", &[], "plan -f @/node.yaml --out @/node.yaml --root @/root"),
+    ("invalid-documents", &[], "bootstrap -f @/invalid.yaml --root @/machine"),
+    ("init-below-a-root", &[], "bootstrap -f @/init.yaml --root @/machine"),
+    ("nothing-to-continue", &[], "bootstrap --root @/machine"),
+    ("prune-in-another-mode", &[], "bootstrap -f @/node.yaml --prune --root @/machine"),
+    ("abandon-what-was-not-interrupted", &[], "bootstrap -f @/node.yaml --abandon a --root @/machine"),
+    ("a-command-that-fails", &[], "bootstrap -f @/fails.yaml --root @/machine"),
+    ("a-plan-that-is-none", &[], "apply @/node.yaml --root @/machine"),
+    ("a-plan-over-another-file", &[], "plan -f @/node.yaml --out @/passphrase --root @/machine"),
+    ("a-plan-over-its-input", &[], "plan -f @/node.yaml --out @/node.yaml --root @/machine"),
     (
         "a-plan-after-a-change",
-        &["plan -f @/node.yaml --out @/plan --root @/root", "!change"],
-        "apply @/plan --root @/root",
+        &["plan -f @/node.yaml --out @/plan --root @/machine", "!change"],
+        "apply @/plan --root @/machine",
     ),
     (
         "a-plan-that-was-edited",
-        &["plan -f @/node.yaml --out @/plan --root @/root", "!edit"],
-        "apply @/plan --root @/root",
+        &["plan -f @/node.yaml --out @/plan --root @/machine", "!edit"],
+        "apply @/plan --root @/machine",
     ),
     (
         "a-run-in-progress",
-        &["bootstrap -f @/node.yaml --root @/root", "!lock"],
-        "bootstrap -f @/node.yaml --root @/root",
+        &["bootstrap -f @/node.yaml --root @/machine", "!lock"],
+        "bootstrap -f @/node.yaml --root @/machine",
     ),
-    ("a-damaged-journal", &["bootstrap -f @/node.yaml --root @/root", "!journal"], "plan -f @/node.yaml --root @/root"),
+    (
+        "a-damaged-journal",
+        &["bootstrap -f @/node.yaml --root @/machine", "!journal"],
+        "plan -f @/node.yaml --root @/machine",
+    ),
     ("an-option-of-another-command", &[], "--mode post status"),
     ("a-command-of-kubeadm", &[], "init --pod-network-cidr 10.244.0.0/16"),
     ("a-passphrase-that-does-not-fit", &["!encrypt"], "decrypt -f @/encrypted.yaml"),
@@ -116,7 +120,7 @@ const ERRORS: &[(&str, &[&str], &str)] = &[
         &[],
         "discover 10.0.0.10:6443 --token abcdef.0123456789abcdef --discovery-token-ca-cert-hash sha256:12",
     ),
-    ("refresh-without-a-stored-cluster", &[], "discover --refresh --root @/root"),
+    ("refresh-without-a-stored-cluster", &[], "discover --refresh --root @/machine"),
     ("a-token-without-a-kubeconfig", &[], "token create"),
     ("a-token-that-is-none", &[], "token create nonsense"),
     ("a-kind-that-is-unknown", &[], "explain FileConfig"),
@@ -124,33 +128,33 @@ const ERRORS: &[(&str, &[&str], &str)] = &[
 
 const STATUS: &[(&str, &[&str])] = &[
     ("no-run", &[]),
-    ("succeeded", &["bootstrap -f @/node.yaml --root @/root"]),
-    ("failed", &["bootstrap -f @/fails.yaml --root @/root"]),
-    ("in-progress", &["bootstrap -f @/node.yaml --root @/root", "!lock"]),
-    ("damaged", &["bootstrap -f @/node.yaml --root @/root", "!outcome"]),
+    ("succeeded", &["bootstrap -f @/node.yaml --root @/machine"]),
+    ("failed", &["bootstrap -f @/fails.yaml --root @/machine"]),
+    ("in-progress", &["bootstrap -f @/node.yaml --root @/machine", "!lock"]),
+    ("damaged", &["bootstrap -f @/node.yaml --root @/machine", "!outcome"]),
 ];
 
 fn prepare(bench: &Bench, steps: &[&str]) -> Option<fs::File> {
     let mut lock = None;
     for step in steps {
         match *step {
-            "!change" => bench.write("root/etc/motd", "edited\n"),
+            "!change" => bench.write("machine/etc/motd", "edited\n"),
             "!edit" => {
                 let text = fs::read_to_string(bench.at("plan")).expect("a plan");
                 bench.write("plan", &text.replace("/etc/motd", "/etc/shadow"));
             }
             "!lock" => {
-                let path = bench.at("root/run/machineadm/lock");
+                let path = bench.at("machine/run/machineadm/lock");
                 bench.write(
-                    "root/run/machineadm/lock",
+                    "machine/run/machineadm/lock",
                     "machineadm bootstrap, process 4711, since 2026-11-16T12:00:00Z",
                 );
                 let file = fs::File::open(path).expect("the lock is there");
                 flock(&file, FlockOperation::LockExclusive).expect("nobody holds it");
                 lock = Some(file);
             }
-            "!journal" => bench.write("root/var/lib/machineadm/journal.json", "{"),
-            "!outcome" => bench.write("root/var/lib/machineadm/outcome.json", "{"),
+            "!journal" => bench.write("machine/var/lib/machineadm/journal.json", "{"),
+            "!outcome" => bench.write("machine/var/lib/machineadm/outcome.json", "{"),
             "!encrypt" => {
                 let made = bench.run("encrypt --passphrase-uri file://@/passphrase -f @/node.yaml");
                 bench.write(

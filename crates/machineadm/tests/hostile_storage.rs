@@ -144,7 +144,7 @@ fn a_slow_answer_meets_the_deadline() {
                 std::thread::sleep(Duration::from_millis(20));
             }
         });
-        assert_eq!(victim.gives_up(", timeout: 15s", "took longer than 15 s while its answer was"), 1);
+        assert_eq!(victim.gives_up(", timeout: 15s", "took longer than 15 s while "), 1);
     };
     std::thread::scope(|both| {
         both.spawn(|| meets("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n"));
@@ -167,12 +167,11 @@ fn an_answer_that_breaks_off_is_asked_for_again_and_then_given_up() {
 #[test]
 fn a_server_that_is_not_well_is_given_up_and_one_that_says_no_is_believed() {
     let ill = Victim::of(|_, tls| answer(tls, "500 Ill", "", "hunter2"));
-    let asked = ill.gives_up(", timeout: 15s", "status 500: the server is not well; gave up after");
+    let asked = ill.gives_up(", timeout: 15s", "status 500: server error; gave up after");
     assert!(FEW.contains(&asked), "{asked}");
     let later = Victim::of(|_, tls| answer(tls, "503 Later", "Retry-After: 86400\r\n", ""));
     assert_eq!(later.gives_up(", timeout: 1h", "status 503"), 1);
-    for (status, why) in [("404 None", "nothing is there"), ("403 No", "may not have it"), ("204 Empty", "status 204")]
-    {
+    for (status, why) in [("404 None", "not found"), ("403 No", "access denied"), ("204 Empty", "status 204")] {
         let victim = Victim::of(move |_, tls| answer(tls, status, "", ""));
         assert_eq!(victim.gives_up("", why), 1);
     }
@@ -185,7 +184,7 @@ fn only_the_named_authority_vouches_for_the_storage() {
         &serde_json::Value::from(victim.server.authority().pem()).to_string(),
         &serde_json::Value::from(Authority::new().pem()).to_string(),
     );
-    assert_eq!(victim.gives_up_all(&wrong, "signed by nobody whom this request trusts"), 0);
+    assert_eq!(victim.gives_up_all(&wrong, "signed by an unknown authority"), 0);
 }
 
 #[test]
@@ -227,7 +226,7 @@ fn what_was_fetched_takes_no_more_time_than_the_local_document_gives() {
         "/a" => whole(tls, here.remote("/b", ", timeout: 1h").as_bytes()),
         _ => answer(tls, "503 Later", "", ""),
     });
-    let asked = victim.gives_up(", allow: [loopback], timeout: 15s", "status 503: the server is not well");
+    let asked = victim.gives_up(", allow: [loopback], timeout: 15s", "status 503: server error");
     assert!(FEW.contains(&asked), "{asked}");
 }
 

@@ -132,7 +132,9 @@ fn the_moving_line_uses_200_columns() {
 #[test]
 fn a_boot_log_has_a_start_and_an_end_of_each_step() {
     let sandbox = Sandbox::new();
-    let ran = sandbox.bootstrap(&document("CommandsConfig", "{commands: [{name: a, argv: [echo, hello]}]}"));
+    let documents = document("CommandsConfig", "{commands: [{name: a, argv: [echo, hello]}]}");
+    fs::write(sandbox.at("/srv/a.yaml"), documents).expect("a file can be written");
+    let ran = sandbox.machineadm(&["bootstrap", "-f", "/srv/a.yaml", "--mode", "prepare"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let lines: Vec<&str> = ran.stderr.lines().collect();
     let [start, echoed, end] = lines[..] else { panic!("{}", ran.stderr) };
@@ -145,12 +147,19 @@ fn a_boot_log_has_a_start_and_an_end_of_each_step() {
 fn quiet_leaves_warnings_and_errors_and_verbose_adds_what_needs_nothing() {
     let sandbox = Sandbox::new();
     let documents = document("CommandsConfig", "{commands: [{name: a, argv: [echo, hello], creates: /etc/passwd}]}");
-    fs::write(sandbox.at("/srv/a.yaml"), documents).expect("a file can be written");
+    fs::write(sandbox.at("/srv/a.yaml"), &documents).expect("a file can be written");
     let run = |words: &[&str]| sandbox.machineadm(&[&["bootstrap", "-f", "/srv/a.yaml"], words].concat());
-    assert_eq!(run(&["--quiet"]).stderr, "");
+    assert_eq!(run(&["--quiet", "--mode", "prepare"]).stderr, "");
+    let warned = run(&["--quiet"]).stderr;
+    assert!(
+        warned.starts_with("warning: this machine does not become a node") && warned.lines().count() == 1,
+        "{warned}"
+    );
     assert!(run(&["-v"]).stderr.contains("CommandsConfig: nothing to do"));
     let both = run(&["-v", "-q"]);
     assert_eq!(both.code, Some(2), "{}", both.stderr);
+    let again = sandbox.bootstrap(&documents);
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
     let failed = sandbox.machineadm(&["bootstrap", "-f", "/srv/none.yaml", "--quiet"]);
     assert!(failed.stderr.starts_with("error: "), "{}", failed.stderr);
 }
@@ -163,7 +172,7 @@ fn a_log_in_json_has_one_object_a_line() {
         document("CommandsConfig", "{commands: [{name: a, shell: 'echo hello; exit 3'}]}"),
     )
     .expect("a file can be written");
-    let ran = sandbox.machineadm(&["bootstrap", "-f", "/srv/a.yaml", "--log-format", "json"]);
+    let ran = sandbox.machineadm(&["bootstrap", "-f", "/srv/a.yaml", "--mode", "prepare", "--log-format", "json"]);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     let records: Vec<serde_json::Value> =
         ran.stderr.lines().map(|line| serde_json::from_str(line).expect("a line is an object")).collect();

@@ -116,8 +116,8 @@ fn a_plan_overwrites_neither_its_input_nor_any_file_that_is_no_plan() {
         (&configuration, "it would be overwritten"),
         (&link, "it would be overwritten"),
         (&twin, "it would be overwritten"),
-        (&other, "something else than a saved plan"),
-        (&reviewed.root, "something else than a saved plan"),
+        (&other, "the path exists and is not a saved plan"),
+        (&reviewed.root, "the path exists and is not a saved plan"),
     ] {
         let ran = plan(out);
         assert_eq!(ran.code, Some(2), "{}: {}", out.display(), ran.stderr);

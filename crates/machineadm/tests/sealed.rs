@@ -90,10 +90,10 @@ fn encrypt_refuses_what_would_not_open_to_anything() {
     for (words, why) in [
         (&["-f", "@wrong.yaml"][..], "spec.parameters   required, but missing"),
         (&["-f", "@good.yaml", "--name", "Not A Name"], "metadata.name"),
-        (&["-f", "@good.yaml", "--provider", "awskms"], "none of the built-in ones: file, descriptor, https"),
+        (&["-f", "@good.yaml", "--provider", "awskms"], "unknown; built in are: file, descriptor, https"),
         (&["-f", "@good.yaml", "--for-machine-id", "x"], "must be 32 hexadecimal digits"),
         (&["-f", "@good.yaml", "--iterations", "12"], "1000..=1000000"),
-        (&["-f", "@scope.yaml", "--for-hostname", "a"], "a ScopeConfig of their own"),
+        (&["-f", "@scope.yaml", "--for-hostname", "a"], "start with a ScopeConfig"),
         (&["-f", "@good.yaml", "--valid-for", "1d"], "must be a duration"),
         (&["-f", "@good.yaml", "--valid-for", "99999999h"], "is too long"),
         (&["-f", "@good.yaml", "--max-age", "99999999h"], "is too long"),
@@ -104,7 +104,7 @@ fn encrypt_refuses_what_would_not_open_to_anything() {
         ),
         (&["-f", "@good.yaml", "--max-age", "1ms"], "at least 1s"),
         (&["-f", "@good.yaml", "--valid-for", "0"], "at least 1s"),
-        (&["-f", "@good.yaml", "--certificate-authority", "@good.yaml"], "is for --provider https"),
+        (&["-f", "@good.yaml", "--certificate-authority", "@good.yaml"], "requires --provider https"),
         (&["-f", "@good.yaml", "--provider", "https", "--certificate-authority", "@missing.pem"], "missing.pem"),
         (
             &["-f", "@good.yaml", "--provider", "https", "--certificate-authority", "@good.yaml"],
@@ -125,7 +125,7 @@ fn encrypt_warns_of_a_time_that_is_over() {
     let until = |time| {
         let ran = keeper.run(&["encrypt", "--passphrase-uri", &uri, "-f", "@plain.yaml", "--not-after", time]);
         done(&ran);
-        ran.stderr.contains("warning: --not-after lies in the past")
+        ran.stderr.contains("warning: --not-after is in the past")
     };
     assert!(until("2020-01-01T00:00:00Z"));
     assert!(!until("9999-12-31T23:59:59Z"));
@@ -205,7 +205,7 @@ fn what_is_kept_for_the_next_boot_and_in_a_plan_stays_sealed() {
     let plan: Value = serde_json::from_str(&fs::read_to_string(keeper.path("plan")).unwrap()).unwrap();
     use base64::Engine;
     let engine = base64::engine::general_purpose::STANDARD;
-    assert_eq!(engine.decode(plan["configuration"].as_str().unwrap()).unwrap(), sealed.as_bytes());
+    assert_eq!(engine.decode(plan["plan"]["configuration"].as_str().unwrap()).unwrap(), sealed.as_bytes());
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn a_descriptor_is_read_itself_whatever_it_is() {
     }
     let twice = scripted(&keeper, Stdio::null(), &format!(r#"exec 3< "$2/passphrase"; {seal} > "$2/one"; {seal}"#));
     assert_eq!(twice.code, Some(2), "{}", twice.stderr);
-    assert!(twice.stderr.contains("descriptor 3 stands at its end"), "{}", twice.stderr);
+    assert!(twice.stderr.contains("descriptor 3 is at its end"), "{}", twice.stderr);
     let (mut ours, theirs) = UnixStream::pair().unwrap();
     theirs.set_nonblocking(true).unwrap();
     ours.write_all(&fs::read(keeper.path("passphrase")).unwrap()).unwrap();

@@ -90,9 +90,9 @@ fn only_the_named_authority_counts() {
     let (keeper, storage, other) = (Keeper::new(), FakeStorage::new(), FakeStorage::new());
     storage.put("/a", &[(200, &motd("fetched"))]);
     let wrong = remote(&storage, "/a", "").replace(&storage.authority(), &other.authority());
-    given_up(&keeper.bootstrap(&wrong), "signed by nobody whom this request trusts");
+    given_up(&keeper.bootstrap(&wrong), "signed by an unknown authority");
     let system = document("RemoteConfig", &format!("{{provider: https, uri: '{}'}}", storage.uri("/a")));
-    given_up(&keeper.bootstrap(&system), "signed by nobody whom this request trusts");
+    given_up(&keeper.bootstrap(&system), "signed by an unknown authority");
     let bundle = document("TrustBundleConfig", &format!("{{certificates: {}}}", storage.authority()));
     keeper.write("node.yaml", &[bundle, system].concat());
     done(&keeper.run(&["validate", "--expand", "-f", "@node.yaml"]));
@@ -106,7 +106,7 @@ fn encrypt_and_decrypt_reach_a_passphrase_behind_a_private_authority() {
     keeper.write("authority.pem", &storage.server.authority().pem());
     let uri = storage.uri("/p");
     let encrypt = ["encrypt", "-f", "@plain.yaml", "--provider", "https", "--passphrase-uri", &uri];
-    let distrusted = "signed by nobody whom this request trusts";
+    let distrusted = "signed by an unknown authority";
     ended(&keeper.run(&encrypt), 1, distrusted);
     let ran = keeper.run(&[&encrypt[..], &["--certificate-authority", "@authority.pem"]].concat());
     done(&ran);
@@ -147,7 +147,7 @@ fn a_wish_beyond_the_deadline_is_told() {
     let busy = FakeServer::start(|_, tls| answer(tls, "503 X", "Retry-After: 3600\r\n", ""));
     let authority = busy.authority().pem().replace('\n', "\\n");
     let spec = format!("{{provider: https, uri: '{}', certificateAuthority: \"{authority}\"}}", busy.url("/a"));
-    let why = "the server is not well; it asks to come back in 3600 s, for which too little time is left";
+    let why = "server error; it asks to come back in 3600 s, for which too little time is left";
     given_up(&keeper.bootstrap(&document("RemoteConfig", &spec)), why);
 }
 
@@ -157,10 +157,10 @@ fn a_server_that_is_not_well_is_asked_again_and_one_that_says_no_is_not() {
     storage.put("/a", &[(503, ""), (200, &motd("fetched"))]);
     let ran = keeper.bootstrap(&remote(&storage, "/a", ""));
     done(&ran);
-    assert!(ran.stderr.contains("answered with status 503: the server is not well; trying again"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("answered with status 503: server error; retrying"), "{}", ran.stderr);
     let ran = keeper.bootstrap(&remote(&storage, "/missing?token=hunter2", ""));
-    given_up(&ran, "answered with status 404: nothing is there");
-    assert!(!ran.stderr.contains("trying again") && !ran.stderr.contains("hunter2"), "{}", ran.stderr);
+    given_up(&ran, "answered with status 404: not found");
+    assert!(!ran.stderr.contains("retrying") && !ran.stderr.contains("hunter2"), "{}", ran.stderr);
     storage.put("/down", &[(500, "")]);
     given_up(&keeper.bootstrap(&remote(&storage, "/down", ", timeout: 15s")), "status 500");
 }

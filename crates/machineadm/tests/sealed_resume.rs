@@ -83,7 +83,11 @@ fn a_sealed_part_whose_place_is_gone_was_kept_as_it_came_until_success() {
     fs::remove_file(at(&keeper, "/etc/blocked")).expect("the way is free");
     let ran = keeper.run(&["bootstrap"]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stderr.contains("status 403") && ran.stderr.contains("the run before had fetched"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("status 403") && ran.stderr.contains("the copy that the previous run saved"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(fs::read_to_string(at(&keeper, "/etc/blocked/a")).expect("the file"), SECRET);
     for path in [FETCHED, CONFIGURATION, FAILURE] {
         assert!(!at(&keeper, path).exists(), "{path}");

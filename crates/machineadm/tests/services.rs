@@ -95,6 +95,38 @@ fn an_unknown_service_stops_the_run_at_its_step_and_the_next_run_finishes() -> R
     bed.down()
 }
 
+fn units(machine: &Machine, entries: &str) -> Result<()> {
+    let head = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: ServicesConfig\n";
+    machine.write(FILE, format!("{head}spec: {{services: [{entries}]}}\n"), 0o600)
+}
+
+#[test]
+fn units_are_enabled_started_masked_and_a_failed_start_shows_its_log() -> Result<()> {
+    let bed = Bed::new()?;
+    let machine = booted(&bed)?;
+    machine.shell("systemctl disable --now chrony; systemctl stop containerd")?;
+    units(&machine, "{name: chrony, enabled: true, state: started}, {name: containerd, masked: true, state: stopped}")?;
+    let run = machineadm(&machine, &["bootstrap", "-f", FILE])?;
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(machine.check(&["systemctl", "is-active", "chrony"])?.trim(), "active");
+    assert_eq!(machine.check(&["systemctl", "is-enabled", "chrony"])?.trim(), "enabled");
+    assert_eq!(machine.run(&["systemctl", "is-enabled", "containerd"])?.stdout.trim(), "masked");
+    let plan = machineadm(&machine, &["plan", "-f", FILE, "--exit-code"])?;
+    assert_eq!(plan.code, 0, "{plan:?}");
+
+    let unit = "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sh -c 'echo the reason; exit 7'\n";
+    machine.write("/etc/systemd/system/broken.service", unit, 0o644)?;
+    units(&machine, "{name: broken, state: started}")?;
+    let run = machineadm(&machine, &["bootstrap", "-f", FILE])?;
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("systemctl start broken.service failed with result exit-code"), "{run:?}");
+    assert!(run.stderr.contains("the reason"), "{run:?}");
+    machine.write("/etc/systemd/system/broken.service", unit.replace("exit 7", "exit 0"), 0o644)?;
+    assert_eq!(machineadm(&machine, &["bootstrap"])?.code, 0);
+    assert_eq!(machine.check(&["systemctl", "is-active", "broken"])?.trim(), "active");
+    bed.down()
+}
+
 const RECORD: &str = "/var/lib/machineadm/services/containerd.json";
 const SECOND_FILE: &str = "/etc/containerd/second.toml";
 

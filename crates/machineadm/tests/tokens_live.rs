@@ -78,7 +78,10 @@ fn tokens_that_we_make_are_signed_listed_and_deleted_by_the_real_programs_and_th
     let made = token(&plane, &["create"]);
     let warning = text(&made.stderr);
     let made = said(&made);
-    assert!(warning.starts_with("warning: until 20") && warning.contains("claim to be a node"), "{warning}");
+    assert!(
+        warning.starts_with("warning: until 20") && warning.contains("can join this cluster as a node"),
+        "{warning}"
+    );
     let (id, _) = made.trim_end().split_once('.').expect("a token");
     is_signed(&plane, id)?;
 
@@ -132,7 +135,7 @@ fn deleting(plane: &ControlPlane) -> Result<()> {
     assert_eq!(wrong.status.code(), Some(1), "{wrong:?}");
     let complaint = text(&wrong.stderr);
     assert!(complaint.contains("\"bbbbbb\" has another secret half"), "{complaint}");
-    assert!(complaint.contains("\"zzzzzz\" is not there") && !complaint.contains("ffffffffffffffff"), "{complaint}");
+    assert!(complaint.contains("\"zzzzzz\" does not exist") && !complaint.contains("ffffffffffffffff"), "{complaint}");
     assert_eq!(text(&wrong.stdout), "bootstrap token \"cccccc\" deleted\n", "one failure stops the rest");
     let dry = said(&token(plane, &["delete", "--dry-run", "bbbbbb"]));
     assert_eq!(dry, "bootstrap token \"bbbbbb\" deleted (dry run)\n");
@@ -154,7 +157,7 @@ fn not_deleting(plane: &ControlPlane) -> Result<()> {
         let refused = token(plane, &["delete", given]);
         assert_eq!(refused.status.code(), Some(1), "{refused:?}");
         let complaint = text(&refused.stderr);
-        assert!(complaint.contains("not a bootstrap token, since its token-id is not the one"), "{complaint}");
+        assert!(complaint.contains("not a bootstrap token (its token-id is not the one"), "{complaint}");
     }
     plane.kubectl(&["--namespace=kube-system", "delete", "secret", name]).map(drop)
 }
@@ -163,12 +166,12 @@ fn not_deleting(plane: &ControlPlane) -> Result<()> {
 fn refusals(plane: &ControlPlane) -> Result<()> {
     let before = secrets(plane)?;
     for (words, problem) in [
-        (&["create", "--ttl", "-1h"][..], "lies in the past"),
-        (&["create", "--ttl=-1h"], "lies in the past"),
+        (&["create", "--ttl", "-1h"][..], "is in the past"),
+        (&["create", "--ttl=-1h"], "is in the past"),
         (&["create", "--usages", "signing", "--groups", "system:bootstrappers:x"], "groups need the usage"),
-        (&["create", "--usages", "signin"], "is no usage"),
-        (&["create", "--groups", "system:masters"], "is no group of a token"),
-        (&["create", "ABCDEF.0123456789abcdef"], "is no bootstrap token"),
+        (&["create", "--usages", "signin"], "is not a usage"),
+        (&["create", "--groups", "system:masters"], "is not a group of a token"),
+        (&["create", "ABCDEF.0123456789abcdef"], "is not a bootstrap token"),
         (&["create", "--certificate-key", "00"], "--print-join-command"),
         (&["create", "--certificate-key", "00", "--print-join-command"], "32 bytes in hex"),
         (&["delete", "abcdef", "no token"], "argument 2 is neither"),
@@ -181,7 +184,7 @@ fn refusals(plane: &ControlPlane) -> Result<()> {
     }
     let again = token(plane, &["create", "aaaaaa.ffffffffffffffff"]);
     assert_eq!(again.status.code(), Some(1));
-    assert!(text(&again.stderr).starts_with("error: a token with id \"aaaaaa\" already exists: it never ends\n"));
+    assert!(text(&again.stderr).starts_with("error: a token with id \"aaaaaa\" already exists: it never expires\n"));
     let dry = token(plane, &["--dry-run=true", "create", "dddddd.0123456789abcdef", "--print-join-command=false"]);
     assert_eq!(said(&dry), "dddddd.0123456789abcdef\n");
     assert!(text(&dry.stderr).contains("bootstrap-token-dddddd would be created"), "{dry:?}");
@@ -205,8 +208,8 @@ fn taken(plane: &ControlPlane) -> Result<()> {
     plane.kubectl(&["create", "--filename", &file.path().display().to_string()])?;
     plane.kubectl(&["--namespace=kube-system", "delete", "secret", "bootstrap-token-hhhhh1", "--wait=false"])?;
     for (words, what) in [
-        (&["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "1h"][..], "it never ends"),
-        (&["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--dry-run"], "it never ends"),
+        (&["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "1h"][..], "it never expires"),
+        (&["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--dry-run"], "it never expires"),
         (&["create", "hhhhh1.0123456789abcdef"], "it is being deleted"),
     ] {
         let refused = token(plane, words);
@@ -219,13 +222,13 @@ fn taken(plane: &ControlPlane) -> Result<()> {
     // A run that was cut short can be run again.
     let same = token(plane, &["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "0"]);
     assert_eq!(said(&same), "aaaaaa.0123456789abcdef\n");
-    assert!(text(&same.stderr).contains("the token aaaaaa was there already"), "{same:?}");
+    assert!(text(&same.stderr).contains("the token aaaaaa already exists"), "{same:?}");
     let same = ["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "0", "-o", "json"];
     let same: Value = serde_json::from_str(&said(&token(plane, &same))).expect("JSON");
     assert_eq!((&same["token"], &same["existed"]), (&"aaaaaa.0123456789abcdef".into(), &true.into()));
     // The real cleaner may have been at it.
     let ended = text(&token(plane, &["create", "hhhhh0.0123456789abcdef"]).stderr);
-    let known = ["it has ended at 2001-01-01 00:00 UTC", "it is being deleted"];
+    let known = ["it expired at 2001-01-01 00:00 UTC", "it is being deleted"];
     assert!(known.iter().any(|what| ended.contains(&format!("already exists: {what}\n"))), "{ended}");
     let free = "--patch={\"metadata\":{\"finalizers\":null}}";
     for id in ["hhhhh0", "hhhhh1"] {
@@ -251,7 +254,7 @@ fn for_programs(plane: &ControlPlane) -> Result<()> {
 
     let deleted = token(plane, &["delete", "-o", "yaml", "gggggg", "gggggg", "aaaaaa.ffffffffffffffff"]);
     assert_eq!(deleted.status.code(), Some(1), "{deleted:?}");
-    let reason = "bootstrap token \\\"aaaaaa\\\" has another secret half: it was left alone";
+    let reason = "bootstrap token \\\"aaaaaa\\\" has another secret half: it was not deleted";
     assert_eq!(
         text(&deleted.stdout),
         format!(
@@ -399,10 +402,10 @@ fn everything_that_is_wrong_with_tokens_of_a_file_is_listed_at_once_with_its_pla
     assert_eq!(refused.status.code(), Some(2));
     let complaint = text(&refused.stderr);
     for problem in [
-        "bootstrapTokens[1].token is no bootstrap token",
-        "bootstrapTokens[1]: `sining` is no usage",
+        "bootstrapTokens[1].token is not a bootstrap token",
+        "bootstrapTokens[1]: `sining` is not a usage",
         "bootstrapTokens[2].ttl and expires are both set",
-        "bootstrapTokens[3].expires lies in the past",
+        "bootstrapTokens[3].expires is in the past",
         "bootstrapTokens[3]: groups need the usage authentication",
         "two tokens have the id \"abcdef\"",
     ] {

@@ -34,13 +34,13 @@ pub enum Problem {
     #[error("is not a kubeconfig: apiVersion v1, kind Config")]
     OtherKind,
     /// Something follows it.
-    #[error("goes on after its end (`---` or `...`): keep the one document")]
+    #[error("has more than one document (`---` or `...`): remove the others")]
     GoesOn,
     /// A member has a form that no kubeconfig has.
-    #[error("{} has the wrong form", printable(.0, 200))]
+    #[error("{} has an invalid type", printable(.0, 200))]
     WrongForm(String),
     /// Readers differ on which of them counts.
-    #[error("{} is there twice", printable(.0, 200))]
+    #[error("{} is set twice", printable(.0, 200))]
     Repeated(String),
     /// A member isn't base64.
     #[error("{} is not base64", printable(.0, 200))]

@@ -89,15 +89,18 @@ const CHECKS: &[Check] = &[
     rule("dependencies have their reason", dependencies_doc::check),
     rule("requirements name tests that exist", requirements::check),
     rule("recipes name every file to touch", recipes::check),
-    advice("texts use the words of the field", words::check),
+    rule("texts use the words of the field", words::check),
 ];
 
 /// Runs every check over the repository, prints all findings, and fails if one of them is more than advice.
 pub(crate) fn check_and_print(root: &Path) -> Result<(), String> {
-    let report = report(CHECKS, &Tree::tracked(root)?);
+    let tree = Tree::tracked(root)?;
+    let report = report(CHECKS, &tree);
     for line in &report.lines {
         eprintln!("{line}");
     }
+    let (proven, rows) = requirements::proven(&tree);
+    eprintln!("requirements: {proven} of {rows} are proven by a test");
     match report.failures {
         0 => Ok(()),
         1 => Err("1 thing to put right".to_owned()),

@@ -31,6 +31,13 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// How many rows name a test, and how many rows there are.
+pub(super) fn proven(tree: &Tree) -> (usize, usize) {
+    let rows = rows(tree.text(PAGE).unwrap_or_default());
+    let open = rows.iter().filter(|(_, cells)| cells.last().is_some_and(|proof| proof == NOT_YET)).count();
+    (rows.len() - open, rows.len())
+}
+
 fn test_file<'a>(path: &'a str, text: &str) -> TestFile<'a> {
     let code = code(text);
     TestFile { path, tests: tests(&code), code }
@@ -115,6 +122,12 @@ mod tests {
 
     fn proof(proof: &str) -> Vec<String> {
         found(&format!("| R1 | x | y | {proof} |\n"))
+    }
+
+    #[test]
+    fn rows_with_a_test_count_as_proven() {
+        let page = "| id | requirement | where | proof |\n|---|---|---|---|\n| A | a | b | not yet |\n| B | a | b | `x.rs::t` |\n";
+        assert_eq!(proven(&Tree::made_up(&[(PAGE, page)])), (1, 2));
     }
 
     #[test]

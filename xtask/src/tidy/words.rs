@@ -66,7 +66,6 @@ const PHRASES: &[(&str, &str)] = &[
     ("somebody else", "another user, another process"),
     ("somebody", "an operator, a user"),
     ("whoever", "an operator, a user, anyone who"),
-    ("of another minor", "of another minor version"),
     ("whose it is", "owner"),
     ("who may read", "mode"),
     ("goes without", "does not use"),

@@ -1,16 +1,17 @@
-//! A kubeconfig's current context: which server, whom to trust, who we are.
+//! A context of a kubeconfig: which server, which CA certificates, which credentials.
 mod bounded;
+mod exec;
 mod reader;
 #[cfg(test)]
 mod tests;
 
-use crate::{Error, Result};
-use fetch::{CertificateDer, Identity, Url, shown};
+use crate::{Error, ExecPlugin, Result, exec::Credential};
+use fetch::{CertificateDer, Identity, Proxy, Url, shown};
 use secret::Secret;
 use std::fmt;
 use std::path::Path;
 
-/// What the current context of a kubeconfig says, with its files read.
+/// A context of a kubeconfig, with its files read.
 #[derive(Clone)]
 pub struct Kubeconfig {
     /// The API server's https URL.
@@ -21,22 +22,44 @@ pub struct Kubeconfig {
     pub identity: Option<Identity>,
     /// The `Authorization` header, from token or user and password.
     pub authorization: Option<Secret<String>>,
+    /// The program that returns the credentials, if they are not in the kubeconfig.
+    pub exec: Option<ExecPlugin>,
     /// The name that the server's certificate must have, if it is not the URL's host.
     pub tls_server_name: Option<String>,
-    /// The proxy's URL.
-    pub proxy: Option<Secret<String>>,
+    /// The proxy to the server.
+    pub proxy: Option<Proxy>,
 }
 
 impl Kubeconfig {
     /// Reads a kubeconfig, a file or a pipe of at most 1 MiB; paths in it are relative to its folder.
     pub fn load(path: &Path) -> Result<Self> {
+        Self::load_context(path, None)
+    }
+
+    /// The same for another context than the current one, if its name is given.
+    pub fn load_context(path: &Path, context: Option<&str>) -> Result<Self> {
         let bytes = bounded::read(path).map_err(|source| Error::KubeconfigFile { path: path.to_owned(), source })?;
-        Self::read(&bytes, path.parent().unwrap_or(Path::new("")))
+        let base = path.parent().unwrap_or(Path::new(""));
+        reader::read(&bytes, base, context).map_err(Error::Kubeconfig)
     }
 
     /// Reads the text of a kubeconfig; paths in it are relative to `base`. All problems are reported at once.
     pub fn read(bytes: &[u8], base: &Path) -> Result<Self> {
-        reader::read(bytes, base).map_err(Error::Kubeconfig)
+        reader::read(bytes, base, None).map_err(Error::Kubeconfig)
+    }
+
+    /// Starts the kubeconfig's exec plugin, if it has one, and takes its credentials. Lines that the plugin prints on
+    /// standard error go to `show`.
+    pub fn authenticated(self, show: &mut dyn FnMut(&str)) -> Result<Self> {
+        let Some(plugin) = &self.exec else { return Ok(self) };
+        let Credential { identity, authorization } = plugin.run(show)?;
+        Ok(Self { identity, authorization, exec: None, ..self })
+    }
+
+    /// The same with a proxy for a kubeconfig that has no `proxy-url`, such as the one that the environment names.
+    #[must_use]
+    pub fn or_proxy(self, proxy: Option<Proxy>) -> Self {
+        Self { proxy: self.proxy.or(proxy), ..self }
     }
 }
 

@@ -1,72 +1,103 @@
-//! What a client needs of a kubeconfig: its current context with all files, and everything that is wrong with it.
-use super::{Kubeconfig, Problem, bounded};
+//! What a client needs of a kubeconfig: one context with all files, and every problem.
+use super::{
+    Kubeconfig, Problem, bounded,
+    exec::{Configured, info},
+};
+use crate::exec::bearer;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use fetch::{CertificateDer, Identity, Request, Url, certificates};
-use objects::kubeconfig::{self, Entry, List};
+use fetch::{Bypass, CertificateDer, Identity, Proxy, Request, Url, certificates};
+use objects::{
+    kubeconfig::{self, Entry, List},
+    printable,
+};
 use secret::Secret;
 use serde_json::Value;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-const OTHER: &str = "take a kubeconfig with a client certificate or a token, such as /etc/kubernetes/admin.conf";
-const REFUSED: &[&str] = &["exec", "auth-provider", "as", "as-uid", "as-groups", "as-user-extra"];
+const OTHER: &str = "use a kubeconfig with a client certificate, a token or an exec plugin";
+const REFUSED: &[&str] = &["auth-provider", "as", "as-uid", "as-groups", "as-user-extra"];
 
-pub(super) fn read(bytes: &[u8], base: &Path) -> Result<Kubeconfig, Vec<Problem>> {
+/// Reads the context of this name, or the current one.
+pub(super) fn read(bytes: &[u8], base: &Path, context: Option<&str>) -> Result<Kubeconfig, Vec<Problem>> {
     let mut reader = Reader { base, problems: Vec::new() };
-    let found = reader.document(bytes);
+    let found = reader.document(bytes, context);
     match (found, reader.problems) {
         (Some(kubeconfig), problems) if problems.is_empty() => Ok(kubeconfig),
         (_, problems) => Err(problems),
     }
 }
 
-struct Reader<'a> {
-    base: &'a Path,
+pub(super) struct Reader<'a> {
+    pub(super) base: &'a Path,
     problems: Vec<Problem>,
 }
 
 /// What the cluster's part says.
 struct Cluster {
     server: Url,
-    authorities: Option<Vec<CertificateDer<'static>>>,
+    authorities: Option<Authorities>,
     tls_server_name: Option<String>,
-    proxy: Option<Secret<String>>,
+    proxy: Option<Proxy>,
 }
 
-/// Who the client is, and what it says to prove it.
+/// The cluster's CA certificates.
+struct Authorities {
+    pem: Zeroizing<Vec<u8>>,
+    certificates: Vec<CertificateDer<'static>>,
+}
+
+/// The user's credentials, or the program that returns them.
 #[derive(Default)]
 struct User {
     identity: Option<Identity>,
     authorization: Option<Secret<String>>,
+    exec: Option<Configured>,
 }
 
 /// The path of a member, such as `clusters[kubernetes].cluster.server`.
-fn at(entry: &Entry<'_>, member: &str) -> String {
+pub(super) fn at(entry: &Entry<'_>, member: &str) -> String {
     format!("{}[{}].{}.{member}", entry.list.name(), entry.name, entry.list.member())
 }
 
 impl Reader<'_> {
-    fn document(&mut self, bytes: &[u8]) -> Option<Kubeconfig> {
+    fn document(&mut self, bytes: &[u8], context: Option<&str>) -> Option<Kubeconfig> {
         let config = match kubeconfig::Kubeconfig::read(bytes) {
             Ok(config) => config,
             Err(problem) => return self.problem("", &problem.to_string()),
         };
-        let name = config.current_context();
-        if name.is_empty() {
-            return self.problem("current-context", "is not set: it names the context to use");
-        }
-        let context = self.named(&config, List::Contexts, name)?;
+        let context = self.context(&config, context)?;
         let cluster_name = self.text(&context, "cluster").unwrap_or_default();
-        let cluster = self.named(&config, List::Clusters, cluster_name);
+        let entry = self.named(&config, List::Clusters, cluster_name);
         let user = match self.text(&context, "user") {
             Some(name) => self.named(&config, List::Users, name).map(|user| self.user(&user)),
             None => Some(User::default()),
         };
-        let cluster = cluster.and_then(|cluster| self.cluster(&cluster));
-        let (User { identity, authorization }, Cluster { server, authorities, tls_server_name, proxy }) =
-            (user?, cluster?);
-        Some(Kubeconfig { server, authorities, identity, authorization, tls_server_name, proxy })
+        let cluster = entry.and_then(|cluster| self.cluster(&cluster));
+        let (User { identity, authorization, exec }, cluster) = (user?, cluster?);
+        let Cluster { server, authorities, tls_server_name, proxy } = cluster;
+        let exec = exec.zip(entry).map(|(Configured { mut plugin, wants_cluster }, entry)| {
+            let pem = authorities.as_ref().map(|authorities| authorities.pem.as_slice());
+            plugin.cluster = wants_cluster.then(|| info(&entry, pem));
+            plugin
+        });
+        let authorities = authorities.map(|authorities| authorities.certificates);
+        Some(Kubeconfig { server, authorities, identity, authorization, exec, tls_server_name, proxy })
+    }
+
+    /// The context of this name, or the current one.
+    fn context<'v>(&mut self, config: &'v kubeconfig::Kubeconfig, name: Option<&str>) -> Option<Entry<'v>> {
+        let name = name.unwrap_or_else(|| config.current_context());
+        if name.is_empty() {
+            return self.problem("current-context", "is not set: set it, or name a context with --context");
+        }
+        if !config.entries(List::Contexts).any(|entry| entry.name == name) {
+            let names: Vec<_> = config.entries(List::Contexts).map(|entry| printable(entry.name, 100)).collect();
+            let message = format!("does not exist; the kubeconfig has the contexts: {}", names.join(", "));
+            return self.problem(&format!("contexts[{}]", printable(name, 100)), &message);
+        }
+        self.named(config, List::Contexts, name)
     }
 
     /// The entry of a list with this name.
@@ -74,24 +105,22 @@ impl Reader<'_> {
         let mut found = config.entries(list).filter(|entry| entry.name == name);
         let path = format!("{}[{name}]", list.name());
         match (found.next(), found.next()) {
-            (Some(_), Some(_)) => self.problem(&path, "is there twice"),
+            (Some(_), Some(_)) => self.problem(&path, "exists twice"),
             (Some(entry), None) => Some(entry),
-            (None, _) => self.problem(&path, "is missing, but the current context needs it"),
+            (None, _) => self.problem(&path, "is missing, but the context needs it"),
         }
     }
 
     fn cluster(&mut self, cluster: &Entry<'_>) -> Option<Cluster> {
         if cluster.members.get("insecure-skip-tls-verify") == Some(&Value::Bool(true)) {
-            let message = "would let anybody answer in the server's place: remove it, and give the cluster's authority in `certificate-authority-data`";
+            let message =
+                "is not allowed, since any server could answer: remove it, and set `certificate-authority-data`";
             self.note(&at(cluster, "insecure-skip-tls-verify"), message);
         }
         let server = self.server(cluster);
         let authorities = self.authorities(cluster);
         let tls_server_name = self.text(cluster, "tls-server-name").map(str::to_owned);
-        let proxy = self.text(cluster, "proxy-url").map(|url| Secret::new(url.to_owned()));
-        if proxy.as_ref().is_some_and(|url| !url.expose().starts_with("http://")) {
-            self.note(&at(cluster, "proxy-url"), "only http:// proxies are supported");
-        }
+        let proxy = self.proxy(cluster);
         Some(Cluster { server: server?, authorities, tls_server_name, proxy })
     }
 
@@ -105,11 +134,19 @@ impl Reader<'_> {
         url.filter(is_bare).or_else(|| self.problem(&at(cluster, "server"), message))
     }
 
-    fn authorities(&mut self, cluster: &Entry<'_>) -> Option<Vec<CertificateDer<'static>>> {
+    fn proxy(&mut self, cluster: &Entry<'_>) -> Option<Proxy> {
+        let url = self.text(cluster, "proxy-url")?;
+        match url.starts_with("http://") {
+            true => Some(Proxy { url: Secret::new(url.to_owned()), bypass: Bypass::Nothing }),
+            false => self.problem(&at(cluster, "proxy-url"), "only http:// proxies are supported"),
+        }
+    }
+
+    fn authorities(&mut self, cluster: &Entry<'_>) -> Option<Authorities> {
         let pem = self.bytes(cluster, "certificate-authority")?;
         match certificates(&pem) {
-            Ok(found) if !found.is_empty() => Some(found),
-            _ => self.problem(&at(cluster, "certificate-authority"), "holds no PEM certificate"),
+            Ok(certificates) if !certificates.is_empty() => Some(Authorities { pem, certificates }),
+            _ => self.problem(&at(cluster, "certificate-authority"), "has no PEM certificate"),
         }
     }
 
@@ -117,7 +154,12 @@ impl Reader<'_> {
         for name in REFUSED.iter().filter(|name| is_given(user, name)) {
             self.note(&at(user, name), &format!("is not supported: {OTHER}"));
         }
-        User { identity: self.identity(user), authorization: self.authorization(user) }
+        let exec = self.exec(user);
+        let found = User { identity: self.identity(user), authorization: self.authorization(user), exec };
+        if found.exec.is_some() && (found.identity.is_some() || found.authorization.is_some()) {
+            self.note(&at(user, "exec"), "cannot be combined with other credentials: remove one of them");
+        }
+        found
     }
 
     fn identity(&mut self, user: &Entry<'_>) -> Option<Identity> {
@@ -140,11 +182,11 @@ impl Reader<'_> {
         let name = self.text(user, "username");
         let password = self.text(user, "password");
         match (token, name) {
-            (Some(_), Some(_)) => self.problem(&at(user, "username"), "stands beside a token: keep one of them"),
-            (Some(token), None) if token.bytes().all(|byte| byte.is_ascii_graphic()) => {
-                Some(Secret::new(format!("Bearer {}", *token)))
+            (Some(_), Some(_)) => {
+                self.problem(&at(user, "username"), "cannot be combined with a token: remove one of them")
             }
-            (Some(_), None) => self.problem(&at(user, "token"), "is not one word of printable letters"),
+            (Some(token), None) => bearer(&token)
+                .or_else(|| self.problem(&at(user, "token"), "must be one word of printable ASCII characters")),
             (None, Some(name)) => {
                 let pair = Zeroizing::new(format!("{name}:{}", password.unwrap_or_default()));
                 Some(Secret::new(format!("Basic {}", *Zeroizing::new(STANDARD.encode(pair.as_bytes())))))
@@ -161,7 +203,7 @@ impl Reader<'_> {
         let bytes = self.file(&at(user, "tokenFile"), path)?;
         match std::str::from_utf8(&bytes).map(str::trim) {
             Ok(token) if !token.is_empty() => Some(Zeroizing::new(token.to_owned())),
-            _ => self.problem(&at(user, "tokenFile"), "holds no token"),
+            _ => self.problem(&at(user, "tokenFile"), "contains no token"),
         }
     }
 
@@ -196,7 +238,7 @@ impl Reader<'_> {
         self.problems.push(Problem { path: path.to_owned(), message: message.to_owned() });
     }
 
-    fn problem<T>(&mut self, path: &str, message: &str) -> Option<T> {
+    pub(super) fn problem<T>(&mut self, path: &str, message: &str) -> Option<T> {
         self.note(path, message);
         None
     }

@@ -1,5 +1,6 @@
 //! Kubeconfigs, good ones and all kinds of bad ones.
 use super::*;
+use crate::exec::InteractiveMode;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use rcgen::{CertificateParams, KeyPair};
@@ -48,7 +49,8 @@ fn data_in_the_file_is_read() {
     assert_eq!(found.server.as_str(), "https://h:6443/prefix");
     assert_eq!((found.authorities.expect("one").len(), found.identity.is_some()), (1, true));
     assert_eq!(found.tls_server_name.as_deref(), Some("name"));
-    assert_eq!(found.proxy.expect("one").expose(), "http://p:1");
+    let proxy = found.proxy.expect("one");
+    assert_eq!((proxy.url.expose().as_str(), proxy.bypass), ("http://p:1", fetch::Bypass::Nothing));
     assert!(found.authorization.is_none());
 }
 
@@ -76,6 +78,75 @@ fn tokens_and_passwords_become_the_header() {
 }
 
 #[test]
+fn the_proxy_of_the_environment_counts_where_the_kubeconfig_has_none() {
+    let environment = || fetch::Proxy::of_environment(|name| (name == "HTTPS_PROXY").then(|| "http://e:1".to_owned()));
+    let url = |cluster: &str| {
+        let found = read(cluster, "{}").expect("a kubeconfig").or_proxy(environment());
+        found.proxy.map(|proxy| proxy.url.expose().clone())
+    };
+    assert_eq!(url("{server: 'https://h', proxy-url: 'http://p:1'}").as_deref(), Some("http://p:1"));
+    assert_eq!(url("{server: 'https://h'}").as_deref(), Some("http://e:1"));
+}
+
+#[test]
+fn another_context_than_the_current_one_can_be_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("config");
+    let other = text("{server: 'https://h'}", "{}")
+        .replace("{name: other, context: {}}", "{name: other, context: {cluster: l}}")
+        .replace("users:", "- {name: l, cluster: {server: 'https://other'}}\nusers:");
+    std::fs::write(&file, other).expect("a file");
+    let server = |context| Kubeconfig::load_context(&file, context).map(|found| found.server.to_string());
+    assert_eq!(server(None).expect("the current one"), "https://h/");
+    assert_eq!(server(Some("other")).expect("the named one"), "https://other/");
+    let error = server(Some("third")).expect_err("there is none").to_string();
+    assert!(error.contains("contexts[third]: does not exist; the kubeconfig has the contexts: other, c"), "{error}");
+}
+
+#[test]
+fn an_exec_plugin_is_found_beside_the_kubeconfig_or_in_the_path() {
+    let exec = |command: &str| {
+        let user = format!("{{exec: {{apiVersion: client.authentication.k8s.io/v1beta1, command: {command}}}}}");
+        let found = read("{server: 'https://h'}", &user).expect("a kubeconfig").exec.expect("a plugin");
+        (found.command.display().to_string(), found.interactive_mode, found.cluster)
+    };
+    assert_eq!(exec("bin/aws"), ("/nonexistent/bin/aws".to_owned(), InteractiveMode::IfAvailable, None));
+    assert_eq!(exec("/bin/aws").0, "/bin/aws");
+    assert_eq!(exec("aws").0, "aws");
+}
+
+#[test]
+fn an_exec_plugin_gets_the_cluster_if_it_asks_for_it() {
+    let authority = BASE64_STANDARD.encode(pair().0);
+    let cluster = format!(
+        "{{server: 'https://h', certificate-authority-data: {authority}, tls-server-name: name, extensions: \
+         [{{name: client.authentication.k8s.io/exec, extension: {{audience: a}}}}]}}"
+    );
+    let user = "{exec: {apiVersion: client.authentication.k8s.io/v1, command: aws, interactiveMode: Never, \
+        provideClusterInfo: true, env: [{name: A, value: s3cret}]}}";
+    let found = read(&cluster, user).expect("a kubeconfig").exec.expect("a plugin");
+    let expected = serde_json::json!({"server": "https://h", "tls-server-name": "name", "config": {"audience": "a"},
+        "certificate-authority-data": authority});
+    assert_eq!(found.cluster, Some(expected));
+    assert!(!format!("{found:?}").contains("s3cret"));
+}
+
+#[test]
+fn an_exec_plugin_that_cannot_be_used_is_a_problem() {
+    let good = "{server: 'https://h'}";
+    let v1 = "apiVersion: client.authentication.k8s.io/v1";
+    for (user, path) in [
+        (format!("{{exec: {{{v1}, command: a}}}}"), "exec.interactiveMode"),
+        (format!("{{exec: {{{v1}alpha1, command: a}}}}"), "exec.apiVersion"),
+        (format!("{{exec: {{{v1}, interactiveMode: Never}}}}"), "exec.command"),
+        (format!("{{exec: {{{v1}, interactiveMode: Never, command: [a]}}}}"), "exec"),
+        (format!("{{exec: {{{v1}, interactiveMode: Never, command: a}}, token: t}}"), "exec"),
+    ] {
+        assert_eq!(problems(&text(good, &user)), [format!("users[u].user.{path}")], "{user}");
+    }
+}
+
+#[test]
 fn without_an_authority_the_system_s_count() {
     assert!(read("{server: 'https://h'}", "{}").expect("a kubeconfig").authorities.is_none());
 }
@@ -84,11 +155,12 @@ fn without_an_authority_the_system_s_count() {
 fn every_problem_is_listed_at_once() {
     let cluster =
         "{server: 'http://h', insecure-skip-tls-verify: true, certificate-authority: ca.crt, proxy-url: 'socks5://p'}";
-    let user = "{exec: {command: aws}, auth-provider: {name: gcp}, as: root, client-key-data: '!', token: 'a b'}";
+    let user = "{exec: {args: [x]}, auth-provider: {name: gcp}, as: root, client-key-data: '!', token: 'a b'}";
     let expected = [
-        "users[u].user.exec",
         "users[u].user.auth-provider",
         "users[u].user.as",
+        "users[u].user.exec.apiVersion",
+        "users[u].user.exec.command",
         "users[u].user.client-certificate",
         "users[u].user.client-key-data",
         "users[u].user.token",

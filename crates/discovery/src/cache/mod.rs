@@ -24,10 +24,10 @@ pub struct Cached {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCache {
     /// It isn't what we write.
-    #[error("the kept cluster-info is damaged: discover the cluster anew")]
+    #[error("the saved cluster is damaged: discover the cluster again")]
     Damaged,
     /// Its roots aren't those that are pinned.
-    #[error("the kept cluster-info does not fit its own pins: discover the cluster anew")]
+    #[error("the saved cluster does not match its own CA pins: discover the cluster again")]
     NotPinned,
 }
 

@@ -45,7 +45,7 @@ impl Cached {
     fn of(method: &Method, found: Discovered, now: Timestamp) -> Self {
         let pins = match method {
             Method::Token { pinning: Pinning::Pins(pins), .. } => pins.clone(),
-            Method::Token { .. } | Method::File(_) => Vec::new(),
+            Method::Token { .. } | Method::File { .. } => Vec::new(),
         };
         Self { kubeconfig: found.kubeconfig, pins, proof: found.proof, updated: now.into() }
     }

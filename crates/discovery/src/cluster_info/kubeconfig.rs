@@ -50,7 +50,7 @@ impl TryFrom<String> for DiscoveryKubeconfig {
 
     /// What is wrong is not told: who reads what was saved has no use for it.
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::read(text).map_err(|_| "is not a kubeconfig that holds ClusterInfo alone")
+        Self::read(text).map_err(|_| "is not a kubeconfig with one cluster and nothing else")
     }
 }
 

@@ -81,7 +81,7 @@ mod tests {
             assert!(!problems[0].to_string().contains("hunter2"), "{}", problems[0]);
         }
         let text = found("clusters: [{cluster: {server: 'https://a'}}]\nUsers: []")[0].to_string();
-        assert_eq!(text, "holds Users, which no kubeconfig has: remove it, or write users");
+        assert_eq!(text, "has the unknown field Users: remove it, or write users");
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub enum Problem {
     #[error(transparent)]
     Form(#[from] kubeconfig::Problem),
     /// A member that could mean anything to somebody else.
-    #[error("holds {}, which no kubeconfig has: remove it{}", shown(.path), or_write(*.meant))]
+    #[error("has the unknown field {}: remove it{}", shown(.path), or_write(*.meant))]
     Unknown {
         /// Where.
         path: String,
@@ -48,22 +48,22 @@ pub enum Problem {
     #[error("names no cluster: neither one without a name nor that of the current context")]
     NoCluster,
     /// It holds users, which cluster-info must not.
-    #[error("holds users: cluster-info must not")]
+    #[error("has users, which cluster-info must not have")]
     Users,
     /// It holds a credential.
-    #[error("holds credentials ({}): remove them; a token for TLS bootstrap is given by its own flag", shown(.path))]
+    #[error("has credentials ({}): remove them; a token for TLS bootstrap is given by its own flag", shown(.path))]
     Credentials {
         /// Where.
         path: String,
     },
-    /// It switches verification off.
-    #[error("switches verification off (insecure-skip-tls-verify): remove it and name the roots")]
+    /// It disables verification.
+    #[error("disables verification (insecure-skip-tls-verify): remove it, and set certificate-authority-data")]
     Insecure,
     /// It sends traffic through somebody else.
-    #[error("names a proxy (proxy-url): a machine takes its proxy from its own configuration")]
+    #[error("has a proxy (proxy-url): configure the proxy on the machine instead")]
     Proxy,
     /// It names a file, but may not.
-    #[error("names a file of roots (certificate-authority): embed it as certificate-authority-data")]
+    #[error("has the path of a CA file (certificate-authority): embed it as certificate-authority-data")]
     RootsFile,
     /// Its roots are none.
     #[error("its certificate-authority-data {0}")]
@@ -72,7 +72,7 @@ pub enum Problem {
     #[error("its server {0}")]
     Server(NoEndpoint),
     /// Its name for the server is none.
-    #[error("its tls-server-name is no host name or address")]
+    #[error("its tls-server-name is not a host name or address")]
     ServerName,
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn confirm(info: &ClusterInfo, by: Roots<'_>, demand: Demand, net: &m
     };
     match said(&answer) {
         Ok(said) if said.info() == info => Ok(()),
-        Ok(_) => Err(unconfirmed("it says something else there".to_owned())),
+        Ok(_) => Err(unconfirmed("it publishes another cluster-info there".to_owned())),
         Err(refusal) => Err(unconfirmed(refusal.to_string())),
     }
 }

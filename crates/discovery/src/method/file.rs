@@ -1,6 +1,6 @@
 //! Discovery by a kubeconfig that was brought here: from a file, a URL or standard input.
 use super::{
-    Source, Until,
+    Cause, Source, Unreached, Until, Verification,
     confirm::{Demand, confirm},
     follow::{Answer, Consent, Decision, Kept, Newer, follow},
     https,
@@ -17,6 +17,7 @@ use std::{path::Path, time::Duration};
 
 pub(super) fn discover(
     source: &Source,
+    verification: Verification,
     files: &mut dyn Files,
     net: &mut dyn Network,
     patience: Patience,
@@ -33,7 +34,7 @@ pub(super) fn discover(
         Source::StandardInput => from_standard_input(files).map_err(at_once)?,
     };
     let left = end.saturating_sub(net.elapsed());
-    let (kubeconfig, refreshed) = refresh(brought, &mut Until::within(net, left));
+    let (kubeconfig, refreshed) = refresh(brought, verification, &mut Until::within(net, left)).map_err(at_once)?;
     let place = source.shown().to_owned();
     let proof = match source {
         Source::Url(_) => Proof::Url { url: place, refreshed },
@@ -73,11 +74,26 @@ fn alone(info: ClusterInfo) -> Result<DiscoveryKubeconfig, Refusal> {
 
 /// Looks once whether the cluster itself knows better, over a connection that the file's roots verify. What it says
 /// counts only if the cluster is reached under it.
-fn refresh(brought: DiscoveryKubeconfig, net: &mut Until<'_>) -> (DiscoveryKubeconfig, Refreshed) {
+fn refresh(
+    brought: DiscoveryKubeconfig,
+    verification: Verification,
+    net: &mut Until<'_>,
+) -> Result<(DiscoveryKubeconfig, Refreshed), Refusal> {
     let info = brought.info();
     let said = net.cluster_info(info.endpoint(), Roots::of_cluster(info));
+    if let Err(unreached) = &said
+        && is_untrusted(info, unreached)
+    {
+        return match verification {
+            Verification::Required => Err(Refusal::Untrusted(unreached.clone())),
+            Verification::Waived => {
+                let reason = unreached.to_string();
+                Ok((brought, Refreshed::Untrusted(reason)))
+            }
+        };
+    }
     let answer = said.as_ref().map_or_else(Answer::None, Answer::Verified);
-    match follow(info, &[], answer, Consent::Withheld) {
+    Ok(match follow(info, &[], answer, Consent::Withheld) {
         Decision::Replace(Newer { kubeconfig: newer, .. }) => {
             match confirm(newer.info(), Roots::of_cluster(newer.info()), Demand::SaysTheSame, net) {
                 Ok(()) => (newer, Refreshed::Updated),
@@ -87,5 +103,11 @@ fn refresh(brought: DiscoveryKubeconfig, net: &mut Until<'_>) -> (DiscoveryKubec
         Decision::Keep(Kept::Same) => (brought, Refreshed::Same),
         Decision::Keep(reason) => (brought, Refreshed::Not(reason.to_string())),
         Decision::Refuse(reason) => (brought, Refreshed::Not(reason.to_string())),
-    }
+    })
+}
+
+/// Whether nothing vouches for the server: the kubeconfig has no CA certificates, and the system's do not verify it.
+/// Where a kubeconfig has its own, they decide about every later connection, whoever answers now.
+fn is_untrusted(info: &ClusterInfo, unreached: &Unreached) -> bool {
+    info.roots().is_empty() && unreached.cause == Cause::UntrustedCertificate
 }

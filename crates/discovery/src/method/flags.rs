@@ -1,5 +1,5 @@
 //! From flags to one method: which exclude each other, and what each of them needs. Nothing is sent before this is right.
-use super::{Method, Pinning, Source};
+use super::{Method, Pinning, Source, Verification};
 use crate::{
     BootstrapToken, Endpoint, Pin,
     endpoint::{NoEndpoint, check_https_url},
@@ -26,6 +26,8 @@ pub struct Flags {
     pub skip_ca_verification: bool,
     /// `--discovery-file`.
     pub file: Option<String>,
+    /// `--accept-untrusted-certificate`.
+    pub accept_untrusted_certificate: bool,
 }
 
 /// Who asks.
@@ -66,6 +68,7 @@ const PIN: &str = "--discovery-token-ca-cert-hash";
 const SKIP: &str = "--discovery-token-unsafe-skip-ca-verification";
 const FILE: &str = "--discovery-file";
 const ENDPOINT: &str = "endpoint";
+pub(super) const ACCEPT_UNTRUSTED: &str = "--accept-untrusted-certificate";
 
 /// The one method that the flags mean, or everything that is wrong with them.
 pub fn choose(flags: &Flags) -> Result<Method, Vec<Problem>> {
@@ -73,7 +76,7 @@ pub fn choose(flags: &Flags) -> Result<Method, Vec<Problem>> {
     let has_token = flags.token.is_some() || flags.token_file.is_some() || flags.discovery_token.is_some();
     let method = match &flags.file {
         None if !has_token => {
-            let text = "or --discovery-file must be given: a machine needs something to know its cluster by";
+            let text = "or --discovery-file is required";
             return Err(vec![Problem::new(TOKEN, text)]);
         }
         None => by_token(flags, &mut problems),
@@ -89,13 +92,16 @@ fn by_token(flags: &Flags, problems: &mut Vec<Problem>) -> Option<Method> {
     if flags.endpoints.is_empty() {
         problems.push(Problem::new(ENDPOINT, "is missing: give the address of an API server, such as 10.0.0.10:6443"));
     }
+    if flags.accept_untrusted_certificate {
+        problems.push(Problem::new(ACCEPT_UNTRUSTED, "is only allowed with --discovery-file"));
+    }
     let token = token(flags, problems);
     let endpoints = each(&flags.endpoints, ENDPOINT, problems, str::parse::<Endpoint>);
     let pins = each(&flags.pins, PIN, problems, str::parse::<Pin>);
     if flags.pins.is_empty() && !flags.skip_ca_verification {
         let text = format!(
-            "is missing: whoever else holds the token can pose as the cluster. \
-             Take the pin that the cluster prints, or accept that risk with {SKIP}"
+            "is missing: anyone else who has the token can pose as the cluster. \
+             Pass the CA pin that the cluster prints, or accept that risk with {SKIP}"
         );
         problems.push(Problem::new(PIN, text));
     }
@@ -111,7 +117,7 @@ fn token(flags: &Flags, problems: &mut Vec<Problem>) -> Option<BootstrapToken> {
     let (token, discovery) = (token.or(file), read(DISCOVERY_TOKEN, &flags.discovery_token));
     let differ = token.is_some() && discovery.is_some() && token != discovery;
     if differ && flags.purpose == Purpose::Discover {
-        problems.push(Problem::new(TOKEN, "and --discovery-token are different tokens: give one"));
+        problems.push(Problem::new(TOKEN, "and --discovery-token are different tokens: pass one of them"));
     }
     discovery.or(token)
 }
@@ -141,31 +147,33 @@ fn each<T, E: fmt::Display>(
 
 fn by_file(file: &str, flags: &Flags, problems: &mut Vec<Problem>) -> Option<Method> {
     let with = [
-        (flags.token.is_some(), TOKEN, "counts as --discovery-token, which "),
-        (flags.token_file.is_some(), TOKEN_FILE, "counts as --discovery-token, which "),
+        (flags.token.is_some(), TOKEN, "means --discovery-token, which "),
+        (flags.token_file.is_some(), TOKEN_FILE, "means --discovery-token, which "),
         (flags.discovery_token.is_some(), DISCOVERY_TOKEN, ""),
         (!flags.pins.is_empty(), PIN, "belongs to discovery by token, which "),
         (flags.skip_ca_verification, SKIP, "belongs to discovery by token, which "),
     ];
     for (_, flag, why) in with.into_iter().filter(|(given, ..)| *given) {
-        let text = format!("{why}--discovery-file excludes: keep the one that this machine can trust");
+        let text = format!("{why}cannot be combined with --discovery-file: use one of them");
         problems.push(Problem::new(flag, text));
     }
     if !flags.endpoints.is_empty() {
         problems.push(Problem::new(ENDPOINT, "must not be given with --discovery-file: the file names the server"));
     }
-    source(file).map_err(|text| problems.push(Problem::new(FILE, text))).ok().map(Method::File)
+    let verification = if flags.accept_untrusted_certificate { Verification::Waived } else { Verification::Required };
+    let source = source(file).map_err(|text| problems.push(Problem::new(FILE, text))).ok()?;
+    Some(Method::File { source, verification })
 }
 
 /// Where a kubeconfig lies, as people write it.
 fn source(text: &str) -> Result<Source, String> {
     let starts = |prefix: &str| text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
     match text {
-        "" => Err("is empty: give a file, an https URL, or - for standard input".to_owned()),
+        "" => Err("is empty: pass a file, an https URL, or - for standard input".to_owned()),
         "-" => Ok(Source::StandardInput),
         _ if starts("file:///") => Ok(Source::Path(text["file://".len()..].to_owned())),
         _ if starts("file:") => {
-            Err("must name the whole path after file://, such as file:///etc/cluster.yaml".to_owned())
+            Err("must have the absolute path after file://, such as file:///etc/cluster.yaml".to_owned())
         }
         _ if text.contains("://") => match check_https_url(text) {
             Ok(()) => Ok(Source::Url(text.to_owned())),

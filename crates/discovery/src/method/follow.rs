@@ -47,7 +47,7 @@ pub struct Newer {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Kept {
     /// The cluster says the same.
-    #[error("the cluster says the same")]
+    #[error("the cluster confirmed it")]
     Same,
     /// Nobody answered.
     #[error("{0}")]
@@ -58,19 +58,21 @@ pub enum Kept {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// Anybody could have said it.
-    #[error("the answer came over a connection that the present roots do not verify")]
+    #[error("the answer came over a connection that the saved CA certificates do not verify")]
     Unverified,
     /// It isn't to be trusted as it is.
     #[error("{0}")]
     Unusable(Refusal),
     /// None of its roots is pinned.
     #[error(
-        "none of the new roots is pinned, {}: agree to them, or discover the cluster anew with their pins",
+        "none of the new CA certificates is pinned, {}: accept them, or discover the cluster again with their CA pins",
         keys(.0)
     )]
     NotPinned(Vec<Pin>),
     /// It would have every public authority vouch for a cluster that had its own.
-    #[error("the answer names no roots, where the present ones are the cluster's own: agree to trust the system's")]
+    #[error(
+        "the answer has no CA certificates, but the saved cluster has its own: accept the system's CA certificates instead"
+    )]
     RootsDropped,
 }
 

@@ -12,7 +12,7 @@ use std::fmt;
 /// What the kubeconfig at a URL says; asked again for a while, as a machine may boot before its servers.
 pub(super) fn fetch(url: &str, net: &mut dyn Network, patience: Patience) -> Result<DiscoveryKubeconfig, NotTrusted> {
     rounds(&[Url(url)], net, patience, |url, net| {
-        let bytes = net.document(url.0).map_err(Refusal::Unreached)?;
+        let bytes = net.document(url.0).map_err(Refusal::NotFetched)?;
         elsewhere(&bytes)
     })
 }

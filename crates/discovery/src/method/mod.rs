@@ -18,7 +18,7 @@ pub(crate) use flags::given_token;
 pub use flags::{Flags, Problem, Purpose, choose};
 pub(crate) use follow::objection;
 pub use follow::{Answer, Consent, Decision, Kept, Newer, Refused, follow};
-pub use network::{Event, Files, Network, Patience, Roots, Unreached};
+pub use network::{Cause, Event, Files, Network, Patience, Roots, Unreached};
 pub use outcome::{Attempt, Discovered, NotTrusted, Refusal};
 pub(crate) use rounds::{Until, rounds};
 
@@ -34,8 +34,23 @@ pub enum Method {
         /// What else it is known by.
         pinning: Pinning,
     },
-    /// By a kubeconfig from a place that is trusted already.
-    File(Source),
+    /// By a kubeconfig from a location that is trusted already.
+    File {
+        /// Where the kubeconfig is.
+        source: Source,
+        /// What a kubeconfig without CA certificates needs.
+        verification: Verification,
+    },
+}
+
+/// Whether the system's CA certificates must verify the API server when a kubeconfig has no CA certificates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verification {
+    /// A certificate that they do not verify ends the discovery.
+    #[default]
+    Required,
+    /// The user accepts it: the kubeconfig is used as it is.
+    Waived,
 }
 
 /// Whether a cluster's roots are known beforehand.
@@ -84,6 +99,6 @@ pub fn discover(
 ) -> Result<Discovered, NotTrusted> {
     match method {
         Method::Token { endpoints, token, pinning } => token::discover(endpoints, token, pinning, net, patience),
-        Method::File(source) => file::discover(source, files, net, patience),
+        Method::File { source, verification } => file::discover(source, *verification, files, net, patience),
     }
 }

@@ -61,14 +61,29 @@ pub trait Files {
 pub struct Unreached {
     /// Why, in words for people.
     pub text: String,
-    /// The status, if there was an answer with another one than 200.
-    pub status: Option<u16>,
+    /// The cause, as far as advice depends on it.
+    pub cause: Cause,
+}
+
+/// The causes that call for different advice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The host name has no address.
+    Unresolved,
+    /// Nothing listens at the address.
+    Refused,
+    /// The CA certificates do not verify the server's certificate.
+    UntrustedCertificate,
+    /// The server answered with another status than 200.
+    Status(u16),
+    /// Anything else, such as a timeout.
+    Other,
 }
 
 impl Unreached {
-    /// Whether somebody answered, and that strangers may not ask.
+    /// Whether the server answered that anonymous clients may not read it.
     pub fn is_forbidden(&self) -> bool {
-        matches!(self.status, Some(401 | 403))
+        matches!(self.cause, Cause::Status(401 | 403))
     }
 }
 

@@ -1,5 +1,5 @@
 //! What discovery ends with: a cluster and its proof, or every place that was asked and why it isn't trusted.
-use super::network::Unreached;
+use super::network::{Cause, Unreached};
 use crate::{
     DiscoveryKubeconfig, Pin, TokenId,
     certificate::NoCertificates,
@@ -42,14 +42,17 @@ pub enum Refusal {
     /// There was no answer.
     #[error("{0}")]
     Unreached(Unreached),
+    /// A kubeconfig could not be fetched from its URL.
+    #[error("{0}")]
+    NotFetched(Unreached),
     /// A file can't be read.
     #[error("{0}")]
     Unreadable(String),
     /// There is nothing to trust yet.
-    #[error("cluster-info holds no {KUBECONFIG_KEY}: the cluster is not set up for discovery yet")]
+    #[error("cluster-info has no {KUBECONFIG_KEY}: the cluster is not set up for discovery yet")]
     NoKubeconfig,
     /// The token hasn't signed.
-    #[error("cluster-info carries no signature for token {0}: it has expired or may not sign")]
+    #[error("cluster-info has no signature for token {0}: the token has expired or has no signing usage")]
     NotSigned(TokenId),
     /// The signature proves nothing.
     #[error("{error} (token {id})")]
@@ -63,20 +66,27 @@ pub enum Refusal {
     #[error("the kubeconfig is refused: {}", list(.0))]
     Content(Vec<cluster_info::Problem>),
     /// A file of roots holds none.
-    #[error("the file of roots {0}")]
+    #[error("the file of CA certificates {0}")]
     Roots(NoCertificates),
     /// There is no root that a pin could be compared with.
-    #[error("cluster-info names no roots, so that no pinned key can be among them")]
+    #[error("cluster-info has no CA certificates to compare with the CA pins")]
     NothingPinned,
     /// It is another cluster.
-    #[error("certificate is for another cluster: {} not among the pins", keys(.0))]
+    #[error("another cluster: {} not among the CA pins", keys(.0))]
     NotPinned(Vec<Pin>),
     /// The server isn't the cluster's.
-    #[error("the second, verified answer is missing: {0}")]
+    #[error("the second fetch, over verified TLS, failed: {0}")]
     Unverified(Unreached),
     /// The server says something else to those who verify it.
-    #[error("the second, verified answer differs from the first: cluster-info was changed on its way or just now")]
+    #[error(
+        "the second fetch, over verified TLS, returned other content: cluster-info was changed in transit or between the two"
+    )]
     Changed,
+    /// The kubeconfig has no CA certificates, and the system's do not verify the server.
+    #[error(
+        "the kubeconfig has no CA certificates, and the system's CA certificates do not verify the API server: {0}"
+    )]
+    Untrusted(Unreached),
     /// The cluster isn't reached under what it says of itself.
     #[error("{}the cluster does not confirm it: {reason}", unless_named(server, reason))]
     Unconfirmed {
@@ -88,22 +98,75 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Whether the reason is the kubeconfig that was brought, and nothing that a server did.
+    pub const fn is_of_the_kubeconfig(&self) -> bool {
+        matches!(self, Self::Unreadable(_) | Self::Content(_) | Self::Roots(_))
+    }
+
     /// What somebody can do about it.
     pub fn next_step(&self) -> &'static str {
         match self {
-            Self::Unreached(_) => "see that the address is right and that the API server runs there",
-            Self::Unreadable(_) => "name a file that is there and that nobody else can write, or - for standard input",
-            Self::Content(_) | Self::Roots(_) => "put the kubeconfig right",
-            Self::NoKubeconfig => "on the cluster: kubeadm init phase bootstrap-token",
+            Self::Unreached(unreached) => of_cluster_info(unreached.cause),
+            Self::NotFetched(unreached) => of_document(unreached.cause),
+            Self::Unreadable(_) => {
+                "pass an existing file that no other user can write with --discovery-file, or - for standard input"
+            }
+            Self::Content(_) | Self::Roots(_) => "correct the kubeconfig",
+            Self::NoKubeconfig => NOT_PUBLISHED,
             Self::NotSigned(_) => "on the cluster: machineadm token create --print-join-command",
-            Self::Signature { .. } | Self::NothingPinned | Self::NotPinned(_) | Self::Unverified(_) => {
-                "compare address, token and pins with what the cluster prints: machineadm token create --print-join-command"
+            Self::Signature { .. } => "compare the token with the cluster's: machineadm token list",
+            Self::NothingPinned => {
+                "on the cluster: machineadm discovery-objects --ca-file FILE publishes the CA certificates"
             }
+            Self::NotPinned(_) => {
+                "check the address, and compare the CA pin with the cluster's CA certificate (/etc/kubernetes/pki/ca.crt)"
+            }
+            Self::Unverified(Unreached { cause: Cause::UntrustedCertificate, .. }) => {
+                "check the address: the server that answers there does not belong to the cluster of the CA pin"
+            }
+            Self::Unverified(unreached) => of_cluster_info(unreached.cause),
             Self::Unconfirmed { .. } => {
-                "see that the API server runs at that address with those roots, and that cluster-info names them"
+                "check that the API server runs at that address with those CA certificates, and that cluster-info has them"
             }
-            Self::Changed => "try again; if it stays so, somebody is between this machine and the cluster",
+            Self::Untrusted(_) => {
+                "add the cluster's CA certificates to the kubeconfig (certificate-authority-data), or accept the risk \
+                 with --accept-untrusted-certificate"
+            }
+            Self::Changed => {
+                "run again; if the answers still differ, check the network between this machine and the cluster"
+            }
         }
+    }
+}
+
+const NOT_PUBLISHED: &str = "on the cluster: machineadm discovery-objects, or kubeadm init phase bootstrap-token";
+
+/// What to do when an API server did not return cluster-info.
+const fn of_cluster_info(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Unresolved => "check the host name, and the DNS servers of this machine",
+        Cause::Refused => "check the address and the port, and that the API server runs there",
+        Cause::UntrustedCertificate => "check the address, and the CA certificates that the API server is verified by",
+        Cause::Status(401 | 403) => {
+            "on the cluster: allow anonymous clients to read cluster-info (anonymous authentication, and the RoleBinding \
+             kubeadm:bootstrap-signer-clusterinfo, which machineadm discovery-objects creates), or use --discovery-file"
+        }
+        Cause::Status(404) => NOT_PUBLISHED,
+        Cause::Status(_) => "check the state of the API server",
+        Cause::Other => "check the address, and the network between this machine and the API server",
+    }
+}
+
+/// What to do when a server did not return a kubeconfig.
+const fn of_document(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Unresolved => "check the host name in the URL, and the DNS servers of this machine",
+        Cause::Refused => "check the host and the port in the URL, and that the server runs there",
+        Cause::UntrustedCertificate => {
+            "check the URL; if a private CA signed the server's certificate, add that CA to this machine's trust store"
+        }
+        Cause::Status(_) => "check the URL and the access rights of the file",
+        Cause::Other => "check the URL, and the network between this machine and the server",
     }
 }
 
@@ -120,8 +183,8 @@ fn list(problems: &[cluster_info::Problem]) -> String {
 
 fn keys(pins: &[Pin]) -> String {
     match pins {
-        [pin] => format!("its key {pin} is"),
-        pins => format!("its keys {} are", pins.iter().map(Pin::to_string).collect::<Vec<_>>().join(", ")),
+        [pin] => format!("its CA key {pin} is"),
+        pins => format!("its CA keys {} are", pins.iter().map(Pin::to_string).collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -133,7 +196,7 @@ fn unless_named(server: &str, reason: &str) -> String {
 
 impl fmt::Display for NotTrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no cluster could be trusted, {} tried", self.attempts.len())?;
+        write!(f, "no cluster is trusted, {} tried", self.attempts.len())?;
         let width = self.attempts.iter().map(|attempt| attempt.place.len()).max().unwrap_or_default();
         self.attempts.iter().try_for_each(|Attempt { place, refusal }| write!(f, "\n  {place:width$}   {refusal}"))
     }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use machineadm_discovery::{
     ClusterInfo, Method, Proof,
     cache::{Answer, Cached, Consent, Decision, Kept, NoCache, NotFound, Refused, Search, follow},
-    method::{Network, Patience, Refusal, Roots, Source, Unreached},
+    method::{Network, Patience, Refusal, Roots, Source, Unreached, Verification},
     proof::Refreshed,
 };
 
@@ -100,7 +100,7 @@ fn what_leads_nowhere_or_to_somebody_else_is_not_followed_whoever_agrees() {
     for (newer, pinned) in [(&dead, true), (&dead, false), (&foreign, false), (&foreign, true)] {
         let mut net = FakeNetwork::new(|place, roots, _| match (place, roots) {
             ("api.example.com:6443", Roots::Only(roots)) if text(roots).as_bytes() == CA => Ok(body(newer)),
-            _ => Err(unreached("signed by nobody whom this request trusts", None)),
+            _ => Err(unreached("signed by an unknown authority", None)),
         });
         let decision = cached(pinned).refresh(Consent::Given, &mut net, Patience::default(), now());
         let Decision::Refuse(Refused::Unusable(refusal)) = decision else { panic!("{decision:?}") };
@@ -110,7 +110,9 @@ fn what_leads_nowhere_or_to_somebody_else_is_not_followed_whoever_agrees() {
         "api.example.com:6443" => Ok(body(&dead)),
         _ => Ok(body(&real_info())),
     });
-    assert!(matches!(&liar, Decision::Refuse(refused) if refused.to_string().ends_with("says something else there")));
+    assert!(
+        matches!(&liar, Decision::Refuse(refused) if refused.to_string().ends_with("it publishes another cluster-info there"))
+    );
 }
 
 #[test]
@@ -136,10 +138,8 @@ fn a_pinned_root_is_replaced_by_an_unpinned_one_only_with_consent() {
     assert_eq!(update(true, &newer, Consent::Withheld), refused);
     let Decision::Replace(found) = update(true, &newer, Consent::Given) else { panic!() };
     assert_eq!(found.pins(), [pin(OTHER_CA)]);
-    let says = format!(
-        "followed from https://api.example.com:6443 on 2026-11-15; somebody agreed by hand to the key {}",
-        pin(OTHER_CA)
-    );
+    let says =
+        format!("followed from https://api.example.com:6443 on 2026-11-15; a user accepted the key {}", pin(OTHER_CA));
     assert_eq!(found.proof().to_string(), says);
     assert_eq!(Cached::read(&found.bytes()), Ok(found));
     assert!(matches!(update(false, &newer, Consent::Withheld), Decision::Replace(_)));
@@ -222,7 +222,7 @@ fn a_good_cluster_is_not_given_up_for_one_that_nobody_reaches() {
 fn the_keys_to_compare_are_told() {
     let other = info("https://api.example.com:6443", OTHER_CA);
     let refused = succeeded(&other, Consent::Withheld, Ok(body(&other))).unwrap_err();
-    assert!(refused.to_string().contains(&format!("whose key is {}: agree", pin(OTHER_CA))), "{refused}");
+    assert!(refused.to_string().contains(&format!("whose key is {}: accept", pin(OTHER_CA))), "{refused}");
     assert_eq!(refused.keys(), [pin(OTHER_CA)]);
 }
 
@@ -264,7 +264,7 @@ fn a_root_beside_the_pinned_one_vouches_for_nothing_until_somebody_agrees() {
     for (consent, is_kept) in [(Consent::Withheld, false), (Consent::Given, true)] {
         let mut net = FakeNetwork::new(|_, roots, _| match roots {
             Roots::Only([_, _]) => Ok(body(&evil)),
-            _ => Err(unreached("signed by nobody whom this request trusts", None)),
+            _ => Err(unreached("signed by an unknown authority this request trusts", None)),
         });
         let kept = cached(true).succeeded_by(found(), consent, &mut net, Patience::default());
         assert_eq!(kept.is_ok(), is_kept, "{kept:?}");
@@ -283,7 +283,10 @@ fn finding_a_cluster_and_reaching_it_have_one_time_together() {
         _ => Err(refused()),
     });
     let (begun, kept) = (net.elapsed(), cached(true));
-    let method = Method::File(Source::Url("https://files.example.com/info".to_owned()));
+    let method = Method::File {
+        source: Source::Url("https://files.example.com/info".to_owned()),
+        verification: Verification::Required,
+    };
     let patience = Patience::default();
     let search = Search { method: &method, kept: Some(&kept), consent: Consent::Withheld, patience };
     let found = search.run(&mut FakeFiles::default(), &mut net, now());

@@ -35,14 +35,16 @@ fn token_endpoint_and_pin_mean_discovery_by_token() {
     assert_eq!(choose(&from_file), choose(&by_token()));
     let bad = Flags { token_file: secret("hunter2"), ..from_file };
     let problems = choose(&bad).unwrap_err();
-    assert!(problems[0].to_string().starts_with("--token-file is no bootstrap token"), "{}", problems[0]);
+    assert!(problems[0].to_string().starts_with("--token-file is not a bootstrap token"), "{}", problems[0]);
 }
 
 #[test]
 fn a_pin_or_the_flag_that_says_what_it_risks() {
     let without = Flags { pins: Vec::new(), ..by_token() };
     let problems = choose(&without).unwrap_err();
-    assert!(problems[0].to_string().starts_with("--discovery-token-ca-cert-hash is missing: whoever else holds"));
+    assert!(
+        problems[0].to_string().starts_with("--discovery-token-ca-cert-hash is missing: anyone else who has the token")
+    );
     let skip = Flags { skip_ca_verification: true, ..without };
     assert!(matches!(choose(&skip), Ok(Method::Token { pinning: Pinning::Without, .. })));
     let both = Flags { skip_ca_verification: true, ..by_token() };
@@ -65,7 +67,7 @@ fn methods_exclude_each_other() {
     assert_eq!(flags_at_fault(&Flags::default()), ["--token"]);
     for purpose in [Purpose::Discover, Purpose::Join] {
         let token = Flags { token: secret(TOKEN), purpose, ..by_file("f") };
-        assert_eq!(flags_at_fault(&token), ["--token"], "--token counts as --discovery-token");
+        assert_eq!(flags_at_fault(&token), ["--token"], "--token means --discovery-token");
         let token_file = Flags { token_file: secret(TOKEN), purpose, ..by_file("f") };
         assert_eq!(flags_at_fault(&token_file), ["--token-file"]);
     }
@@ -105,7 +107,7 @@ fn everything_that_is_wrong_is_said_at_once_and_nothing_quoted() {
 #[test]
 fn a_file_is_a_path_a_url_or_standard_input() {
     let source = |text: &str| match choose(&by_file(text)) {
-        Ok(Method::File(source)) => Ok(source),
+        Ok(Method::File { source, .. }) => Ok(source),
         Ok(Method::Token { .. }) => panic!("not by token"),
         Err(problems) => Err(problems[0].text.clone()),
     };
@@ -117,10 +119,10 @@ fn a_file_is_a_path_a_url_or_standard_input() {
         ("", "is empty"),
         ("http://x/y", "must be https"),
         ("ftp://x/y", "must be https"),
-        ("file://host/x", "must name the whole path"),
-        ("https://me:pw@x/y", "must not hold a name or password"),
+        ("file://host/x", "must have the absolute path"),
+        ("https://me:pw@x/y", "must not have a user or password"),
         ("https:///y", "has no host name"),
-        ("https://x/a b", "holds a path that is not plain"),
+        ("https://x/a b", "has an invalid path"),
     ] {
         assert!(source(text).unwrap_err().starts_with(why), "{text}");
     }
@@ -143,11 +145,12 @@ fn upstreams_verdicts_hold_but_for_standard_input() {
             token_file: None,
             file: text(file),
             token: None,
+            accept_untrusted_certificate: false,
         };
         let mut files = FakeFiles([("-", real_info().kubeconfig().into_bytes())].into());
         let mut net = FakeNetwork::new(|_, _, _| Ok(good()));
         let valid = match choose(&flags) {
-            Ok(method @ Method::File(_)) => discover(&method, &mut files, &mut net, Patience::default()).is_ok(),
+            Ok(method @ Method::File { .. }) => discover(&method, &mut files, &mut net, Patience::default()).is_ok(),
             chosen => chosen.is_ok(),
         };
         if valid != row["errors"].is_null() {

@@ -4,7 +4,7 @@ use machineadm_discovery::{
     certificate::{CaBundle, Certificate},
     cluster_info::{KUBECONFIG_KEY, SIGNATURE_PREFIX},
     jws,
-    method::{Event, Files, Network, Roots, Unreached},
+    method::{Cause, Event, Files, Network, Roots, Unreached},
 };
 use objects::ConfigMap;
 use std::{collections::BTreeMap, time::Duration};
@@ -59,11 +59,15 @@ pub(crate) fn good() -> Vec<u8> {
 }
 
 pub(crate) fn unreached(text: &str, status: Option<u16>) -> Unreached {
-    Unreached { text: text.to_owned(), status }
+    Unreached { text: text.to_owned(), cause: status.map_or(Cause::Other, Cause::Status) }
 }
 
 pub(crate) fn refused() -> Unreached {
-    unreached("connection refused", None)
+    Unreached { text: "connection refused".to_owned(), cause: Cause::Refused }
+}
+
+pub(crate) fn untrusted() -> Unreached {
+    Unreached { text: "the certificate is not trusted".to_owned(), cause: Cause::UntrustedCertificate }
 }
 
 /// What it was asked.

@@ -1,8 +1,8 @@
 //! Discovery by a kubeconfig that was brought: what it may hold, and what the cluster itself may change about it.
 use crate::fake::*;
 use machineadm_discovery::{
-    Discovered, Method, NotTrusted, Proof, discover,
-    method::{Patience, Source, Unreached},
+    ClusterInfo, Discovered, Method, NotTrusted, Proof, discover,
+    method::{Patience, Refusal, Source, Unreached, Verification},
     proof::Refreshed,
 };
 use std::time::Duration;
@@ -11,7 +11,8 @@ const FILE: &str = "/etc/cluster/info.yaml";
 
 fn run(source: Source, files: FakeFiles, net: &mut FakeNetwork<'_>) -> Result<Discovered, NotTrusted> {
     let mut files = files;
-    discover(&Method::File(source), &mut files, net, Patience::default())
+    let method = Method::File { source, verification: Verification::Required };
+    discover(&method, &mut files, net, Patience::default())
 }
 
 fn from_path(kubeconfig: &str, answer: Result<Vec<u8>, Unreached>) -> Result<Discovered, NotTrusted> {
@@ -30,7 +31,7 @@ fn refreshed(found: &Discovered) -> &Refreshed {
 fn a_file_is_confirmed_by_the_cluster_that_its_roots_verify() {
     let found = from_path(&real_info().kubeconfig(), Ok(good())).unwrap();
     assert_eq!((found.kubeconfig.info(), refreshed(&found)), (&real_info(), &Refreshed::Same));
-    assert_eq!(found.proof.to_string(), "by the file /etc/cluster/info.yaml; the cluster says the same");
+    assert_eq!(found.proof.to_string(), "by the file /etc/cluster/info.yaml; the cluster confirmed it");
 }
 
 /// The specification: "when retrieving this ConfigMap the client MUST validate the certificate chain".
@@ -75,6 +76,24 @@ fn a_file_is_enough_when_the_cluster_is_silent_or_forbids_to_ask() {
         let found = from_path(&real_info().kubeconfig(), Err(unreached.clone())).unwrap();
         assert_eq!((found.kubeconfig.info(), refreshed(&found)), (&real_info(), &Refreshed::Not(unreached.text)));
     }
+}
+
+#[test]
+fn a_file_without_ca_certificates_whose_server_the_system_does_not_trust_is_refused_unless_the_user_accepts_it() {
+    let unverified = info("https://api.example.com:6443", b"");
+    let run = |info: &ClusterInfo, verification| {
+        let mut files = FakeFiles([(FILE, info.kubeconfig().into_bytes())].into());
+        let method = Method::File { source: Source::Path(FILE.to_owned()), verification };
+        discover(&method, &mut files, &mut FakeNetwork::new(|_, _, _| Err(untrusted())), Patience::default())
+    };
+    let refused = run(&unverified, Verification::Required).unwrap_err();
+    assert_eq!(refused.attempts[0].refusal, Refusal::Untrusted(untrusted()));
+    let accepted = run(&unverified, Verification::Waived).unwrap();
+    assert_eq!(refreshed(&accepted), &Refreshed::Untrusted(untrusted().text));
+    assert!(accepted.proof.risk().is_some());
+    // The file's own CA certificates decide about every later connection.
+    let own = run(&real_info(), Verification::Required).unwrap();
+    assert_eq!((refreshed(&own), own.proof.risk()), (&Refreshed::Not(untrusted().text), None));
 }
 
 #[test]
@@ -123,7 +142,7 @@ fn roots_in_a_file_beside_it_are_embedded() {
     let error = from_path(&kubeconfig.replace("ca.crt", "/no/such"), Err(refused())).unwrap_err();
     assert!(error.to_string().ends_with("no such file"), "{error}");
     let error = from_path(&kubeconfig.replace("ca.crt", FILE), Err(refused())).unwrap_err();
-    assert!(error.to_string().ends_with("the file of roots holds no certificate"), "{error}");
+    assert!(error.to_string().ends_with("the file of CA certificates has no certificate"), "{error}");
 }
 
 /// Each of the two is small enough, but in base64 they are together more than anybody reads.
@@ -157,7 +176,7 @@ fn what_comes_from_elsewhere_may_not_name_local_files() {
     let mut net = FakeNetwork::new(|_, _, _| Ok(kubeconfig.to_vec()));
     for source in [Source::StandardInput, Source::Url("https://x/y".to_owned())] {
         let error = run(source, files(), &mut net).unwrap_err();
-        assert!(error.to_string().contains("names a file of roots"), "{error}");
+        assert!(error.to_string().contains("has the path of a CA file"), "{error}");
     }
 }
 

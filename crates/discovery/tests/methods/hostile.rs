@@ -36,7 +36,10 @@ fn the_right_server_is_trusted_by_token_pin_and_second_answer() {
     assert_eq!(found.kubeconfig.text(), real_info().kubeconfig());
     assert_eq!(
         found.proof.to_string(),
-        format!("by token ae23dc and by the pinned key {}; the second, verified answer was the same", pin(CA))
+        format!(
+            "by token ae23dc and by the CA pin {}; the second fetch, over verified TLS, returned the same content",
+            pin(CA)
+        )
     );
     assert_eq!(found.proof.risk(), None);
     let roots: Vec<_> = net.asked.iter().map(|asked| asked.roots.as_bytes()).collect();
@@ -48,7 +51,7 @@ fn without_a_pin_the_risk_is_said() {
     let mut net = FakeNetwork::new(|_, _, _| Ok(good()));
     let found = run(&method(Pinning::Without), &mut net).unwrap();
     assert_eq!(found.proof, Proof::Token { token_id: "ae23dc".to_owned(), pins: Vec::new() });
-    assert!(found.proof.risk().unwrap().contains("whoever else holds the token"));
+    assert!(found.proof.risk().unwrap().contains("anyone else who has the token"));
     assert_eq!(net.asked[1].roots.as_bytes(), CA);
 }
 
@@ -59,7 +62,7 @@ fn without_roots_the_systems_verify_the_second_answer() {
     run(&method(Pinning::Without), &mut net).unwrap();
     assert_eq!(net.asked[1].roots, "system");
     let error = run(&method(pins(&[pin(CA)])), &mut net).unwrap_err();
-    assert!(error.to_string().contains("names no roots"), "{error}");
+    assert!(error.to_string().contains("has no CA certificates"), "{error}");
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn the_certificate_is_judged_for_the_name_that_was_signed() {
 fn another_clusters_roots_are_told_by_their_key() {
     let kubeconfig = info("https://api.example.com:6443", OTHER_CA).kubeconfig();
     let text = message(&signed(&kubeconfig, &token()));
-    assert_eq!(text, format!("certificate is for another cluster: its key {} is not among the pins", pin(OTHER_CA)));
+    assert_eq!(text, format!("another cluster: its CA key {} is not among the CA pins", pin(OTHER_CA)));
 }
 
 /// Whoever holds the token could sign a bundle with the pinned root and his own; his own must not verify anything.
@@ -97,7 +100,7 @@ fn a_relayed_answer_fails_at_the_verified_fetch() {
             _ => Err(unreached("certificate signed by an unknown authority", None)),
         });
         let error = run(&method(pinning), &mut net).unwrap_err();
-        let text = "the second, verified answer is missing: certificate signed by an unknown authority";
+        let text = "the second fetch, over verified TLS, failed: certificate signed by an unknown authority";
         assert_eq!(error.attempts[0].refusal.to_string(), text);
     }
 }
@@ -110,7 +113,13 @@ fn a_second_answer_that_differs_is_not_trusted() {
         _ => Ok(signed(&kubeconfig, &token())),
     });
     let error = run(&method(pins(&[pin(CA)])), &mut net).unwrap_err();
-    assert!(error.attempts[0].refusal.to_string().starts_with("the second, verified answer differs"), "{error}");
+    assert!(
+        error.attempts[0]
+            .refusal
+            .to_string()
+            .starts_with("the second fetch, over verified TLS, returned other content"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -123,12 +132,12 @@ fn every_forged_signature_has_its_own_message() {
     let stranger: BootstrapToken = "ae23dc.0000000000000000".parse().unwrap();
     for (signature, text) in [
         (jws::sign(&other, kubeconfig.as_bytes()), "the signature is another token's"),
-        (jws::sign(&stranger, kubeconfig.as_bytes()), "the signature does not fit"),
-        (jws::sign(&token(), b"something else"), "the signature does not fit"),
+        (jws::sign(&stranger, kubeconfig.as_bytes()), "the signature is invalid: the content was changed"),
+        (jws::sign(&token(), b"something else"), "the signature is invalid: the content was changed"),
         (format!("{header}.{}.{mac}", encode(&kubeconfig)), "the signature brings a payload of its own"),
         (format!("{}..", encode(r#"{"alg":"none","kid":"ae23dc"}"#)), "the signature names another algorithm"),
         (format!("{header}..{mac}="), "the signature is not base64url"),
-        ("x".to_owned(), "the signature is no detached JWS"),
+        ("x".to_owned(), "the signature is not a detached JWS"),
     ] {
         let message = message(&with_signature(&kubeconfig, &signature));
         assert!(message.starts_with(text) && message.ends_with("(token ae23dc)"), "{message}");
@@ -139,11 +148,11 @@ fn every_forged_signature_has_its_own_message() {
 fn what_no_cluster_info_may_hold_is_refused_even_when_signed() {
     let kubeconfig = real_info().kubeconfig();
     for (from, to, text) in [
-        ("users: null", "users: [{name: a, user: {token: hunter2}}]", "holds users"),
-        ("  name: \"\"", "    insecure-skip-tls-verify: true\n  name: \"\"", "switches verification off"),
+        ("users: null", "users: [{name: a, user: {token: hunter2}}]", "has users"),
+        ("  name: \"\"", "    insecure-skip-tls-verify: true\n  name: \"\"", "disables verification"),
         ("https://", "http://", "must be https"),
-        ("  name: \"\"", "    proxy-url: http://p\n  name: \"\"", "names a proxy"),
-        ("  name: \"\"", "    certificate-authority: /etc/x\n  name: \"\"", "names a file of roots"),
+        ("  name: \"\"", "    proxy-url: http://p\n  name: \"\"", "has a proxy"),
+        ("  name: \"\"", "    certificate-authority: /etc/x\n  name: \"\"", "has the path of a CA file"),
     ] {
         let changed = kubeconfig.replace(from, to);
         assert_ne!(changed, kubeconfig);
@@ -155,8 +164,8 @@ fn what_no_cluster_info_may_hold_is_refused_even_when_signed() {
 #[test]
 fn what_is_no_cluster_info_is_told_apart() {
     for (body, text) in [
-        (&br#"{"kind":"ConfigMap","data":{}}"#[..], "cluster-info holds no kubeconfig"),
-        (br#"{"kind":"ConfigMap","data":{"kubeconfig":""}}"#, "cluster-info carries no signature for token ae23dc"),
+        (&br#"{"kind":"ConfigMap","data":{}}"#[..], "cluster-info has no kubeconfig"),
+        (br#"{"kind":"ConfigMap","data":{"kubeconfig":""}}"#, "cluster-info has no signature for token ae23dc"),
     ] {
         let message = message(body);
         assert!(message.starts_with(text), "{message}");

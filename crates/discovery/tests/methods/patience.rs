@@ -45,7 +45,7 @@ fn a_control_plane_that_comes_late_is_still_joined() {
     assert_eq!(net.pauses, 4);
     let told = &net.told[..3];
     assert_eq!(told[0], "Trying { place: \"a:1\" }");
-    let next_step = "see that the address is right and that the API server runs there";
+    let next_step = "check the address and the port, and that the API server runs there";
     let refused = format!("Refused {{ place: \"a:1\", text: \"connection refused\", next_step: {next_step:?} }}");
     assert_eq!(told[1], refused);
     assert_eq!(told[2], "Again { after: 5s }");
@@ -66,10 +66,10 @@ fn when_time_is_up_every_endpoint_has_its_last_reason() {
     assert_eq!(
         error.to_string(),
         format!(
-            "no cluster could be trusted, 3 tried\n  \
-             10.0.0.10:6443   cluster-info carries no signature for token ae23dc: it has expired or may not sign\n  \
+            "no cluster is trusted, 3 tried\n  \
+             10.0.0.10:6443   cluster-info has no signature for token ae23dc: the token has expired or has no signing usage\n  \
              10.0.0.11:6443   connection refused\n  \
-             10.0.0.12:6443   certificate is for another cluster: its key {} is not among the pins",
+             10.0.0.12:6443   another cluster: its CA key {} is not among the CA pins",
             pin(OTHER_CA)
         )
     );

@@ -11,6 +11,7 @@ pub(super) fn as_json(yaml: &str) -> serde_json::Value {
     fn convert(node: &Node) -> serde_json::Value {
         match &node.value {
             Value::Scalar { text, plain: true } if text.parse::<i64>().is_ok() => json!(text.parse::<i64>().unwrap()),
+            Value::Scalar { text, plain: true } if text.parse::<bool>().is_ok() => json!(text.parse::<bool>().unwrap()),
             Value::Scalar { text, .. } => json!(text.as_str()),
             Value::Sequence(items) => items.iter().map(convert).collect(),
             Value::Mapping(entries) => entries.iter().map(|(key, node)| ((*key.text).clone(), convert(node))).collect(),

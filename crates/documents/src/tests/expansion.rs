@@ -6,7 +6,7 @@ use crate::{
     limits::TEXT_BYTES,
     read,
     testing::{source, with_spec},
-    v1alpha1::API_VERSION,
+    v1alpha1::{API_VERSION, File},
 };
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ fn what_came_sealed_is_confidential_and_never_quoted() {
     let command = with_spec("CommandsConfig", "commands: [{name: a, argv: [login, swordfish]}]");
     let read = world.open(&sealed([file, command].concat()));
     let AnyDocument::Files(files) = &read.documents[0].body else { panic!() };
-    assert!(files[0].confidential && !files[0].is_public());
+    assert!(files[0].file().is_some_and(|file| file.confidential && !file.is_public()));
     let secrets: Vec<&[u8]> = read.documents.iter().flat_map(Decoded::secrets).collect();
     assert_eq!(secrets, [&b"hunter2222"[..], b"swordfish"]);
     for wrong in [
@@ -127,7 +127,7 @@ fn a_plain_file_in_what_was_fetched_stays_public() {
     let file = with_spec("FilesConfig", "files: [{path: /etc/a, content: x}]");
     let read = FakeWorld::with(&[("file:///a", &file)]).open(&remote("file:///a", ""));
     let AnyDocument::Files(files) = &read.documents[0].body else { panic!() };
-    assert!(files[0].is_public() && !read.documents[0].sealed);
+    assert!(files[0].file().is_some_and(File::is_public) && !read.documents[0].sealed);
 }
 
 #[test]

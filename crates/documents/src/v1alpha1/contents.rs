@@ -25,12 +25,6 @@ pub enum Encoding {
     GzipBase64,
 }
 
-impl Encoding {
-    pub(crate) fn is_plain(&self) -> bool {
-        *self == Self::Plain
-    }
-}
-
 /// Undoes the encoding, within what the whole configuration may hold.
 pub(crate) fn contents(
     text: &Secret<String>,

@@ -1,94 +1,123 @@
-//! FilesConfig: files with their contents, owner and mode, or a managed block inside a file of somebody else's.
+//! FilesConfig: files with their contents, directories, symbolic links, and paths where nothing shall be.
 use super::{
     API_VERSION,
-    absolute_path::{is_virtual, path_problem},
-    contents::{Encoding, contents},
-    reserved::Reserved,
+    contents::Encoding,
+    path_entry::{PathEntry, path_entry},
 };
 use crate::{
-    Claim, Claimed, Secret,
+    Claim, Claimed, EntrySort, Secret,
     document::{Body, Check, Document},
     findings::Findings,
     path,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-/// A file that shall be on the machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
-    /// Absolute, without `.`, `..` or doubled slashes.
-    pub path: String,
-    /// What it holds, or what its block holds.
-    pub contents: Secret<Vec<u8>>,
-    /// Permission bits; a new file without them gets 0644.
-    pub mode: Option<u32>,
-    /// Who owns it; a new file without it belongs to root:root.
-    pub owner: Option<Owner>,
-    /// The name of the managed block; without it the whole file is ours.
-    pub block: Option<String>,
-    /// Whether it came sealed, so that its contents are never shown.
-    pub confidential: bool,
-}
-
-impl File {
-    /// Whether everybody on the machine may read it, as far as this document says.
-    pub fn is_public(&self) -> bool {
-        !self.confidential && self.mode.is_none_or(|mode| mode & 0o004 != 0)
-    }
-}
-
-/// A file's owner, by name or by number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owner {
-    /// User.
-    pub user: String,
-    /// Group.
-    pub group: String,
-}
-
-/// Files with their contents, owner and mode.
+/// Files with their contents, directories, symbolic links, and paths where nothing shall be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FilesConfig {
-    /// The files, written in this order. Missing directories are created.
+    /// The entries, processed in this order. Missing parent directories are created with mode 0755.
     #[schemars(length(min = 1))]
     pub files: Vec<FileEntry>,
 }
 
-/// One file.
+/// What an entry of FilesConfig is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EntryType {
+    /// A regular file with `content`, or a `block` of one.
+    #[default]
+    File,
+    /// A directory. Mode and owner of an existing directory are changed where the entry names them; its content stays.
+    Directory,
+    /// A symbolic link to `target`. An existing link is replaced; a file or directory is not.
+    Link,
+    /// Nothing: a file, a link or an empty directory is deleted. A directory that is not empty is an error.
+    Absent,
+}
+
+impl EntryType {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Link => "link",
+            Self::Absent => "absent",
+        }
+    }
+
+    fn is_file(&self) -> bool {
+        *self == Self::File
+    }
+}
+
+/// One path and what shall be there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("oneOf" = forms()))]
 pub struct FileEntry {
-    /// Absolute path of the file, without `..`, not below /proc, /sys or /dev, and not a file of machineadm itself.
+    /// Absolute path without `..`, not below /proc, /sys or /dev.
     #[schemars(regex(pattern = "^/.*[^/]$"))]
     pub path: String,
-    /// Content of the file. A plan shows changes only of files that all users can read.
-    #[serde(serialize_with = "secret::exposed")]
-    pub content: Secret<String>,
-    /// Encoding of `content`.
-    #[serde(default, skip_serializing_if = "Encoding::is_plain")]
+    /// What shall be there: `file`, `directory`, `link` or `absent`. An entry of another type that is already there is an
+    /// error and is not replaced.
+    #[serde(rename = "type", default, skip_serializing_if = "EntryType::is_file")]
+    #[schemars(extend("default" = "file"))]
+    pub entry_type: EntryType,
+    /// The content of a file; required for type `file`. A plan shows what changes in it only where every user may read
+    /// the file.
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub content: Option<Secret<String>>,
+    /// The encoding of `content`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "plain"))]
-    pub encoding: Encoding,
-    /// Owner as `user` or `user:group`, names or numbers. Without a group: the group of the same name as the user. Default
-    /// for a new file: root:root.
+    pub encoding: Option<Encoding>,
+    /// Owner of a file or directory, as `user` or `user:group`, names or numbers; without a group, the group with the
+    /// user's name. A new one is owned by root:root by default, an existing one keeps its owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Mode in octal, in quotes: `"0644"`. Default for a new file: 0644.
+    /// Permission bits of a file or directory in octal, in quotes: `"0644"`. A new file gets 0644 by default and a new
+    /// directory 0755; an existing one keeps its mode.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[0-7]{3,4}$"))]
     pub mode: Option<String>,
-    /// Name of a managed block. When set, only the lines between `# BEGIN machineadm NAME` and `# END machineadm NAME` are
-    /// managed, and the rest of the file is unchanged.
+    /// The name of a managed block in a file. With it only the lines between `# BEGIN machineadm NAME` and
+    /// `# END machineadm NAME` are managed, and the rest of the file is unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))]
     pub block: Option<String>,
+    /// The target of a link, absolute or relative to the link's directory; required for type `link`. It does not have to
+    /// exist and is never followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub target: Option<String>,
+}
+
+/// The members that each type takes, for editors.
+fn forms() -> serde_json::Value {
+    const OF_TYPES: [&str; 6] = ["content", "encoding", "block", "mode", "owner", "target"];
+    let form = |entry_type: EntryType, allowed: &[&str], required: &[&str]| {
+        let others = OF_TYPES.iter().filter(|name| !allowed.contains(name));
+        let mut properties: serde_json::Map<_, _> =
+            others.map(|name| ((*name).to_owned(), json!({"type": "null"}))).collect();
+        properties.extend(required.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))));
+        properties.insert("type".to_owned(), json!({"enum": [entry_type.name()]}));
+        json!({"properties": properties, "required": required})
+    };
+    json!([
+        form(EntryType::File, &["content", "encoding", "block", "mode", "owner"], &["content"]),
+        form(EntryType::Directory, &["mode", "owner"], &["type"]),
+        form(EntryType::Link, &["target"], &["type", "target"]),
+        form(EntryType::Absent, &[], &["type"]),
+    ])
 }
 
 impl Document for FilesConfig {
     const API_VERSION: &str = API_VERSION;
     const KIND: &str = "FilesConfig";
-    const SUMMARY: &str = "Files with their contents, owner and mode, or a managed block inside a file.";
+    const SUMMARY: &str = "Files with their content, managed blocks in files, directories, links, and deleted paths.";
     const EXAMPLE: &str = "\
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: FilesConfig
@@ -104,123 +133,129 @@ spec:
   - path: /etc/hosts
     block: registry
     content: 10.0.0.5 registry.example.com
+  - path: /var/lib/etcd
+    type: directory
+    mode: \"0700\"
+  - path: /etc/localtime
+    type: link
+    target: /usr/share/zoneinfo/UTC
+  - path: /etc/cni/net.d/100-crio-bridge.conflist
+    type: absent
 ";
 }
 
 impl Check for FilesConfig {
-    type Checked = Vec<File>;
+    type Checked = Vec<PathEntry>;
 
-    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Vec<File> {
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Vec<PathEntry> {
         let Self { files } = self;
         if files.is_empty() {
             findings.error("spec.files", "must contain at least one file");
         }
         let files = files.into_iter().enumerate();
-        files.map(|(index, entry)| file(entry, &path::item("spec.files", index), findings)).collect()
+        files.map(|(index, entry)| path_entry(entry, &path::item("spec.files", index), findings)).collect()
     }
 }
 
-impl Body for Vec<File> {
+impl Body for Vec<PathEntry> {
     fn secrets(&self) -> Vec<&[u8]> {
-        self.iter().filter(|file| !file.is_public()).map(|file| file.contents.expose().as_slice()).collect()
+        let files = self.iter().filter_map(PathEntry::file);
+        files.filter(|file| !file.is_public()).map(|file| file.contents.expose().as_slice()).collect()
     }
 
     fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
-        let claim = |(index, file): (usize, &'a File)| {
-            let (path, block) = (file.path.as_str(), file.block.as_deref());
-            Claim::new(path::item("spec.files", index), Claimed::File { path, block })
+        let claim = |(index, entry): (usize, &'a PathEntry)| {
+            let path = entry.path();
+            let sort = |sort| Claimed::Entry { path, sort };
+            let what = match entry {
+                PathEntry::File(file) => Claimed::File { path, block: file.block.as_deref() },
+                PathEntry::Directory(_) => sort(EntrySort::Directory),
+                PathEntry::Link(_) => sort(EntrySort::Link),
+                PathEntry::Absent { .. } => sort(EntrySort::Absent),
+            };
+            Claim::new(path::item("spec.files", index), what)
         };
         self.iter().enumerate().map(claim).collect()
     }
 
     fn conceal(&mut self) {
-        self.iter_mut().for_each(|file| file.confidential = true);
-    }
-}
-
-fn file(entry: FileEntry, here: &str, findings: &mut Findings<'_>) -> File {
-    let FileEntry { path, content, encoding, owner, mode, block } = entry;
-    let field = |name: &str| path::member(here, name);
-    if let Some(problem) = path_problem(&path) {
-        findings.error(&field("path"), problem);
-    } else if is_virtual(&path) {
-        findings
-            .error(&field("path"), "must not be below /proc, /sys or /dev")
-            .hint("use SysctlConfig for kernel parameters");
-    } else if let Some(reserved) = Reserved::of(&path) {
-        findings.error(&field("path"), reserved.message()).hint(reserved.hint());
-    }
-    let contents = contents(&content, encoding, &field("content"), findings);
-    let mode = mode.and_then(|text| {
-        let mode = octal(&text);
-        if mode.is_none() {
-            findings.error(&field("mode"), "must be 3 or 4 octal digits, such as \"0644\"");
-        }
-        mode
-    });
-    let owner = owner.and_then(|text| {
-        let owner = owner_of(&text);
-        if owner.is_none() {
-            findings.error(&field("owner"), "must be `user` or `user:group`, names or numbers");
-        }
-        owner
-    });
-    if let Some(name) = &block {
-        if !is_block_name(name) {
-            findings.error(&field("block"), "must be letters, digits, `.`, `_` and `-`, at most 64");
-        } else if contents.as_ref().is_some_and(|contents| holds_markers(contents.expose(), name)) {
-            findings.error(&field("content"), "must not contain the lines that mark its own block");
+        for entry in self {
+            if let PathEntry::File(file) = entry {
+                file.confidential = true;
+            }
         }
     }
-    let contents = contents.unwrap_or_else(|| Secret::new(Vec::new()));
-    File { path, contents, mode, owner, block, confidential: false }
-}
-
-fn octal(text: &str) -> Option<u32> {
-    let digits = (3..=4).contains(&text.len()) && text.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
-    if digits { u32::from_str_radix(text, 8).ok() } else { None }
-}
-
-fn owner_of(text: &str) -> Option<Owner> {
-    let (user, group) = text.split_once(':').unwrap_or((text, text));
-    (is_account(user) && is_account(group)).then(|| Owner { user: user.to_owned(), group: group.to_owned() })
-}
-
-/// A user's or group's name, or its number; the largest number means "nobody in particular" to the kernel.
-fn is_account(name: &str) -> bool {
-    if name.bytes().all(|byte| byte.is_ascii_digit()) {
-        return name.parse::<u32>().is_ok_and(|number| number < u32::MAX);
-    }
-    let name = name.strip_suffix('$').unwrap_or(name);
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.@-".contains(&byte);
-    (1..=64).contains(&name.len()) && name.bytes().all(allowed) && !name.starts_with('-')
-}
-
-fn is_block_name(name: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-    first && name.len() <= 64 && name.bytes().all(allowed)
-}
-
-fn holds_markers(contents: &[u8], block: &str) -> bool {
-    let markers = [format!("# BEGIN machineadm {block}"), format!("# END machineadm {block}")];
-    contents
-        .split(|byte| *byte == b'\n')
-        .any(|line| markers.iter().any(|marker| line.trim_ascii() == marker.as_bytes()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{File, Owner};
     use crate::{
         AnyDocument,
         testing::{problems, spec},
+        v1alpha1::{Directory, File, Link, Owner, PathEntry},
     };
 
-    fn files(yaml: &str) -> Vec<File> {
+    fn entries(yaml: &str) -> Vec<PathEntry> {
         match spec("FilesConfig", yaml) {
-            AnyDocument::Files(files) => files,
+            AnyDocument::Files(entries) => entries,
             other => panic!("{other:?}"),
+        }
+    }
+
+    fn files(yaml: &str) -> Vec<File> {
+        entries(yaml).iter().filter_map(PathEntry::file).cloned().collect()
+    }
+
+    #[test]
+    fn directories_links_and_absent_paths_are_entries_of_their_own_types() {
+        let yaml = "
+    files:
+    - {path: /srv/a, type: directory, mode: '0700', owner: etcd}
+    - {path: /etc/b, type: link, target: ../c}
+    - {path: /etc/d, type: absent}";
+        let owner = Some(Owner { user: "etcd".into(), group: "etcd".into() });
+        let expected = [
+            PathEntry::Directory(Directory { path: "/srv/a".into(), mode: Some(0o700), owner }),
+            PathEntry::Link(Link { path: "/etc/b".into(), target: "../c".into() }),
+            PathEntry::Absent { path: "/etc/d".into() },
+        ];
+        assert_eq!(entries(yaml), expected);
+    }
+
+    #[test]
+    fn a_member_that_does_not_fit_the_type_is_an_error_with_its_path() {
+        let yaml = "
+    files:
+    - {path: /a, type: directory, content: x, encoding: plain, block: b, target: t}
+    - {path: /b, type: link, target: t, mode: '0644', owner: root}
+    - {path: /c, type: absent, content: x, mode: '0644'}
+    - {path: /d, content: x, target: t}";
+        let expected = [
+            (0, "content"),
+            (0, "encoding"),
+            (0, "block"),
+            (0, "target"),
+            (1, "mode"),
+            (1, "owner"),
+            (2, "content"),
+            (2, "mode"),
+            (3, "target"),
+        ];
+        assert_eq!(problems("FilesConfig", yaml), expected.map(|(at, field)| format!("spec.files[{at}].{field}")));
+    }
+
+    #[test]
+    fn a_link_needs_a_target_and_a_file_needs_content() {
+        let yaml = "files: [{path: /a, type: link}, {path: /b}, {path: /c, type: link, target: \"a\\nb\"}]";
+        let expected = ["spec.files[0].target", "spec.files[1].content", "spec.files[2].target"];
+        assert_eq!(problems("FilesConfig", yaml), expected);
+    }
+
+    #[test]
+    fn reserved_paths_hold_for_entries_of_every_type() {
+        for entry_type in ["directory", "absent", "link, target: x"] {
+            let yaml = format!("files: [{{path: /run/machineadm/lock, type: {entry_type}}}]");
+            assert_eq!(problems("FilesConfig", &yaml), ["spec.files[0].path"], "{entry_type}");
         }
     }
 

@@ -2,7 +2,7 @@
 use super::{Act, AfterFailure, Effect, Sort, Undone};
 use crate::{Look, Patience, PlanError, Unanswered, World, fingerprint::Parts};
 use documents::{Secret, v1alpha1::Repeat};
-use host::{Call, Change, FileState, Program, Service, contract::KUBEADM_FILE};
+use host::{Call, Change, FileState, PathState, Program, Service, contract::KUBEADM_FILE};
 use std::{collections::BTreeMap, time::Duration};
 
 /// The journal id. A machine begins one cluster: unfinished work is ours, whatever the configuration says by now.
@@ -113,7 +113,7 @@ impl Act for KubeadmInit {
         let mut argv = vec!["kubeadm", "init", "--config", KUBEADM_FILE, "--skip-token-print"];
         argv.extend(self.flags.iter().map(String::as_str));
         let ended = world.host.run(&kubeadm(&argv, INIT));
-        let removed = world.host.ensure(&Change::RemoveFile { path, was: file });
+        let removed = world.host.ensure(&Change::Remove { path, was: PathState::File(file) });
         ended.and(removed)
     }
 

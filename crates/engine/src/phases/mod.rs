@@ -6,6 +6,7 @@ mod kernel_modules;
 pub(crate) mod preflight;
 mod proxy;
 pub(crate) mod prune;
+mod services;
 mod sysctl;
 mod trust_bundle;
 
@@ -45,6 +46,7 @@ pub const PHASES: &[Phase] = &[
     kernel_modules::PHASE,
     sysctl::PHASE,
     files::PHASE,
+    services::PHASE,
     commands::PHASE,
     init::PHASE,
 ];
@@ -86,7 +88,7 @@ fn no_acts(_: &Decoded) -> Vec<String> {
 fn file_after(planned: &Planned, path: &str, look: &Look<'_>) -> Result<Option<FileState>, PlanError> {
     let planned = planned.steps.iter().rev().find_map(|step| match step {
         Step::Ensure(Change::WriteFile { path: other, file, .. }) if other == path => Some(Some(file.clone())),
-        Step::Ensure(Change::RemoveFile { path: other, .. }) if other == path => Some(None),
+        Step::Ensure(Change::Remove { path: other, .. }) if other == path => Some(None),
         _ => None,
     });
     match planned {

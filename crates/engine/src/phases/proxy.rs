@@ -42,7 +42,7 @@ fn restart(
     look: &Look<'_>,
     planned: &mut Planned,
 ) -> Result<(), PlanError> {
-    let state = look.host.service(service)?;
+    let state = look.service(service)?;
     if state == Service::Unmanaged {
         planned.remarks.push(Remark::AtServiceStart(service.to_owned()));
         return Ok(());

@@ -1,13 +1,13 @@
 //! What earlier documents wrote and this configuration no longer names: listed, or restored to what was there before.
-use super::{file_after, write_if_other};
+use super::file_after;
 use crate::{
     Look, Named, PlanError, Planned, Prune, Remark, Step,
     block::{with_block, without_block},
-    ownership::{Owned, Ownership, Previous, Record, digest},
+    ownership::{Owned, Ownership, Previous, Record, Sort, digest},
     turns::{Addition, Place, Subject},
 };
 use documents::Secret;
-use host::{Change, FileState, Service};
+use host::{Change, DirectoryState, FileState, PathState, Service};
 
 pub(crate) const ADDITION: Addition = Addition {
     name: "prune",
@@ -19,7 +19,10 @@ pub(crate) const ADDITION: Addition = Addition {
 fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     let mut planned = Planned::default();
     let records = Ownership::read(look.host)?;
-    for record in records.values().filter(|record| !look.named.contains(&record.named())) {
+    let stale = || records.values().filter(|record| !look.named.contains(&record.named()));
+    // Directories last, and from the bottom up: what is in them is deleted before.
+    let directories = stale().filter(|record| is_directory(record)).rev();
+    for record in stale().filter(|record| !is_directory(record)).chain(directories) {
         let fate = fate(record, look, &planned)?;
         match (subject.prune, fate.change) {
             (Prune::Restore, Restoring::Change(change)) => {
@@ -58,6 +61,7 @@ enum Restoring {
     Refused,
 }
 
+const RESTORES: &str = "--prune restores what was there before";
 const CHANGED: Fate = refused("it was changed since, so it stays");
 
 const fn refused(words: &'static str) -> Fate {
@@ -78,7 +82,7 @@ fn fate(record: &Record, look: &Look<'_>, planned: &Planned) -> Result<Fate, Pla
             Ok(Fate { change, words: "--prune sets its previous value" })
         }
         Owned::File { path, block, digest, before, previous, .. } => {
-            let now = match file_after(planned, path, look) {
+            let now = match now(path, Sort::of(digest), look, planned) {
                 // Something else than a file is there by now.
                 Err(PlanError::Look(host::Error::Refused { .. })) => return Ok(CHANGED),
                 now => now?,
@@ -89,63 +93,152 @@ fn fate(record: &Record, look: &Look<'_>, planned: &Planned) -> Result<Fate, Pla
                 return Ok(refused("other documents have blocks in it, so it stays"));
             }
             let copy = record.copy(look.host)?;
-            Ok(file_fate(&Found { path, block: block.as_deref(), ours: [digest, before], previous, now, copy }))
+            Ok(path_fate(&Found { path, block: block.as_deref(), wanted: digest, before, previous, now, copy }))
         }
     }
 }
 
-/// A recorded file and what the machine has of it.
+fn is_directory(record: &Record) -> bool {
+    matches!(&record.owned, Owned::File { digest, .. } if Sort::of(digest) == Sort::Directory)
+}
+
+/// A file was written where a link at its end leads; nothing else follows one.
+fn now(path: &str, sort: Sort, look: &Look<'_>, planned: &Planned) -> Result<PathState, PlanError> {
+    match sort {
+        Sort::File => Ok(file_after(planned, path, look)?.map_or(PathState::Absent, PathState::File)),
+        Sort::Directory | Sort::Link | Sort::Absent => Ok(look.state_after(planned, path)?),
+    }
+}
+
+/// A recorded path and what the machine has there.
 struct Found<'a> {
     path: &'a str,
     block: Option<&'a str>,
-    /// The digests of what machineadm wrote, and of what was there before its last write.
-    ours: [&'a String; 2],
+    /// The digest of what machineadm wrote.
+    wanted: &'a String,
+    /// The digest of what was there before its last write.
+    before: &'a String,
     previous: &'a Previous,
-    now: Option<FileState>,
+    now: PathState,
     copy: Option<FileState>,
 }
 
-fn file_fate(found: &Found<'_>) -> Fate {
-    let Found { path, block, ours, previous, now, copy } = found;
-    let restored = match (previous, now, copy) {
-        (Previous::TooLarge, ..) => return refused("its previous content was too large to copy, so it stays"),
-        (Previous::Copied { .. }, _, None) => {
-            return refused("the copy of its previous content is damaged or missing, so it stays");
-        }
-        (Previous::Copied { mode, uid, gid, .. }, now, Some(copy)) => match (block, now) {
-            (None, _) => Some(FileState { mode: *mode, uid: *uid, gid: *gid, contents: copy.contents.clone() }),
-            (Some(block), Some(now)) => {
-                let contents = with_block(now.contents.expose(), block, copy.contents.expose());
-                Some(FileState { contents: Secret::new(contents), ..now.clone() })
+impl Found<'_> {
+    /// Whether nothing but machineadm has changed it since. A directory that machineadm created may have the mode of one
+    /// whose creation was interrupted.
+    fn is_ours(&self) -> bool {
+        let now = digest(&self.now, self.block);
+        let is_created = *self.previous == Previous::Absent && Sort::of(self.wanted) == Sort::Directory;
+        [self.wanted, self.before].contains(&&now) || (is_created && Sort::of(&now) == Sort::Directory)
+    }
+
+    /// Whether the copied content is there again: then its copy may be gone already, if an earlier run was interrupted.
+    fn is_copied_back(&self) -> bool {
+        let Previous::Copied { mode, uid, gid, sha256 } = self.previous else { return false };
+        let copied = match self.block {
+            None => format!("{sha256} {mode:04o} {uid}:{gid}"),
+            Some(_) => sha256.clone(),
+        };
+        digest(&self.now, self.block) == copied
+    }
+
+    /// What pruning leaves there, or why it cannot.
+    fn restored(&self) -> Result<PathState, &'static str> {
+        match (self.previous, &self.now, &self.copy) {
+            (Previous::TooLarge, ..) => Err("its previous content was too large to copy, so it stays"),
+            (Previous::Copied { .. }, _, None) => {
+                Err("the copy of its previous content is damaged or missing, so it stays")
             }
-            (Some(_), None) => None,
-        },
-        (Previous::Absent | Previous::NoBlock, now, _) => block.zip(now.as_ref()).and_then(|(block, now)| {
-            let contents = without_block(now.contents.expose(), block);
-            let is_gone = contents.is_empty() && **previous == Previous::Absent;
-            (!is_gone).then(|| FileState { contents: Secret::new(contents), ..now.clone() })
-        }),
+            (Previous::Copied { mode, uid, gid, .. }, now, Some(copy)) => Ok(match (self.block, now) {
+                (None, _) => {
+                    let contents = copy.contents.clone();
+                    PathState::File(FileState { mode: *mode, uid: *uid, gid: *gid, contents })
+                }
+                (Some(block), PathState::File(now)) => {
+                    let contents = with_block(now.contents.expose(), block, copy.contents.expose());
+                    PathState::File(FileState { contents: Secret::new(contents), ..now.clone() })
+                }
+                (Some(_), _) => PathState::Absent,
+            }),
+            (Previous::Directory { mode, uid, gid }, ..) => {
+                Ok(PathState::Directory { state: DirectoryState { mode: *mode, uid: *uid, gid: *gid }, entries: 0 })
+            }
+            (Previous::Link { target }, ..) => Ok(PathState::Link { target: target.clone() }),
+            (Previous::Absent | Previous::NoBlock, now, _) => Ok(self.without_block(now)),
+        }
+    }
+
+    fn without_block(&self, now: &PathState) -> PathState {
+        let (Some(block), PathState::File(now)) = (self.block, now) else { return PathState::Absent };
+        let contents = without_block(now.contents.expose(), block);
+        match contents.is_empty() && *self.previous == Previous::Absent {
+            true => PathState::Absent,
+            false => PathState::File(FileState { contents: Secret::new(contents), ..now.clone() }),
+        }
+    }
+}
+
+fn path_fate(found: &Found<'_>) -> Fate {
+    if found.is_copied_back() {
+        return Fate { change: Restoring::Done, words: RESTORES };
+    }
+    let restored = match found.restored() {
+        Ok(restored) => restored,
+        Err(why) => return refused(why),
     };
     let words = match restored {
-        Some(_) => "--prune restores what was there before",
-        None => "--prune deletes it",
+        PathState::Absent => "--prune deletes it",
+        _ => RESTORES,
     };
-    let change = match (now, restored) {
-        // What was deleted since is nobody's to bring back.
-        (None, _) => Restoring::Done,
-        (now, restored) if *now == restored => Restoring::Done,
-        (now, _) if !ours.contains(&&digest(now.as_ref(), *block)) => return CHANGED,
-        (Some(now), None) => Restoring::Change(Change::RemoveFile { path: (*path).to_owned(), was: now.clone() }),
-        (was, Some(file)) => {
-            let (path, block, was) = ((*path).to_owned(), block.map(str::to_owned), was.clone());
-            let write = write_if_other(Change::WriteFile { path, block, was, file, confidential: true });
-            match write {
-                Some(Step::Ensure(change)) => Restoring::Change(change),
-                _ => Restoring::Done,
-            }
+    let is_back = digest(&found.now, None) == digest(&restored, None);
+    let change = match (&found.now, restored) {
+        // What was deleted since is not restored, unless machineadm deleted it.
+        (PathState::Absent, _) if Sort::of(found.wanted) != Sort::Absent => Restoring::Done,
+        _ if is_back => Restoring::Done,
+        _ if !found.is_ours() => return CHANGED,
+        (PathState::Directory { entries: 1.., .. }, PathState::Absent) => {
+            return refused("it is a directory that is not empty, so it stays");
         }
+        (_, restored) => match change_to(found, restored) {
+            Some(change) => Restoring::Change(change),
+            None => return refused("it is of another type than what was there before, so it stays"),
+        },
     };
     Fate { change, words }
+}
+
+/// The change that brings back what was there; `None` where that is of another type than what is there now.
+fn change_to(found: &Found<'_>, restored: PathState) -> Option<Change> {
+    let Found { path, block, now, .. } = found;
+    let path = (*path).to_owned();
+    match restored {
+        PathState::Absent => Some(Change::Remove { path, was: now.clone() }),
+        PathState::File(file) => {
+            let was = match now {
+                PathState::File(was) => Some(was.clone()),
+                PathState::Absent => None,
+                _ => return None,
+            };
+            Some(Change::WriteFile { path, block: block.map(str::to_owned), was, file, confidential: true })
+        }
+        PathState::Directory { state: directory, .. } => {
+            let was = match now {
+                PathState::Directory { state, .. } => Some(*state),
+                PathState::Absent => None,
+                _ => return None,
+            };
+            Some(Change::MakeDirectory { path, was, directory })
+        }
+        PathState::Link { target } => {
+            let was = match now {
+                PathState::Link { target } => Some(target.clone()),
+                PathState::Absent => None,
+                _ => return None,
+            };
+            Some(Change::MakeLink { path, was, target })
+        }
+        PathState::LargeFile { .. } | PathState::Special => None,
+    }
 }
 
 /// Whether services have to read a file again.

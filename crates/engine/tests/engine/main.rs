@@ -3,9 +3,11 @@
 mod acts;
 mod cuts;
 mod order;
+mod paths;
 mod preflight;
 mod prune;
 mod report;
 mod restarts;
 mod review;
+mod services;
 mod support;

@@ -1,6 +1,6 @@
 //! What earlier documents wrote and no document names any more: listed by default, restored with `--prune`.
 use crate::support::{everything, file, fresh, has, left, look, look_with, run, run_pruning, text_of, turn, wanted};
-use host::{FileState, Memory};
+use host::{DirectoryState, FileState, Memory};
 use machineadm_engine::{Mode, Prune, Remark};
 
 const KEPT: (&str, &str, &str) = ("FilesConfig", "kept", "{files: [{path: /etc/kept, content: k}]}");
@@ -240,7 +240,7 @@ fn something_else_than_a_file_stays_and_is_reported() {
     let mut host = fresh();
     run(Mode::Post, &wanted(&[MOTD, KEPT]), &mut host).unwrap();
     host.files.remove("/etc/motd");
-    host.directories.insert("/etc/motd".into());
+    host.directories.insert("/etc/motd".into(), DirectoryState { mode: 0o755, uid: 0, gid: 0 });
     assert_eq!(stale(&host)[0].2, "it was changed since, so it stays");
     run_pruning(&wanted(&[KEPT]), &mut host).unwrap();
 }
@@ -329,7 +329,8 @@ fn the_list_names_the_document_that_had_it_last() {
 fn what_came_encrypted_is_not_shown_when_its_document_is_gone() {
     let mut encrypted = wanted(&[MOTD]);
     let documents::AnyDocument::Files(files) = &mut encrypted.documents[0].body else { panic!("a FilesConfig") };
-    files[0].confidential = true;
+    let documents::v1alpha1::PathEntry::File(file) = &mut files[0] else { panic!("a file") };
+    file.confidential = true;
     let mut host = fresh();
     run(Mode::Post, &encrypted, &mut host).unwrap();
     let open = wanted(&[("FilesConfig", "open", "{files: [{path: /etc/motd, content: open}]}")]);

@@ -154,19 +154,20 @@ fn a_plan_is_shown_by_document() {
     let wanted = everything();
     let preview = look(Mode::Provision, &wanted, &fresh()).unwrap();
     let view = PlanView::new("node-7".into(), Mode::Provision, &wanted, &preview);
-    assert_eq!((view.documents, view.changes, view.is_open), (8, preview.changes(), true));
+    assert_eq!((view.documents, view.changes, view.is_open), (9, preview.changes(), true));
     assert!(view.changes > 10);
     let names: Vec<_> = view.phases.iter().map(|turn| (turn.document, turn.name.as_str())).collect();
     assert_eq!(
-        names[5..9],
+        names[5..10],
         [
             (Some(6), "CommandsConfig early"),
+            (Some(7), "ServicesConfig"),
             (None, "preflight"),
-            (Some(7), "InitConfig"),
-            (Some(8), "CommandsConfig late")
+            (Some(8), "InitConfig"),
+            (Some(9), "CommandsConfig late")
         ]
     );
-    assert_eq!(view.phases[6].known_after.as_deref(), Some("document 6 (CommandsConfig early)"));
+    assert_eq!(view.phases[7].known_after.as_deref(), Some("document 6 (CommandsConfig early)"));
     let json = serde_json::to_value(&view).unwrap();
     assert_eq!(json["kind"], "Plan");
     assert!(!json.to_string().contains("s3cret"), "{json}");

@@ -22,7 +22,8 @@ fn written(wanted: &Wanted, host: &Memory, prune: Prune) -> String {
     String::from_utf8(plan.bytes().expose().clone()).unwrap()
 }
 
-fn saved(wanted: &Wanted, host: &Memory) -> ReviewedPlan {
+/// The plan of a machine, saved and reviewed.
+pub(crate) fn saved(wanted: &Wanted, host: &Memory) -> ReviewedPlan {
     SavedPlan::read(written(wanted, host, Prune::List).as_bytes()).unwrap().verified(&KEY).unwrap()
 }
 

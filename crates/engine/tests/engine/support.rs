@@ -37,12 +37,20 @@ pub(crate) fn everything() -> Wanted {
             "",
             "{files: [{path: /etc/motd, content: hello}, {path: /etc/hosts, block: a, content: 10.0.0.1 a}, \
              {path: /etc/hosts, block: b, content: 10.0.0.2 b}, {path: /etc/key, content: s3cret, mode: '0600'}, \
-             {path: /etc/kubernetes/pki/ca.crt, content: the user's own}]}",
+             {path: /etc/kubernetes/pki/ca.crt, content: the user's own}, \
+             {path: /srv/etcd, type: directory, mode: '0700'}, {path: /srv/etcd/note, content: x}, \
+             {path: /etc/localtime, type: link, target: ../zone}, {path: /etc/old.conf, type: absent}]}",
         ),
         (
             "CommandsConfig",
             "early",
             "{commands: [{name: seen, argv: [touch, /seen], creates: /seen}, {name: unseen, shell: 'true'}]}",
+        ),
+        (
+            "ServicesConfig",
+            "",
+            "{services: [{name: containerd, enabled: true, state: started}, {name: chrony, masked: true, state: stopped}, \
+             {name: kubelet, enabled: true, state: started}]}",
         ),
         INIT,
         ("CommandsConfig", "late", "{commands: [{name: checked, argv: [touch, /late], unless: 'test -e /late'}]}"),
@@ -82,6 +90,7 @@ pub(crate) fn fresh() -> Memory {
     Memory {
         files: [
             ("/etc/hosts".into(), file("127.0.0.1 localhost\n")),
+            ("/etc/old.conf".into(), file("old\n")),
             ("/run/containerd/containerd.sock".into(), file("")),
         ]
         .into(),
@@ -89,7 +98,7 @@ pub(crate) fn fresh() -> Memory {
         programs: [("kubeadm init".into(), init), ("kubeadm reset".into(), reset)].into(),
         sysctls: [("net/ipv4/ip_forward".into(), "0".into())].into(),
         sysctls_of: [("net/bridge/bridge-nf-call-iptables".into(), ("br_netfilter".into(), "0".into()))].into(),
-        services: [("containerd".into(), true), ("kubelet".into(), false)].into(),
+        services: [("containerd".into(), true), ("kubelet".into(), false), ("chrony".into(), true)].into(),
         ..Memory::default()
     }
 }

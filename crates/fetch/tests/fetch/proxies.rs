@@ -1,6 +1,6 @@
 //! A proxy between us and the server.
 use crate::support::{FakeServer, answer, settings};
-use fetch::{Answer, Client, Error, Place, Proxy, ProxyFault, Reach, Request, Result, Settings};
+use fetch::{Answer, Bypass, Client, Error, Place, Proxy, ProxyFault, Reach, Request, Result, Settings};
 use secret::Secret;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -58,8 +58,11 @@ fn copy(from: &mut TcpStream, to: &mut TcpStream) -> std::io::Result<()> {
 
 /// A GET through a proxy by a client that may not reach loopback itself.
 fn get(server: &FakeServer, proxy: &FakeProxy, except: &[&str], url: &str) -> Result<Answer> {
-    let except = except.iter().map(|text| (*text).to_owned()).collect();
-    let proxy = Proxy { url: Secret::new(format!("http://jo:p%40ss@localhost:{}", proxy.port)), except };
+    let and = except.iter().map(|text| (*text).to_owned()).collect();
+    let proxy = Proxy {
+        url: Secret::new(format!("http://jo:p%40ss@localhost:{}", proxy.port)),
+        bypass: Bypass::Loopback { and },
+    };
     let settings = Settings {
         proxy: Some(proxy),
         reach: Reach::default(),
@@ -112,7 +115,7 @@ fn what_is_excepted_and_this_machine_are_reached_without_it() {
     let nowhere = format!("https://{}.invalid/", "x".repeat(64));
     let error = get(&server, &proxy, &[".invalid"], &nowhere).unwrap_err();
     assert!(matches!(error, Error::Unresolved { .. }), "{error:?}");
-    assert!(proxy.heads().is_empty(), "the proxy was asked");
+    assert!(proxy.heads().is_empty(), "connecting through the proxy");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Nothing secret in what is shown: no query, no user, no header, no body, whatever goes wrong.
 use crate::support::{FakeServer, LIMITS, answer, settings};
-use fetch::{Client, Error, Limits, Proxy, Request, Settings};
+use fetch::{Bypass, Client, Error, Limits, Proxy, Request, Settings};
 use secret::Secret;
 use std::error::Error as _;
 use std::io::{Error as IoError, Write};
@@ -60,7 +60,10 @@ fn errors_before_and_beside_the_exchange_show_nothing_secret() {
     let late = Settings { limits: Limits { total: Duration::from_millis(500), ..LIMITS }, ..plain.clone() };
     let strange = settings(&crate::support::Authority::new());
     let forbidden = Settings { reach: fetch::Reach::default(), ..plain.clone() };
-    let proxy = Proxy { url: Secret::new(format!("http://jo:{SECRET}@localhost:1")), except: Vec::new() };
+    let proxy = Proxy {
+        url: Secret::new(format!("http://jo:{SECRET}@localhost:1")),
+        bypass: Bypass::Loopback { and: Vec::new() },
+    };
     let behind = Settings { proxy: Some(proxy), ..plain.clone() };
     let here = server.url("/p");
     for (settings, url) in [(late, &*here), (strange, &here), (forbidden, &here), (behind, "https://h.example/")] {

@@ -64,6 +64,16 @@ impl Runner<'_> {
         Ok(self.silent().ended(program)?.0.success())
     }
 
+    /// Runs a program of the system's own for what it prints, whatever its exit code is.
+    pub(super) fn printed(&self, program: &Program) -> Result<Secret<String>> {
+        Ok(self.silent().ended(program)?.1)
+    }
+
+    /// The same as [`Self::run`], without echo.
+    pub(super) fn run_silently(&self, program: &Program) -> Result<()> {
+        self.silent().run(program)
+    }
+
     fn silent(&self) -> Runner<'_> {
         Runner { echo: &|_| (), ..*self }
     }

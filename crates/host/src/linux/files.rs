@@ -21,11 +21,11 @@ use std::{
 };
 
 /// Files larger than this are none that we manage.
-const LARGEST: u64 = 64 << 20;
+pub(super) const LARGEST: u64 = 64 << 20;
 /// Mode of a file until its content is complete.
 const DRAFT: u32 = 0o600;
 /// Mode of directories made on the way.
-const DIRECTORY: u32 = 0o755;
+pub(super) const DIRECTORY: u32 = 0o755;
 
 /// Reads a regular file.
 pub(super) fn read(root: &Root, path: &str) -> Result<Option<FileState>> {
@@ -86,18 +86,23 @@ pub(super) fn remove_with_draft(root: &Root, path: &str) -> Result<()> {
     remove_at(&dir, &name).and_then(|()| fsync(&dir)).map_err(Error::system(doing()))
 }
 
-/// Removes the draft that an interrupted write of a file may have left beside it; the file itself stays.
+/// Removes the drafts that interrupted writes may have left beside a file and beside a link to it; both stay.
 pub(super) fn remove_draft(root: &Root, path: &str) -> Result<()> {
-    // Where the path cannot be reached any more, no draft of ours is beside it.
-    let Ok(Some(Spot { dir, name, .. })) = root.walk(path, Missing::Report) else { return Ok(()) };
-    match unlinkat(&dir, draft_of(&name), AtFlags::empty()) {
-        Err(Errno::NOENT) => Ok(()),
-        removed => removed.and_then(|()| fsync(&dir)).map_err(Error::system(format!("clean up beside {path}"))),
+    for walked in [root.walk(path, Missing::Report), root.walk_unfollowed(path, Missing::Report)] {
+        // Where the path cannot be reached any more, no draft of ours is beside it.
+        let Ok(Some(Spot { dir, name, .. })) = walked else { continue };
+        match unlinkat(&dir, draft_of(&name), AtFlags::empty()) {
+            Err(Errno::NOENT) => {}
+            removed => {
+                removed.and_then(|()| fsync(&dir)).map_err(Error::system(format!("clean up beside {path}")))?;
+            }
+        }
     }
+    Ok(())
 }
 
 /// The name under which a file is written before it is renamed into its place.
-fn draft_of(name: &OsStr) -> String {
+pub(super) fn draft_of(name: &OsStr) -> String {
     format!(".machineadm-{}", hex::encode(&Sha256::digest(name.as_bytes())[..8]))
 }
 
@@ -138,7 +143,7 @@ fn fill(new: OwnedFd, old: Option<&File>, file: &FileState, path: &str) -> Resul
     fsync(&new).map_err(Error::system(doing()))
 }
 
-fn remove_at(dir: &OwnedFd, name: impl rustix::path::Arg) -> rustix::io::Result<()> {
+pub(super) fn remove_at(dir: &OwnedFd, name: impl rustix::path::Arg) -> rustix::io::Result<()> {
     match unlinkat(dir, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(errno) => Err(errno),

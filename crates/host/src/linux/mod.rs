@@ -9,6 +9,7 @@ mod inherited;
 pub mod input;
 mod kernel;
 mod lock;
+mod paths;
 mod program;
 mod root;
 mod sockets;
@@ -17,6 +18,7 @@ mod systemd;
 mod tail;
 mod trust;
 mod trusted;
+mod units;
 
 pub use entropy::{entropy, fresh_bytes};
 pub use inherited::Inherited;
@@ -24,7 +26,8 @@ pub use lock::{Holder, Lock};
 pub use state::State;
 
 use crate::{
-    Change, Error, FileState, Host, Inspect, Program, Progress, Result, Service, TrustStore, contract, journal::Journal,
+    Change, Error, FileState, Host, Inspect, PathState, Program, Progress, Result, Service, TrustStore, UnitState,
+    contract, journal::Journal,
 };
 use command::Runner;
 use root::Root;
@@ -149,6 +152,9 @@ impl Inspect for Linux {
     fn file(&self, path: &str) -> Result<Option<FileState>> {
         if state::is_own(path) { state::read(&self.root, path) } else { files::read(&self.root, path) }
     }
+    fn state_at(&self, path: &str) -> Result<PathState> {
+        paths::state_at(&self.root, path)
+    }
     fn exists(&self, path: &str) -> Result<bool> {
         Ok(self.root.walk(path, root::Missing::Report)?.is_some_and(|spot| spot.found.is_some()))
     }
@@ -169,6 +175,9 @@ impl Inspect for Linux {
     }
     fn service(&self, name: &str) -> Result<Service> {
         if self.live() { Ok(systemd::service(name)?.0) } else { Ok(Service::Unmanaged) }
+    }
+    fn unit(&self, name: &str) -> Result<UnitState> {
+        units::state(self, name)
     }
     fn has_read(&self, service: &str, file: &str) -> Result<bool> {
         if self.live() { systemd::has_read(self, service, file) } else { Ok(true) }
@@ -200,13 +209,20 @@ impl Host for Linux {
                 state::make_state_dir(&self.root, path)?;
                 files::write(&self.root, path, file)
             }
-            Change::RemoveFile { path, .. } => files::remove(&self.root, path),
+            Change::MakeDirectory { path, directory, .. } => paths::make_directory(&self.root, path, *directory),
+            Change::MakeLink { path, target, .. } => paths::make_link(&self.root, path, target),
+            Change::Remove { path, was: PathState::File(_) } => files::remove(&self.root, path),
+            Change::Remove { path, .. } => paths::remove(&self.root, path),
             Change::SetSysctl { key, path, value, .. } => kernel::set_sysctl(key, path, value),
             Change::LoadModule { name } => kernel::load_module(name),
             Change::RefreshTrust { store, missing } => {
                 self.runner().quiet(store.refresh)?;
                 self.settle()?;
                 trust::has_taken(&self.root, store, missing)
+            }
+            Change::Unit { name, action, .. } => {
+                units::change(self, name, *action)?;
+                self.settle()
             }
             Change::Restart { service, reads, .. } => systemd::restart(self, service, reads),
         }

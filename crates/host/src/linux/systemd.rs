@@ -33,20 +33,41 @@ struct Start {
 
 /// A service's state and the identity of its present start.
 pub(super) fn service(name: &str) -> Result<(Service, String)> {
-    if !Path::new("/run/systemd/system").exists() {
+    if !is_running() {
         return Ok((Service::Unmanaged, String::new()));
     }
-    let unit = format!("{name}.service");
-    let shown = program::output("systemctl", &["show", "-p", "LoadState,ActiveState,InvocationID", "--", &unit])?;
-    let member = |key: &str| {
-        shown.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')).unwrap_or_default().to_owned()
-    };
-    let state = match (member("LoadState").as_str(), member("ActiveState").as_str()) {
-        ("not-found", _) => Service::Unknown,
-        (_, "active" | "activating" | "reloading") => Service::Active,
-        _ => Service::Inactive,
-    };
-    Ok((state, if state == Service::Active { member("InvocationID") } else { String::new() }))
+    let shown = Shown::of(&format!("{name}.service"), "LoadState,ActiveState,InvocationID")?;
+    let state = shown.activity();
+    Ok((state, if state == Service::Active { shown.member("InvocationID").to_owned() } else { String::new() }))
+}
+
+/// Whether systemd is the service manager of the running system; see sd_booted(3).
+pub(super) fn is_running() -> bool {
+    Path::new("/run/systemd/system").exists()
+}
+
+/// What systemd shows of a unit.
+pub(super) struct Shown(String);
+
+impl Shown {
+    /// Asks for these properties, separated by commas.
+    pub(super) fn of(unit: &str, properties: &str) -> Result<Self> {
+        program::output("systemctl", &["show", "-p", properties, "--", unit]).map(Self)
+    }
+
+    /// A property; empty where systemd does not show it.
+    pub(super) fn member(&self, key: &str) -> &str {
+        self.0.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')).unwrap_or_default()
+    }
+
+    /// Needs LoadState and ActiveState.
+    pub(super) fn activity(&self) -> Service {
+        match (self.member("LoadState"), self.member("ActiveState")) {
+            ("not-found", _) => Service::Unknown,
+            (_, "active" | "activating" | "reloading") => Service::Active,
+            _ => Service::Inactive,
+        }
+    }
 }
 
 /// Whether the service has read this file as it is, or will at its next start.

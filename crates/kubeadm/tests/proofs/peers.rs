@@ -54,8 +54,9 @@ fn our_defaults_are_those_that_kubeadm_prints() {
         let version = format!("1.{}.0", minor(tag));
         let text = text.replace(&format!("kubernetesVersion: {version}"), &format!("kubernetesVersion: v{version}"));
         let theirs = documents(&text.replace("HOSTNAME", "node"));
-        let printed = printed(of, &version);
-        for (kind, ours) in documents(&printed.yaml()) {
+        let ours = documents(&printed(of, &version).yaml());
+        assert_eq!(ours.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>(), "{name}");
+        for (kind, ours) in ours {
             let mut ours = ours;
             // The patch release decides on the registry, and kubeadm says its own patch release.
             if kind == "ClusterConfiguration" {
@@ -88,8 +89,9 @@ fn our_files_with_defaults_equal_what_migrate_prints() {
         let mut read = read_strictly(&input.name, &input.text).documents;
         defaults::fill(&mut read, &target);
         let converted = convert(&read, &target);
-        let theirs = documents(&text);
-        for (kind, ours) in documents(&converted.yaml()) {
+        let (ours, theirs) = (documents(&converted.yaml()), documents(&text));
+        assert_eq!(ours.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>(), "{name}");
+        for (kind, ours) in ours {
             let differences = differences(&ours, &theirs[&kind]);
             let differences: Vec<_> = differences.into_iter().filter(|text| !is_of_the_machine(text)).collect();
             assert_eq!(differences, [""; 0], "{name} {kind}");

@@ -1,7 +1,9 @@
 //! The cluster that a command works on: its kubeconfig, a connection, and objects to and from JSON.
+use super::token::arguments::Connection;
 use crate::command_error::CommandError;
 use cluster::{ApiServer, Error, Kubeconfig, Timeouts, Value};
 use engine::outcome::chain;
+use fetch::Proxy;
 use objects::Object;
 use serde::de::DeserializeOwned;
 use std::{
@@ -12,17 +14,18 @@ use std::{
 /// Where kubeadm puts the administrator's.
 const ADMIN: &str = "/etc/kubernetes/admin.conf";
 
-/// The kubeconfig that was named, else the one that kubeadm would take.
-pub(super) fn kubeconfig(named: &Option<PathBuf>) -> Result<Kubeconfig, CommandError> {
+/// The kubeconfig that was named, else the one that kubeadm would use.
+pub(super) fn kubeconfig(connection: &Connection) -> Result<Kubeconfig, CommandError> {
     // An empty name is none, as kubeadm has it.
-    let named = named.as_ref().filter(|path| !path.as_os_str().is_empty());
+    let named = connection.kubeconfig.as_ref().filter(|path| !path.as_os_str().is_empty());
     let places = match named {
         Some(path) => vec![path.clone()],
         None => places(std::env::var_os("KUBECONFIG"), std::env::var_os("HOME")),
     };
     let path = places.iter().find(|path| path.exists()).or(places.first());
     let path = path.cloned().unwrap_or_else(|| ADMIN.into());
-    Kubeconfig::load(&path).map_err(|error| CommandError::invalid(chain(&error)).with_remedies(remedy(named, &places)))
+    let loaded = Kubeconfig::load_context(&path, connection.context.as_deref());
+    loaded.map_err(|error| CommandError::invalid(chain(&error)).with_remedies(remedy(named, &places)))
 }
 
 /// Where kubeadm looks, in its order: the first that is there counts.
@@ -42,15 +45,18 @@ fn remedy(named: Option<&PathBuf>, places: &[PathBuf]) -> Option<String> {
         return None;
     }
     let places: Vec<_> = places.iter().map(|path| path.display().to_string()).collect();
-    Some(format!("name a kubeconfig with --kubeconfig FILE; looked for {}", places.join(", ")))
+    Some(format!("pass a kubeconfig with --kubeconfig FILE or $KUBECONFIG; none exists of {}", places.join(", ")))
 }
 
-/// A connection that says on standard error when it has to wait.
+/// A connection that reports on standard error when it has to wait. Exec plugins and the proxy of the environment are
+/// used as by kubectl.
 pub(super) fn connect(kubeconfig: Kubeconfig) -> Result<ApiServer, CommandError> {
+    let kubeconfig = kubeconfig.or_proxy(Proxy::of_environment(|name| std::env::var(name).ok()));
+    let kubeconfig = kubeconfig.authenticated(&mut |line| tell!("{line}")).map_err(|error| failed(&error))?;
     let server = ApiServer::connect(kubeconfig, Timeouts::default());
     let server = server.map_err(|error| CommandError::usage(chain(&error)))?;
     Ok(server.telling(|waiting| {
-        tell!("{}; trying again for {} s", chain(waiting.last), waiting.left.as_secs());
+        tell!("{}; retrying for {} s", chain(waiting.last), waiting.left.as_secs());
     }))
 }
 
@@ -84,14 +90,14 @@ impl std::ops::Deref for Wiped {
 /// An object as the API server reads it.
 pub(super) fn body(object: &Object) -> Result<Wiped, CommandError> {
     let body = serde_json::to_value(object).map(Wiped);
-    body.map_err(|_| CommandError::failed("an object of ours can't be written as JSON"))
+    body.map_err(|_| CommandError::failed("an object cannot be written as JSON"))
 }
 
 /// An object as we read it. What the parser says could quote a value.
 pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, CommandError> {
     let value = Wiped(value);
     let read = T::deserialize(&value.0);
-    read.map_err(|_| CommandError::failed("the API server answered an object that is not of its kind"))
+    read.map_err(|_| CommandError::failed("the API server returned an object of another kind"))
 }
 
 #[cfg(test)]

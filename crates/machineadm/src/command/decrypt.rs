@@ -1,14 +1,22 @@
-//! `machineadm decrypt`: opens sealed documents and prints them.
+//! `machineadm decrypt`: decrypts documents and prints them.
 use crate::{
-    cli::Decrypt,
     command_error::CommandError,
     context::{sources, without_errors},
     provider::Passphrases,
     show,
 };
+use clap::Args;
 use documents::{AnyDocument, Source};
 use host::{contract::Exit, linux::input::Care};
 use std::io::IsTerminal;
+
+#[derive(Debug, Args)]
+pub(crate) struct Decrypt {
+    /// File with an EncryptedConfig; may be repeated; `-` is standard input. A TrustBundleConfig or ProxyConfig before it
+    /// applies to the request for its passphrase
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+}
 
 pub(crate) fn run(asked: &Decrypt) -> Result<Exit, CommandError> {
     let read = without_errors(documents::read(sources(&asked.files, Care::Reading)?))?;
@@ -25,10 +33,10 @@ pub(crate) fn run(asked: &Decrypt) -> Result<Exit, CommandError> {
         opened.push(Source { name, bytes });
     }
     if opened.is_empty() {
-        return Err(CommandError::usage(format!("{} holds no EncryptedConfig", asked.files.join(", "))));
+        return Err(CommandError::usage(format!("{} has no EncryptedConfig", asked.files.join(", "))));
     }
     if std::io::stdout().is_terminal() {
-        warn!("what follows is secret; a terminal keeps it in its history");
+        warn!("the output is secret; terminals save it in their history");
     }
     show::print(documents::joined(&opened))?;
     Ok(Exit::Done)

@@ -1,30 +1,28 @@
 //! `machineadm discovery-objects`: what a cluster needs so that machines can discover and join it.
-use super::{api, token::arguments::Connection};
+use super::{api, small_file, token::arguments::Connection};
 use crate::{
     cli::Output,
     command_error::{CommandError, all_succeeded},
-    context::input_file,
     show::{self, machine_readable},
 };
 use clap::Args;
 use cluster::{Effect, Ensured, Kubeconfig, Settled};
 use discovery::{ClusterInfo, certificate::CaBundle, cluster_info::Problem};
 use host::{contract::Exit, linux::input::Care};
-use objects::SMALL_FILE_LIMIT;
 use serde::Serialize;
 
 #[derive(Debug, Args)]
 pub(crate) struct DiscoveryObjects {
-    /// The https URL under which machines reach the API server; without it, that of the kubeconfig
+    /// The https URL of the API server to publish. Default: the server of the kubeconfig
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// The roots that machines shall trust, as PEM; without it, those of the kubeconfig
+    /// The CA certificates to publish, in PEM. Default: those of the kubeconfig
     #[arg(long, value_name = "FILE")]
     ca_file: Option<String>,
-    /// Check everything with the cluster, and change nothing
+    /// Let the API server check the objects, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// How to print what was done
+    /// Output format of the result for each object
     #[arg(short, long, value_enum)]
     output: Option<Output>,
     #[command(flatten)]
@@ -39,12 +37,12 @@ struct Done {
 }
 
 pub(crate) fn run(asked: &DiscoveryObjects) -> Result<Exit, CommandError> {
-    let kubeconfig = api::kubeconfig(&asked.connection.kubeconfig)?;
+    let kubeconfig = api::kubeconfig(&asked.connection)?;
     let info = info(asked, &kubeconfig)?;
     if info.roots().is_empty() {
         warn!(
-            "no roots are published, so that machines will trust those of their systems\n\
-             remedy: name the cluster's own with --ca-file FILE, unless a public authority vouches for its API server"
+            "no CA certificates are published: machines will use the CA certificates of their systems\n\
+             remedy: pass the cluster's CA certificates with --ca-file FILE, unless a public CA signed the API server's certificate"
         );
     }
     let server = api::connect(kubeconfig)?;
@@ -90,7 +88,7 @@ fn info(asked: &DiscoveryObjects, kubeconfig: &Kubeconfig) -> Result<ClusterInfo
 }
 
 fn from_file(file: &str) -> Result<CaBundle, CommandError> {
-    let bytes = input_file(file, Care::Applying, SMALL_FILE_LIMIT as u64)?;
+    let bytes = small_file::bytes(file, Care::Applying)?;
     CaBundle::read(bytes.to_vec()).map_err(|error| CommandError::invalid(format!("--ca-file {file} {error}")))
 }
 
@@ -98,7 +96,8 @@ fn from_file(file: &str) -> Result<CaBundle, CommandError> {
 fn from_kubeconfig(kubeconfig: &Kubeconfig) -> Result<CaBundle, CommandError> {
     let Some(authorities) = &kubeconfig.authorities else { return Ok(CaBundle::default()) };
     CaBundle::from_der(authorities).map_err(|error| {
-        let problem = format!("the kubeconfig's certificate-authority {error}: name the roots with --ca-file FILE");
+        let problem =
+            format!("the kubeconfig's certificate-authority {error}: pass the CA certificates with --ca-file FILE");
         CommandError::invalid(problem)
     })
 }

@@ -1,14 +1,15 @@
-//! `machineadm encrypt`: seals documents with a passphrase.
+//! `machineadm encrypt`: encrypts documents with a passphrase.
+use super::small_file;
 use crate::{
-    cli::Encrypt,
     command_error::CommandError,
-    context::{input_file, sources, without_errors},
+    context::{sources, without_errors},
     provider::Passphrases,
     show,
 };
+use clap::Args;
 use documents::{
     AnyDocument, Fresh, Heading, Secret, Source, limits,
-    v1alpha1::{Encrypted, Machines, Scope, Sealed},
+    v1alpha1::{Encrypted, Machines, Scope, Sealed, parse_duration, parse_time},
 };
 use host::{
     contract::Exit,
@@ -22,6 +23,47 @@ use zeroize::Zeroizing;
 const SHORTEST: Duration = Duration::from_secs(1);
 /// A shorter passphrase is found by trying.
 const SHORT: usize = 16;
+
+#[derive(Debug, Args)]
+pub(crate) struct Encrypt {
+    /// Documents to encrypt; may be repeated; `-` is standard input
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+    /// Provider of the passphrase: file, descriptor or https
+    #[arg(long, value_name = "NAME", default_value = "file")]
+    pub(crate) provider: String,
+    /// URI of the passphrase: file:///PATH, fd:N or https://HOST/PATH
+    #[arg(long, value_name = "URI")]
+    pub(crate) passphrase_uri: String,
+    /// CA certificates (PEM) for the https server of the passphrase, instead of the system's; stored in the EncryptedConfig
+    #[arg(long, value_name = "FILE")]
+    pub(crate) certificate_authority: Option<String>,
+    /// Rounds of the key derivation
+    #[arg(long, value_name = "N", default_value_t = limits::ROUNDS_DEFAULT,
+        value_parser = clap::value_parser!(u32).range(i64::from(limits::ROUNDS_FEWEST)..=i64::from(limits::ROUNDS_MOST)))]
+    pub(crate) iterations: u32,
+    /// Allow only the machine with this host name; may be repeated; one matching --for option is enough
+    #[arg(long, value_name = "NAME")]
+    pub(crate) for_hostname: Vec<String>,
+    /// Allow only the machine with this /etc/machine-id; may be repeated
+    #[arg(long, value_name = "ID")]
+    pub(crate) for_machine_id: Vec<String>,
+    /// Allow only the machine with this /sys/class/dmi/id/product_uuid; may be repeated
+    #[arg(long, value_name = "UUID")]
+    pub(crate) for_product_uuid: Vec<String>,
+    /// Time when the documents expire, such as 2026-11-17T08:00:00Z
+    #[arg(long, value_name = "TIME", conflicts_with = "valid_for", value_parser = parse_time)]
+    pub(crate) not_after: Option<Timestamp>,
+    /// Time until the documents expire, such as 24h
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(crate) valid_for: Option<Duration>,
+    /// Maximum age of the documents when they are decrypted, such as 24h
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(crate) max_age: Option<Duration>,
+    /// Name of the EncryptedConfig
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
 
 pub(crate) fn run(asked: &Encrypt) -> Result<Exit, CommandError> {
     let text = text(asked)?;
@@ -42,7 +84,7 @@ pub(crate) fn run(asked: &Encrypt) -> Result<Exit, CommandError> {
     // Opening counts both.
     if document.len() + text.len() > limits::TEXT_BYTES {
         let most = limits::TEXT_BYTES >> 10;
-        let text = format!("sealed and opened, the documents would exceed {most} KiB: seal fewer");
+        let text = format!("encrypted and decrypted, the documents would exceed {most} KiB: encrypt fewer documents");
         return Err(CommandError::usage(text));
     }
     show::print(document)?;
@@ -56,7 +98,7 @@ fn text(asked: &Encrypt) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let read = without_errors(documents::read_for_sealing(sources))?;
     let Some(scope) = scope(asked).map_err(CommandError::usage)? else { return Ok(documents) };
     if read.documents.first().is_some_and(|first| matches!(first.body, AnyDocument::Scope(_))) {
-        return Err(CommandError::usage("the documents begin with a ScopeConfig of their own: leave the options out"));
+        return Err(CommandError::usage("the documents start with a ScopeConfig: remove it, or the options for one"));
     }
     let scope = documents::scope_document(&scope).into_bytes();
     without_errors(documents::read_for_sealing(vec![Source {
@@ -71,11 +113,11 @@ fn text(asked: &Encrypt) -> Result<Zeroizing<Vec<u8>>, CommandError> {
 fn authority(asked: &Encrypt) -> Result<Option<String>, CommandError> {
     let Some(name) = &asked.certificate_authority else { return Ok(None) };
     if asked.provider != "https" {
-        return Err(CommandError::usage("--certificate-authority is for --provider https: no other asks a server"));
+        return Err(CommandError::usage("--certificate-authority requires --provider https"));
     }
-    let bytes = input_file(name, Care::Reading, limits::TEXT_BYTES as u64)?;
+    let bytes = small_file::bytes_within(name, Care::Reading, limits::TEXT_BYTES)?;
     let text = String::from_utf8(bytes.to_vec());
-    text.map(Some).map_err(|_| CommandError::usage(format!("{name} holds no certificates in PEM: it is not even text")))
+    text.map(Some).map_err(|_| CommandError::usage(format!("{name} has no certificates in PEM: it is not text")))
 }
 
 fn scope(asked: &Encrypt) -> Result<Option<Scope>, &'static str> {
@@ -89,10 +131,10 @@ fn scope(asked: &Encrypt) -> Result<Option<Scope>, &'static str> {
     let end = valid_for.map(|length| now.checked_add(length)).transpose();
     let not_after = end.map_err(|_| "--valid-for is longer than time lasts")?.or(*not_after);
     if [valid_for, max_age].into_iter().flatten().any(|length| *length < SHORTEST) {
-        return Err("--valid-for and --max-age are at least 1s: nobody could open what is sealed otherwise");
+        return Err("--valid-for and --max-age must be at least 1s");
     }
     if not_after.is_some_and(|end| end <= now) {
-        warn!("--not-after lies in the past: no machine whose clock is right opens what is sealed here");
+        warn!("--not-after is in the past: machines will refuse to decrypt these documents");
     }
     // A machine whose clock is behind would otherwise take what is over.
     let issued_at = (not_after.is_some() || max_age.is_some()).then_some(now);
@@ -113,8 +155,8 @@ fn passphrase(heading: &Heading<'_>) -> Result<Secret<Vec<u8>>, CommandError> {
     let passphrase = Passphrases::default().of(encrypted as &Encrypted)?;
     if passphrase.expose().len() < SHORT {
         warn!(
-            "the passphrase has fewer than {SHORT} bytes; who has the sealed file can try all short ones: \
-             make one with `openssl rand -base64 32`"
+            "the passphrase has fewer than {SHORT} bytes; anyone who has the encrypted file can try all short ones: \
+             generate one with `openssl rand -base64 32`"
         );
     }
     Ok(passphrase)

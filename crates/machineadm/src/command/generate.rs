@@ -1,9 +1,17 @@
 //! `machineadm generate`: a commented starter configuration.
-use crate::{cli::Generate, command_error::CommandError, show};
+use crate::{command_error::CommandError, show};
+use clap::Args;
 use host::contract::Exit;
 use kubeadm::KubernetesVersion;
 
 const STARTER: &str = include_str!("generate.yaml");
+
+#[derive(Debug, Args)]
+pub(crate) struct Generate {
+    /// The Kubernetes version of the new cluster
+    #[arg(long, value_name = "VERSION", default_value = "v1.36.4")]
+    pub(crate) kubernetes_version: String,
+}
 
 pub(crate) fn run(asked: &Generate) -> Result<Exit, CommandError> {
     let given = &asked.kubernetes_version;

@@ -1,7 +1,7 @@
 //! `machineadm help`, and what the parser answers: help is a result, the rest is invalid use.
-use crate::{Cli, cli::Help, command_error::CommandError, show};
+use crate::{Cli, command_error::CommandError, show};
 use clap::{
-    CommandFactory,
+    Args, CommandFactory,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use host::contract::Exit;
@@ -38,6 +38,13 @@ const HABITS: &[(&str, &str)] = &[
     ("images", "run `kubeadm config images list`; machineadm pulls no images"),
     ("kubeconfig", "run `kubeadm kubeconfig`; `machineadm discover -o kubeconfig` prints one without credentials"),
 ];
+
+#[derive(Debug, Args)]
+pub(crate) struct Help {
+    /// Command; default: list all commands
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
 
 /// Without a command: what there is.
 pub(crate) fn all() -> Result<Exit, CommandError> {

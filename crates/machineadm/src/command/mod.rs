@@ -14,6 +14,7 @@ pub(crate) mod help;
 pub(crate) mod plan;
 mod run;
 mod saved_plan;
+mod small_file;
 pub(crate) mod status;
 pub(crate) mod token;
 pub(crate) mod validate;

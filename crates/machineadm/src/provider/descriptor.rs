@@ -30,14 +30,14 @@ impl PassphraseProvider for Descriptor {
         }
         let Some(inherited) = Inherited::take(number) else {
             let told = ProviderError::new(format!("machineadm did not inherit descriptor {number}"));
-            return Err(told.hint(format!("hand it over: machineadm … {number}< passphrase")));
+            return Err(told.hint(format!("pass it: machineadm … {number}< passphrase")));
         };
         let _patience = Patience::begin(request.shown);
         let bytes = read(inherited, request.timeout)
-            .map_err(|error| ProviderError::new(format!("descriptor {number} can't be read: {}", chain(&error))))?;
+            .map_err(|error| ProviderError::new(format!("descriptor {number} cannot be read: {}", chain(&error))))?;
         if bytes.is_empty() {
-            let told = ProviderError::new(format!("descriptor {number} stands at its end: nothing is left to read"));
-            return Err(told.hint(format!("hand it over anew for each run: machineadm … {number}< passphrase")));
+            let told = ProviderError::new(format!("descriptor {number} is at its end: nothing is left to read"));
+            return Err(told.hint(format!("pass it again for each run: machineadm … {number}< passphrase")));
         }
         let passphrase = without_line_end(bytes);
         self.read.borrow_mut().insert(number, passphrase.clone());

@@ -49,7 +49,7 @@ impl RemoteProvider for Keeping<'_> {
         let Some(name) = request.keep_as else { return answer };
         let bytes = match (answer, self.fetched.earlier.get(name)) {
             (Err(ProviderError { message, fault: Fault::World, .. }), Some(earlier)) => {
-                tell!("machineadm: {message}; going on with what the run before had fetched");
+                tell!("machineadm: {message}; using the copy that the previous run saved");
                 self.fetched.despite.replace(Some(message));
                 Zeroizing::new(earlier.expose().to_vec())
             }

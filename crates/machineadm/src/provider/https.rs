@@ -6,7 +6,7 @@ use documents::{
 };
 use engine::outcome::chain;
 use fetch::{
-    CertificateDer, Client, Limits, Place, Reach, Settings, Trust,
+    Bypass, CertificateDer, Client, Limits, Place, Reach, Settings, Trust,
     retry::{Backoff, GaveUp, RealClock, Retry, Transient, Waiting, retrying},
 };
 use std::time::Duration;
@@ -75,9 +75,9 @@ impl Transient for NoAnswer {
 
 const fn meaning(status: u16) -> &'static str {
     match status {
-        401 | 403 => ": this machine may not have it",
-        404 | 410 => ": nothing is there",
-        500.. => ": the server is not well",
+        401 | 403 => ": access denied",
+        404 | 410 => ": not found",
+        500.. => ": server error",
         _ => "",
     }
 }
@@ -87,7 +87,7 @@ fn get(request: &Request<'_>, limit: usize) -> Result<Zeroizing<Vec<u8>>, Provid
     let asked = fetch::Request::get(request.uri.expose()).map_err(|error| told(&error.into()))?;
     let patience = Patience::begin(request.shown);
     let mut progress = |waiting: &Waiting<'_, NoAnswer>| {
-        tell!("machineadm: {}; trying again in {:.0} s", chain(waiting.last), waiting.pause.as_secs_f64().ceil());
+        tell!("machineadm: {}; retrying in {:.0} s", chain(waiting.last), waiting.pause.as_secs_f64().ceil());
     };
     let (first, most) = (Duration::from_secs(1), Duration::from_secs(30));
     let retry = Retry {
@@ -173,6 +173,7 @@ const fn reach(rights: Rights) -> Reach {
 /// The proxy for https of a ProxyConfig, if it has one.
 fn proxy(proxy: &Proxy) -> Option<fetch::Proxy> {
     let variable = |wanted: &str| proxy.variables.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
-    let except = variable("NO_PROXY").map(|list| list.expose().split(',').map(str::to_owned).collect());
-    Some(fetch::Proxy { url: variable("HTTPS_PROXY")?.clone(), except: except.unwrap_or_default() })
+    let and = variable("NO_PROXY").map(|list| list.expose().split(',').map(str::to_owned).collect());
+    let bypass = Bypass::Loopback { and: and.unwrap_or_default() };
+    Some(fetch::Proxy { url: variable("HTTPS_PROXY")?.clone(), bypass })
 }

@@ -101,7 +101,7 @@ impl Passphrases {
         let providers = passphrase_providers(&self.descriptor, &Https::PATIENT);
         let Some((_, provider)) = providers.iter().find(|(known, _)| *known == encrypted.provider) else {
             let known = providers.map(|(known, _)| known).join(", ");
-            return Err(ProviderError::new(format!("the provider is none of the built-in ones: {known}")));
+            return Err(ProviderError::new(format!("the provider is unknown; built in are: {known}")));
         };
         let passphrase = provider.passphrase(&Request {
             uri: &encrypted.passphrase_uri,

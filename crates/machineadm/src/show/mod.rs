@@ -1,9 +1,10 @@
 //! What people and programs see.
 pub(crate) mod log;
+pub(crate) mod moving_line;
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod status;
-pub(crate) mod terminal;
+mod terminal;
 pub(crate) mod tokens;
 
 use crate::{cli::Output, command_error::CommandError};

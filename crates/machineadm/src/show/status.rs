@@ -124,6 +124,9 @@ fn done_in_words(phase: &TurnOutcome) -> String {
     for (action, target) in &actions {
         match *action {
             "load" => words.push(format!("{target} loaded")),
+            "enable" | "disable" => words.push(format!("{target} {action}d")),
+            "mask" | "unmask" | "start" => words.push(format!("{target} {action}ed")),
+            "stop" => words.push(format!("{target} stopped")),
             "restart" => words.push(format!("{target} restarted")),
             "refresh" => words.push(format!("{target} refreshed")),
             "run" => words.push(format!("{target} ran")),

@@ -69,19 +69,20 @@ pub(super) fn above<T>(write: impl FnOnce() -> T) -> T {
 }
 
 /// Draws the moving line, cut to the terminal's width; only where [`is_lively`].
-pub(crate) fn draw(text: &str) {
+pub(super) fn draw(text: impl FnOnce(usize) -> String) {
     let mut moving = MOVING.lock().unwrap_or_else(PoisonError::into_inner);
-    let line = cut(&objects::one_line(text), width().saturating_sub(1));
+    let columns = width().saturating_sub(1);
+    let line = cut(&objects::one_line(&text(columns)), columns);
     *moving = io::stderr().write_all(format!("{ERASE}{line}").as_bytes()).is_ok();
 }
 
 /// Erases the moving line.
-pub(crate) fn erase() {
+pub(super) fn erase() {
     above(|| ());
 }
 
 /// Whether standard error is a terminal that wants moving lines.
-pub(crate) fn is_lively() -> bool {
+pub(super) fn is_lively() -> bool {
     settings().shows_moving_line() && wants_colours(&io::stderr())
 }
 

@@ -1,7 +1,7 @@
 //! Discovery by a kubeconfig that somebody brought: a hostile one is refused before anything is sent.
 use crate::{
     heard::PATIENCE,
-    stage::{Cluster, Stage},
+    stage::{Cluster, Stage, kubeconfig},
     watched::{Machine, SHORT, each, nothing_was_told, refusal, told, told_apart, wrong_input},
 };
 use std::{os::unix::fs::PermissionsExt, process::Stdio, sync::Arc};
@@ -39,7 +39,7 @@ fn harms() -> Vec<Harm> {
     let with: fn(&Cluster, &str) -> Vec<u8> = |cluster, member| cluster.with(member).into_bytes();
     let credentials = CREDENTIALS.iter().map(|(name, member)| Harm {
         name,
-        says: format!("holds credentials (users[0].user.{name}): remove them"),
+        says: format!("has credentials (users[0].user.{name}): remove them"),
         kubeconfig: |cluster, member| {
             let users = format!("users: [{{name: a, user: {{{member}}}}}]");
             cluster.kubeconfig().replace("users: null", &users).into_bytes()
@@ -48,49 +48,39 @@ fn harms() -> Vec<Harm> {
     });
     credentials
         .chain([
-            of(
-                "insecure",
-                "switches verification off (insecure-skip-tls-verify)",
-                "insecure-skip-tls-verify: true",
-                with,
-            ),
-            of("proxy", "names a proxy (proxy-url)", "proxy-url: http://127.0.0.1:1", with),
-            of("two servers", "clusters[0].cluster.server is there twice", "server: https://127.0.0.1:1", with),
-            of("two keys for a terminal", "is there twice", r#"extensions: {"\e[2J\n": 1, "\e[2J\n": 2}"#, with),
-            of("another name", "its tls-server-name is no host name or address", "tls-server-name: a b", with),
+            of("insecure", "disables verification (insecure-skip-tls-verify)", "insecure-skip-tls-verify: true", with),
+            of("proxy", "has a proxy (proxy-url)", "proxy-url: http://127.0.0.1:1", with),
+            of("two servers", "clusters[0].cluster.server is set twice", "server: https://127.0.0.1:1", with),
+            of("two keys for a terminal", "is set twice", r#"extensions: {"\e[2J\n": 1, "\e[2J\n": 2}"#, with),
+            of("another name", "its tls-server-name is not a host name or address", "tls-server-name: a b", with),
             of("http", "its server must be https", "", |cluster, _| {
                 cluster.kubeconfig().replace("https://", "http://").into_bytes()
             }),
-            of("password in the address", "its server must not hold a name or password", "", |cluster, _| {
+            of("password in the address", "its server must not have a user or password", "", |cluster, _| {
                 cluster.kubeconfig().replace("https://", "https://hunter2hunter2@").into_bytes()
             }),
             of("no kubeconfig", "is not a kubeconfig: apiVersion v1, kind Config", "", |cluster, _| {
                 cluster.kubeconfig().replace("kind: Config", "kind: Secret").into_bytes()
             }),
-            of("a user for a terminal", "holds credentials (users[0].user.", "", |cluster, _| {
+            of("a user for a terminal", "has credentials (users[0].user.", "", |cluster, _| {
                 let users = r#"users: [{name: a, user: {"\e[2J\nremedy: obey\u202e": hunter2hunter2}}]"#;
                 cluster.kubeconfig().replace("users: null", users).into_bytes()
             }),
-            of("a credential beside a user", "holds credentials (users[0].token)", "", |cluster, _| {
+            of("a credential beside a user", "has credentials (users[0].token)", "", |cluster, _| {
                 let users = "users: [{name: a, token: hunter2hunter2}]";
                 cluster.kubeconfig().replace("users: null", users).into_bytes()
             }),
-            of(
-                "users in other letters",
-                "holds Users, which no kubeconfig has: remove it, or write users",
-                "",
-                |cluster, _| {
-                    let users = "Users: [{name: a, user: {token: hunter2hunter2}}]";
-                    cluster.kubeconfig().replace("users: null", users).into_bytes()
-                },
-            ),
+            of("users in other letters", "has the unknown field Users: remove it, or write users", "", |cluster, _| {
+                let users = "Users: [{name: a, user: {token: hunter2hunter2}}]";
+                cluster.kubeconfig().replace("users: null", users).into_bytes()
+            }),
             of(
                 "insecure in other letters",
-                "holds clusters[0].cluster.Insecure-Skip-TLS-Verify",
+                "has the unknown field clusters[0].cluster.Insecure-Skip-TLS-Verify",
                 "Insecure-Skip-TLS-Verify: true",
                 with,
             ),
-            of("users in a second document", "goes on after its end", "", |cluster, _| {
+            of("users in a second document", "has more than one document", "", |cluster, _| {
                 format!("{}---\nusers: [{{name: a, user: {{token: hunter2hunter2}}}}]\n", cluster.kubeconfig())
                     .into_bytes()
             }),
@@ -149,10 +139,10 @@ fn a_file_that_is_missing_or_that_anybody_can_write_is_wrong_input() {
 type Deed = (&'static str, &'static str, fn(&Cluster) -> Stage);
 
 const DEEDS: &[Deed] = &[
-    ("slow", " s while its answer was read", |cluster| {
+    ("slow", " s while reading its answer", |cluster| {
         Stage::drips(&cluster.authority, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
     }),
-    ("unknown", "is not good: it is signed by nobody whom this request trusts", |cluster| {
+    ("unknown", "is not trusted: it is signed by an unknown authority", |cluster| {
         Stage::tells(&Arc::new(Authority::new()), cluster.kubeconfig())
     }),
     ("redirect to http", "redirects to http://SERVER/, which is not https", |cluster| {
@@ -168,14 +158,14 @@ const DEEDS: &[Deed] = &[
         Stage::answers(&cluster.authority, "403 Forbidden", "", cluster.kubeconfig())
     }),
     ("oversized", "is larger than 1048576 bytes", |cluster| Stage::never_ends(&cluster.authority)),
-    ("credentials", "holds credentials (users[0].user.token)", |cluster| {
+    ("credentials", "has credentials (users[0].user.token)", |cluster| {
         let users = "users: [{name: a, user: {token: hunter2hunter2}}]";
         Stage::tells(&cluster.authority, cluster.kubeconfig().replace("users: null", users))
     }),
-    ("insecure", "switches verification off", |cluster| {
+    ("insecure", "disables verification", |cluster| {
         Stage::tells(&cluster.authority, cluster.with("insecure-skip-tls-verify: true"))
     }),
-    ("a file of this machine", "names a file of roots", |cluster| {
+    ("a file of this machine", "has the path of a CA file", |cluster| {
         Stage::tells(&cluster.authority, cluster.with("certificate-authority: /etc/passwd"))
     }),
     ("no TLS", "no TLS with https://SERVER", |cluster| Stage::is_plain(cluster.kubeconfig())),
@@ -203,6 +193,33 @@ fn a_hostile_server_of_kubeconfigs_is_not_trusted_and_has_its_own_message() {
     });
     let rows: Vec<_> = DEEDS.iter().zip(told).map(|((name, ..), said)| (*name, None, said)).collect();
     told_apart(&rows);
+}
+
+/// A kubeconfig without CA certificates leaves the decision to the system's, which here are another cluster's.
+#[test]
+fn a_file_without_ca_whose_server_is_not_trusted_fails_and_is_not_stored_without_consent() {
+    let (cluster, machine) = (Cluster::new(), Machine::new());
+    let stage = Stage::tells(&cluster.authority, cluster.honest());
+    cluster.tap.lead_to(stage.port);
+    let others = machine.file("others.pem", Authority::new().pem().as_bytes());
+    let brought = kubeconfig(&format!("https://{}", cluster.tap.place()), "");
+    let file = machine.file("cluster.yaml", brought.as_bytes()).display().to_string();
+    let discover = |further: &[&str]| {
+        let words = [&["--discovery-file", &file], further].concat();
+        machine.discover(&words).env("SSL_CERT_FILE", &others).output().unwrap()
+    };
+    for further in [&[][..], &["--store"], &["-o", "json"], &["--store", "--accept-unpinned-roots"]] {
+        let output = discover(further);
+        let said = refusal("untrusted", &output);
+        assert!(said.contains("the system's CA certificates do not verify the API server"), "{said}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("--accept-untrusted-certificate"), "{output:?}");
+        assert_eq!(machine.kept(), None, "{further:?}");
+    }
+    let output = discover(&["--accept-untrusted-certificate"]);
+    assert_eq!((output.status.code(), machine.kept()), (Some(0), None), "{output:?}");
+    assert!(output.stderr.starts_with(b"warning: no CA certificate verifies the API server"), "{output:?}");
+    let output = discover(&["--accept-untrusted-certificate", "--store"]);
+    assert_eq!((output.status.code(), machine.kept().is_some()), (Some(0), true), "{output:?}");
 }
 
 /// Where a server sends us is its own word: never to this machine itself, whatever listens there.

@@ -30,24 +30,24 @@ const fn like(name: &'static str, like: &'static str, stage: fn(&Cluster) -> Sta
 }
 
 const ATTACKS: &[Attack] = &[
-    attack("slow body", " s while its answer was read", |cluster| {
+    attack("slow body", " s while reading its answer", |cluster| {
         Stage::drips(&cluster.authority, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
     }),
-    attack("slow head", " s while its answer was awaited", |cluster| {
+    attack("slow head", " s while waiting for its answer", |cluster| {
         Stage::drips(&cluster.authority, "HTTP/1.1 200 OK\r\nX: ")
     }),
-    attack("silence", " s while TLS was agreed on", |_| Stage::is_silent()),
-    attack("wrong CA", "certificate is for another cluster: its key KEY is not among the pins", |cluster| {
+    attack("silence", " s while negotiating TLS", |_| Stage::is_silent()),
+    attack("wrong CA", "another cluster: its CA key KEY is not among the CA pins", |cluster| {
         let own = Arc::new(Authority::new());
         Stage::tells(&own, signed(&kubeconfig(&format!("https://{}", cluster.tap.place()), &own.pem())))
     }),
-    attack("relayed", "verified answer is missing: the certificate of https://SERVER", |cluster| {
+    attack("relayed", "over verified TLS, failed: the certificate of https://SERVER", |cluster| {
         Stage::tells(&Arc::new(Authority::new()), cluster.honest())
     }),
-    attack("changed second answer", "the second, verified answer differs from the first", |cluster| {
+    attack("changed second answer", "the second fetch, over verified TLS, returned other content", |cluster| {
         in_turn(&cluster.authority, cluster.honest(), signed(&moved(cluster)))
     }),
-    attack("second answer without a map", "is missing: what https://SERVER answered is not", |cluster| {
+    attack("second answer without a map", "failed: https://SERVER returned something else", |cluster| {
         in_turn(&cluster.authority, cluster.honest(), "{}".to_owned())
     }),
     attack("signature of another token", "the signature is another token's", |cluster| {
@@ -55,10 +55,10 @@ const ATTACKS: &[Attack] = &[
         let kubeconfig = cluster.kubeconfig();
         Stage::tells(&cluster.authority, with_signature(&kubeconfig, &jws::sign(&other, kubeconfig.as_bytes())))
     }),
-    attack("signature under another token's name", "carries no signature for token abcdef", |cluster| {
+    attack("signature under another token's name", "has no signature for token abcdef", |cluster| {
         Stage::tells(&cluster.authority, cluster.honest().replace("jws-kubeconfig-abcdef", "jws-kubeconfig-zzzzzz"))
     }),
-    attack("signature without the secret", "the signature does not fit", |cluster| {
+    attack("signature without the secret", "the signature is invalid: the content was changed", |cluster| {
         let kubeconfig = cluster.kubeconfig();
         let jws = jws::sign(&token("abcdef.0000000000000000"), kubeconfig.as_bytes());
         Stage::tells(&cluster.authority, with_signature(&kubeconfig, &jws))
@@ -85,23 +85,23 @@ const ATTACKS: &[Attack] = &[
     attack("redirect elsewhere", "redirects, which is not followed here", |cluster| {
         Stage::redirects_elsewhere(&cluster.authority)
     }),
-    attack("credentials in cluster-info", "holds users: cluster-info must not", |cluster| {
+    attack("credentials in cluster-info", "has users, which cluster-info must not have", |cluster| {
         let users = "users: [{name: a, user: {token: hunter2hunter2}}]";
         Stage::tells(&cluster.authority, signed(&cluster.kubeconfig().replace("users: null", users)))
     }),
-    attack("verification switched off", "switches verification off (insecure-skip-tls-verify)", |cluster| {
+    attack("verification switched off", "disables verification (insecure-skip-tls-verify)", |cluster| {
         Stage::tells(&cluster.authority, signed(&cluster.with("insecure-skip-tls-verify: true")))
     }),
     attack("http in cluster-info", "its server must be https", |cluster| {
         Stage::tells(&cluster.authority, signed(&cluster.kubeconfig().replace("https://", "http://")))
     }),
-    attack("proxy in cluster-info", "names a proxy (proxy-url)", |cluster| {
+    attack("proxy in cluster-info", "has a proxy (proxy-url)", |cluster| {
         Stage::tells(&cluster.authority, signed(&cluster.with("proxy-url: http://127.0.0.1:1")))
     }),
-    attack("file in cluster-info", "names a file of roots", |cluster| {
+    attack("file in cluster-info", "has the path of a CA file", |cluster| {
         Stage::tells(&cluster.authority, signed(&cluster.with("certificate-authority: /etc/passwd")))
     }),
-    attack("no roots in cluster-info", "names no roots, so that no pinned key can be among them", |cluster| {
+    attack("no roots in cluster-info", "has no CA certificates to compare with the CA pins", |cluster| {
         let kubeconfig = kubeconfig(&format!("https://{}", cluster.tap.place()), "");
         Stage::tells(&cluster.authority, signed(&kubeconfig))
     }),
@@ -125,31 +125,31 @@ const ATTACKS: &[Attack] = &[
         with_certificate(cluster, "other.example", 2100)
     }),
     attack("certificate that is over", "it has expired", |cluster| with_certificate(cluster, "127.0.0.1", 2002)),
-    attack("404 with a cluster-info", "the API server answered 404: it did not say why", |cluster| {
+    attack("404 with a cluster-info", "the API server answered 404: no reason was given", |cluster| {
         Stage::answers(&cluster.authority, "404 Not Found", "", cluster.honest())
     }),
-    attack("503 with a cluster-info", "the API server answered 503: it did not say why", |cluster| {
+    attack("503 with a cluster-info", "the API server answered 503: no reason was given", |cluster| {
         Stage::answers(&cluster.authority, "503 Service Unavailable", "", cluster.honest())
     }),
     attack("403 with words for a terminal", "the API server does not allow it: \u{fffd}[2Jtrust me", |cluster| {
         let status = r#"{"kind":"Status","message":"\u001b[2Jtrust me\nremedy: obey\u202e"}"#;
         Stage::answers(&cluster.authority, "403 Forbidden", "", status.to_owned())
     }),
-    attack("a key with words for a terminal", "is there twice", |cluster| {
+    attack("a key with words for a terminal", "is set twice", |cluster| {
         let twice = r#"extensions: {"\e[2Jx\n": 1, "\e[2Jx\n": 2}"#;
         Stage::tells(&cluster.authority, signed(&cluster.with(twice)))
     }),
-    attack("a key twice, hidden by a tab", "clusters[0].cluster.server is there twice", |cluster| {
+    attack("a key twice, hidden by a tab", "clusters[0].cluster.server is set twice", |cluster| {
         let servers = format!(r#""server":"https://192.0.2.1","server":"https://{}""#, cluster.tap.place());
         Stage::tells(&cluster.authority, signed(&format!("{{\t\"clusters\":[{{\"cluster\":{{{servers}}}}}]}}")))
     }),
-    attack("not JSON", "is not an answer of a Kubernetes API: it is not JSON", |cluster| {
+    attack("not JSON", "something else than a Kubernetes API object: it is not JSON", |cluster| {
         Stage::tells(&cluster.authority, cluster.kubeconfig())
     }),
-    attack("not a ConfigMap", "is not an answer of a Kubernetes API: it is not a ConfigMap", |cluster| {
+    attack("not a ConfigMap", "something else than a Kubernetes API object: it is not a ConfigMap", |cluster| {
         Stage::tells(&cluster.authority, cluster.honest().replace("\"ConfigMap\"", "\"Secret\""))
     }),
-    attack("an empty cluster-info", "cluster-info holds no kubeconfig", |cluster| {
+    attack("an empty cluster-info", "cluster-info has no kubeconfig", |cluster| {
         Stage::tells(&cluster.authority, cluster.honest().replace("\"kubeconfig\"", "\"kubeconfig2\""))
     }),
     attack("no TLS", "no TLS with https://SERVER", |cluster| Stage::is_plain(cluster.honest())),
@@ -234,8 +234,8 @@ fn without_a_pin_a_relayed_cluster_info_is_still_not_trusted() {
         PATIENCE,
     ];
     let said =
-        told("relayed", &mut machine.discover(&words), "the second, verified answer is missing: the certificate");
-    assert!(said.contains("signed by nobody"), "{said}");
+        told("relayed", &mut machine.discover(&words), "the second fetch, over verified TLS, failed: the certificate");
+    assert!(said.contains("signed by an unknown authority"), "{said}");
     assert_eq!(machine.kept(), None);
     nothing_was_told("relayed", &cluster, &stage);
 }

@@ -30,18 +30,18 @@ const DEEDS: &[Deed] = &[
     deed("slow", "took longer than", |cluster| {
         Stage::drips(&cluster.authority, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
     }),
-    deed("impostor", "it is signed by nobody whom this request trusts", |_| {
+    deed("impostor", "it is signed by an unknown authority", |_| {
         let own = Arc::new(Authority::new());
         Stage::tells(&own, signed(&kubeconfig("https://192.0.2.1:6443", &own.pem())))
     }),
-    unless_agreed("other roots", "none of the new roots is pinned", |cluster| {
+    unless_agreed("other roots", "none of the new CA certificates is pinned", |cluster| {
         let roots = Authority::new().pem();
         Stage::tells(&cluster.authority, signed(&kubeconfig(&format!("https://{}", cluster.tap.place()), &roots)))
     }),
-    unless_agreed("no roots", "the answer names no roots", |cluster| {
+    unless_agreed("no roots", "the answer has no CA certificates", |cluster| {
         Stage::tells(&cluster.authority, signed(&kubeconfig(&format!("https://{}", cluster.tap.place()), "")))
     }),
-    deed("an address where nobody listens", "not confirm it: SERVER refused the connection", |cluster| {
+    deed("an address where nobody listens", "not confirm it: connection refused", |cluster| {
         Stage::tells(&cluster.authority, signed(&kubeconfig("https://127.0.0.1:9", &cluster.authority.pem())))
     }),
     deed("an address of somebody else", "not confirm it: the certificate of", |cluster| {
@@ -52,17 +52,17 @@ const DEEDS: &[Deed] = &[
         stage.servers.extend(kept.servers);
         stage
     }),
-    deed("insecure", "switches verification off", |cluster| {
+    deed("insecure", "disables verification", |cluster| {
         Stage::tells(&cluster.authority, signed(&cluster.with("insecure-skip-tls-verify: true")))
     }),
     deed("http", "its server must be https", |cluster| {
         Stage::tells(&cluster.authority, signed(&cluster.kubeconfig().replace("https://", "http://")))
     }),
-    deed("credentials", "holds users", |cluster| {
+    deed("credentials", "has users", |cluster| {
         let users = "users: [{name: a, user: {token: hunter2hunter2}}]";
         Stage::tells(&cluster.authority, signed(&cluster.kubeconfig().replace("users: null", users)))
     }),
-    deed("an empty cluster-info", "holds no kubeconfig", |cluster| {
+    deed("an empty cluster-info", "has no kubeconfig", |cluster| {
         Stage::tells(&cluster.authority, cluster.honest().replace("\"kubeconfig\"", "\"kubeconfig2\""))
     }),
     deed("oversized", "is larger than 1048576 bytes", |cluster| Stage::never_ends(&cluster.authority)),
@@ -98,7 +98,7 @@ fn whoever_answers_at_the_kept_address_what_is_kept_stays_byte_for_byte() {
         let stage = (deed.stage)(&cluster);
         cluster.tap.lead_to(stage.port);
         let refused = refusal(deed.name, &machine.discover(&["--refresh", "--timeout", SHORT]).output().unwrap());
-        assert!(refused.contains("what is kept stays"), "{}: {refused}", deed.name);
+        assert!(refused.contains("unchanged: "), "{}: {refused}", deed.name);
         let said = told(deed.name, &mut machine.discover(&["--refresh", "--timeout", PATIENCE]), deed.says);
         assert_eq!(machine.kept(), Some(before), "{}: what is kept was changed", deed.name);
         nothing_was_told(deed.name, &cluster, &stage);
@@ -134,13 +134,13 @@ fn a_cluster_that_moved_is_followed_with_consent_and_the_proof_tells_it() {
     cluster.tap.lead_to(old.port);
     elsewhere.tap.lead_to(new.port);
     let said = refusal("no consent", &machine.discover(&["--refresh"]).output().unwrap());
-    assert!(said.contains("none of the new roots is pinned"), "{said}");
+    assert!(said.contains("none of the new CA certificates is pinned"), "{said}");
     assert_eq!(machine.kept(), Some(before));
     let output = machine.discover(&["--refresh", "--accept-unpinned-roots"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let proven = String::from_utf8_lossy(&output.stdout).into_owned();
     let from = format!("followed from https://{} on 20", cluster.tap.place());
-    let to = format!("somebody agreed by hand to the key {}", elsewhere.pin());
+    let to = format!("a user accepted the key {}", elsewhere.pin());
     assert!(proven.contains(&from) && proven.contains(&to) && !proven.contains(&cluster.pin()), "{proven}");
     let kept = machine.kept().unwrap();
     assert!(has(&kept, &elsewhere.tap.place()) && has(&kept, &elsewhere.pin()) && !has(&kept, &cluster.pin()));
@@ -165,7 +165,7 @@ fn the_date_of_what_is_kept_is_that_of_its_last_confirmation() {
     assert_eq!((&after["kubeconfig"], &after["proof"]), (&kept["kubeconfig"], &kept["proof"]));
 }
 
-/// A machine whose kept file was damaged or does not fit its own pins asks nobody.
+/// A machine whose kept file was damaged or does not match its own CA pins asks nobody.
 #[test]
 fn what_is_kept_and_was_tampered_with_is_not_used() {
     let cluster = Cluster::new();
@@ -174,7 +174,7 @@ fn what_is_kept_and_was_tampered_with_is_not_used() {
     let text = String::from_utf8(machine.kept().unwrap()).unwrap();
     let other = Cluster::new();
     let swapped = text.replace(&cluster.pin(), &other.pin());
-    for (content, says) in [(swapped.as_str(), "does not fit its own pins"), ("{", "is damaged")] {
+    for (content, says) in [(swapped.as_str(), "does not match its own CA pins"), ("{", "is damaged")] {
         std::fs::write(&file, content).unwrap();
         let asked = cluster.tap.passed().concat().len();
         let said = refusal(says, &machine.discover(&["--refresh"]).output().unwrap());

@@ -32,7 +32,7 @@ fn a_pinned_cluster_is_given_up_for_an_unpinned_one_only_with_consent() {
     let stage = Stage::tells(&other.authority, other.honest());
     other.tap.lead_to(stage.port);
     let said = refusal("unpinned", &store(&machine, &other.kubeconfig(), &[]));
-    assert!(said.contains("what is kept stays: none of the new roots is pinned"), "{said}");
+    assert!(said.contains("which is unchanged: none of the new CA certificates is pinned"), "{said}");
     assert_eq!(machine.kept(), before);
     let output = store(&machine, &other.kubeconfig(), &["--accept-unpinned-roots"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");

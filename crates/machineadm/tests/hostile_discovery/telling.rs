@@ -4,19 +4,53 @@ use crate::{
     stage::{Cluster, Stage, kubeconfig},
     watched::{Machine, SHORT, by_token, refusal, wrong_input},
 };
-use std::{fs, os::unix::fs::PermissionsExt, os::unix::process::CommandExt, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt, os::unix::process::CommandExt, process::Command, sync::Arc};
+use testbed::fake::Authority;
 
 /// Port 9 is nobody's here.
 #[test]
-fn the_first_refusal_says_how_long_this_goes_on_and_what_to_do() {
+fn advice_fits_the_cause_and_is_printed_once_with_the_time_that_is_left() {
     let machine = Machine::new();
     let url = "https://127.0.0.1:9/cluster.yaml";
     let output = machine.discover(&["--discovery-file", url, "--timeout", "500ms"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     let lines: Vec<_> = said.lines().collect();
-    assert_eq!(lines[1], "trying again every 0.1 s, for 0.5 s at most", "{said}");
-    assert!(lines[2].starts_with("remedy: see that the address is right"), "{said}");
-    assert_eq!(said.matches("trying again").count(), 1, "{said}");
+    assert!(lines[0].starts_with("waiting for https://127.0.0.1:9/cluster.yaml: "), "{said}");
+    assert!(lines[0].ends_with(", gives up in 1s"), "{said}");
+    assert_eq!(lines[1], "remedy: check the host and the port in the URL, and that the server runs there", "{said}");
+    assert_eq!((said.matches("remedy: ").count(), said.matches("waiting for").count()), (1, 1), "{said}");
+}
+
+/// What stands behind a cluster's address.
+type Staging = Box<dyn Fn(&Cluster) -> Stage>;
+
+/// Advice to create a token is for a token that has not signed; everything else has another cause.
+#[test]
+fn each_cause_has_its_own_advice() {
+    let forbidden = "remedy: on the cluster: allow anonymous clients to read cluster-info";
+    let status = |status: &'static str| {
+        move |cluster: &Cluster| Stage::answers(&cluster.authority, status, "", "{\"kind\": \"Status\"}".to_owned())
+    };
+    let unsigned = |cluster: &Cluster| {
+        Stage::tells(&cluster.authority, cluster.honest().replace("jws-kubeconfig-abcdef", "jws-kubeconfig-zzzzzz"))
+    };
+    let stranger = |cluster: &Cluster| Stage::tells(&Arc::new(Authority::new()), cluster.honest());
+    let causes: [(Staging, &str); 5] = [
+        (Box::new(status("403 Forbidden")), forbidden),
+        (Box::new(status("401 Unauthorized")), forbidden),
+        (Box::new(status("404 Not Found")), "remedy: on the cluster: machineadm discovery-objects"),
+        (Box::new(unsigned), "remedy: on the cluster: machineadm token create --print-join-command"),
+        (Box::new(stranger), "remedy: check the address: the server that answers there does not belong to the cluster"),
+    ];
+    for (stage, advice) in causes {
+        let (cluster, machine) = (Cluster::new(), Machine::new());
+        let stage = stage(&cluster);
+        cluster.tap.lead_to(stage.port);
+        let output = by_token(&machine, &cluster, "500ms").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert_eq!((said.matches(advice).count(), said.matches("remedy: ").count()), (1, 1), "{advice}: {said}");
+    }
 }
 
 #[test]
@@ -25,14 +59,32 @@ fn an_endpoint_that_refuses_is_told_though_the_next_one_is_right() {
     let stage = Stage::tells(&cluster.authority, cluster.honest());
     cluster.tap.lead_to(stage.port);
     let output = by_token(&machine, &cluster, "10m").output().unwrap();
-    assert_eq!((output.status.code(), output.stderr.starts_with(b"kept in")), (Some(0), true), "{output:?}");
+    assert_eq!((output.status.code(), output.stderr.starts_with(b"saved in")), (Some(0), true), "{output:?}");
     let (place, pin) = (cluster.tap.place(), cluster.pin());
     let words = ["127.0.0.1:9", &place, "--token", crate::stage::TOKEN, "--discovery-token-ca-cert-hash", &pin];
     let output = machine.discover(&words).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.starts_with("127.0.0.1:9 refused the connection"), "{said}");
-    assert!(said.contains("trying again every 5 s, for 5 min at most"), "{said}");
+    assert!(said.starts_with("waiting for 127.0.0.1:9: connection refused, gives up in 5m0s\n"), "{said}");
+}
+
+#[test]
+fn a_token_file_that_other_users_can_read_is_warned_of() {
+    let (cluster, machine) = (Cluster::new(), Machine::new());
+    let stage = Stage::tells(&cluster.authority, cluster.honest());
+    cluster.tap.lead_to(stage.port);
+    let file = machine.file("token", crate::stage::TOKEN.as_bytes());
+    let (place, pin, name) = (cluster.tap.place(), cluster.pin(), file.display().to_string());
+    let words = [&place[..], "--token-file", &name, "--discovery-token-ca-cert-hash", &pin];
+    for (mode, warned) in [(0o600, false), (0o640, true), (0o644, true)] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        let output = machine.discover(&words).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let warning = format!("warning: --token-file {name} has mode {mode:04o}: other users can read the token");
+        assert_eq!(said.contains(&warning), warned, "{mode:o}: {said}");
+        assert_eq!(said.contains(&format!("chmod 0600 {name}")), warned, "{said}");
+    }
 }
 
 /// So that somebody, or a program, can compare them before agreeing.
@@ -58,7 +110,7 @@ fn a_cluster_that_forbids_is_not_called_unreached_and_is_named_once() {
     let stage = Stage::answers(&cluster.authority, "403 Forbidden", "", "{}".to_owned());
     cluster.tap.lead_to(stage.port);
     let said = refusal("403", &machine.discover(&["--refresh", "--timeout", SHORT]).output().unwrap());
-    assert!(said.starts_with("the cluster does not allow everybody to read its cluster-info"), "{said}");
+    assert!(said.starts_with("the cluster does not allow anonymous clients to read cluster-info"), "{said}");
     for (server, shown) in [("https://127.0.0.1:9", "SERVER"), ("https://127.0.0.1:9/path", "https://SERVER/path")] {
         let nowhere = kubeconfig(server, &cluster.authority.pem());
         let file = machine.file("cluster.yaml", nowhere.as_bytes()).display().to_string();
@@ -94,7 +146,7 @@ fn the_same_cluster_stored_again_without_a_pin_stays_proven_by_its_pin() {
     let output = machine.discover(&[&place, "--token", crate::stage::TOKEN, skip, "--store"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("warning"), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stdout).contains(&format!("by the pinned key {}", cluster.pin())));
+    assert!(String::from_utf8_lossy(&output.stdout).contains(&format!("by the CA pin {}", cluster.pin())));
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn said(name: &str, output: &Output, exit: i32) -> String {
     assert_eq!(output.status.code(), Some(exit), "{name}: {complaint}");
     harmless(name, &complaint, &output.stdout);
     let (_, error) = complaint.split_once("error: ").unwrap_or_else(|| panic!("{name}: {complaint}"));
-    let said = match error.strip_prefix("no cluster could be trusted, 1 tried\n  ") {
+    let said = match error.strip_prefix("no cluster is trusted, 1 tried\n  ") {
         Some(attempt) => attempt.split_once("   ").unwrap_or_else(|| panic!("{name}: {complaint}")).1,
         None => error,
     };

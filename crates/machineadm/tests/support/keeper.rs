@@ -39,13 +39,15 @@ impl Keeper {
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).expect("a mode can be set");
     }
 
-    /// Runs machineadm on the root; words that begin with `@` are names of files here.
+    /// Runs machineadm, on the root unless the command has none; words that begin with `@` are names of files here.
     pub(crate) fn run(&self, words: &[&str]) -> Ran {
+        let has_root = !["encrypt", "decrypt"].contains(&words.first().copied().unwrap_or_default());
+        let root = has_root.then(|| ["--root".to_owned(), self.path("root")]).into_iter().flatten();
         let words = words.iter().map(|word| match word.strip_prefix('@') {
             Some(name) => self.path(name),
             None => (*word).to_owned(),
         });
-        binary::run(["--root".to_owned(), self.path("root")].into_iter().chain(words))
+        binary::run(root.chain(words))
     }
 
     /// Seals documents with more options; the sealed text.

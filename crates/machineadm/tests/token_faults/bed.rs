@@ -68,7 +68,7 @@ pub(crate) fn completing(first: &Output, kubeconfig: &Path, words: &[&str]) -> O
     let complaint = text(&first.stderr);
     let last = match first.status.code() {
         Some(0) => first.clone(),
-        Some(1) if complaint.contains("; trying again for ") => run(kubeconfig, words),
+        Some(1) if complaint.contains("; retrying for ") => run(kubeconfig, words),
         other => panic!("{words:?} ended with {other:?}: {complaint}"),
     };
     assert_eq!(last.status.code(), Some(0), "{words:?}: {last:?}");

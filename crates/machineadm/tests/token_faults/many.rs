@@ -72,11 +72,11 @@ fn five_thousand_tokens_are_listed_in_order_and_those_that_are_none_are_named() 
         "its token-secret is not 16 lower-case letters or digits",
         "it has no token-secret",
         "its token-id is not the one in its name",
-        "its expiration is no time such as 2035-01-02T03:04:05Z",
+        "its expiration is not a time such as 2035-01-02T03:04:05Z",
     ];
     let bad = (0..MANY).step_by(EVERY).zip(reasons.iter().cycle());
     let named = bad.map(|(number, reason)| {
-        format!("warning: Secret bootstrap-token-{} is no usable token: {reason}\n", id(number))
+        format!("warning: Secret bootstrap-token-{} is not a valid token: {reason}\n", id(number))
     });
     assert_eq!(text(&listed.stderr), named.collect::<String>());
 

@@ -45,7 +45,7 @@ fn one_of_many_creates(plane: &ControlPlane) -> Result<()> {
     assert_eq!(won.len(), 1, "{:?}", codes(&outputs));
     for lost in outputs.iter().filter(|output| !output.status.success()) {
         assert_eq!(lost.status.code(), Some(1));
-        assert!(text(&lost.stderr).starts_with("error: a token with id \"aaaaaa\" already exists: it ends at 20"));
+        assert!(text(&lost.stderr).starts_with("error: a token with id \"aaaaaa\" already exists: it expires at 20"));
         assert!(lost.stdout.is_empty());
     }
     let data = tokens(plane)?.remove("bootstrap-token-aaaaaa").unwrap();
@@ -71,7 +71,7 @@ fn a_token_that_was_made_anew_is_not_deleted_for_the_old_one(plane: &ControlPlan
         if made.status.success() { Ok(()) } else { Err(text(&made.stderr)) }
     })?;
     for output in ended(deleting) {
-        let other_half = text(&output.stderr).contains("\"bbbbbb\" has another secret half: it was left alone");
+        let other_half = text(&output.stderr).contains("\"bbbbbb\" has another secret half: it was not deleted");
         assert!(output.status.success() || other_half, "{output:?}");
     }
     assert_eq!(tokens(plane)?["bootstrap-token-bbbbbb"]["token-secret"], "1111111111111111");

@@ -6,9 +6,23 @@ use zeroize::Zeroizing;
 
 /// Writes a value behind a text, from a new line on. No copy of it stays in memory.
 pub fn write_behind<T: Serialize>(head: &str, value: &T) -> serde_json::Result<Zeroizing<Vec<u8>>> {
+    write_with(head, value, Lines::Quoted)
+}
+
+/// How texts of several lines are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// In quotes, on one line.
+    #[default]
+    Quoted,
+    /// As a literal block (`|`), where every reader reads it back unchanged.
+    Literal,
+}
+
+pub(super) fn write_with<T: Serialize>(head: &str, value: &T, lines: Lines) -> serde_json::Result<Zeroizing<Vec<u8>>> {
     let mut sink = Sink::default();
     sink.push(head.as_bytes());
-    value.serialize(&mut Serializer::with_formatter(&mut sink, Block::default()))?;
+    value.serialize(&mut Serializer::with_formatter(&mut sink, Block { lines, ..Block::default() }))?;
     sink.push(b"\n");
     Ok(sink.into_inner())
 }
@@ -57,6 +71,16 @@ struct Block {
     after_dash: bool,
     /// The key that is being written, with its escapes.
     key: Option<Vec<u8>>,
+    lines: Lines,
+    /// The text that is being written and may become a literal block.
+    text: Option<Text>,
+}
+
+/// A text, as it is and with its escapes.
+#[derive(Default)]
+struct Text {
+    raw: Sink,
+    escaped: Sink,
 }
 
 /// A mapping or list that has not ended.
@@ -136,32 +160,85 @@ impl Formatter for Block {
     }
 
     fn begin_string<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        if self.key.is_some() { Ok(()) } else { writer.write_all(b"\"") }
+        match (&self.key, self.lines) {
+            (Some(_), _) => Ok(()),
+            (None, Lines::Quoted) => writer.write_all(b"\""),
+            (None, Lines::Literal) => {
+                self.text = Some(Text::default());
+                Ok(())
+            }
+        }
     }
 
     fn end_string<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.begin_string(writer)
+        let Some(Text { raw, escaped }) = self.text.take() else { return self.begin_string(writer) };
+        match std::str::from_utf8(&raw.0) {
+            Ok(text) if !self.open.is_empty() && is_literal(text) => literal(writer, text, self.open.len() * 2),
+            _ => [b"\"".as_slice(), &escaped.0, b"\""].into_iter().try_for_each(|part| writer.write_all(part)),
+        }
     }
 
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
-        match &mut self.key {
-            Some(key) => escaped(key, text),
-            None => escaped(writer, text),
+        match (&mut self.key, &mut self.text) {
+            (Some(key), _) => escaped(key, text),
+            (None, Some(whole)) => {
+                whole.raw.push(text.as_bytes());
+                escaped(&mut whole.escaped, text)
+            }
+            (None, None) => escaped(writer, text),
         }
     }
 
     fn write_char_escape<W: ?Sized + io::Write>(&mut self, writer: &mut W, escape: CharEscape) -> io::Result<()> {
-        match &mut self.key {
-            Some(key) => CompactFormatter.write_char_escape(key, escape),
-            None => CompactFormatter.write_char_escape(writer, escape),
+        match (&mut self.key, &mut self.text) {
+            (Some(key), _) => CompactFormatter.write_char_escape(key, escape),
+            (None, Some(whole)) => {
+                whole.raw.push(&[byte(&escape)]);
+                CompactFormatter.write_char_escape(&mut whole.escaped, escape)
+            }
+            (None, None) => CompactFormatter.write_char_escape(writer, escape),
         }
     }
 }
 
+/// The byte that JSON escapes.
+const fn byte(escape: &CharEscape) -> u8 {
+    match escape {
+        CharEscape::Quote => b'"',
+        CharEscape::ReverseSolidus => b'\\',
+        CharEscape::Solidus => b'/',
+        CharEscape::Backspace => 8,
+        CharEscape::FormFeed => 12,
+        CharEscape::LineFeed => b'\n',
+        CharEscape::CarriageReturn => b'\r',
+        CharEscape::Tab => b'\t',
+        CharEscape::AsciiControl(byte) => *byte,
+    }
+}
+
+/// Whether every reader reads a literal block back unchanged: no line begins the block with a space or ends with one,
+/// and at most one line end closes it.
+fn is_literal(text: &str) -> bool {
+    let has_lines = text.trim_end_matches('\n').contains('\n') || text.ends_with('\n');
+    let starts = text.starts_with(|first: char| !first.is_whitespace());
+    let fits = |line: &str| !line.ends_with(char::is_whitespace) && !line.contains(is_bad);
+    has_lines && starts && !text.ends_with("\n\n") && text.split('\n').all(fits)
+}
+
+fn literal<W: ?Sized + io::Write>(writer: &mut W, text: &str, indent: usize) -> io::Result<()> {
+    let (mark, lines) = match text.strip_suffix('\n') {
+        Some(lines) => ("|", lines),
+        None => ("|-", text),
+    };
+    writer.write_all(mark.as_bytes())?;
+    lines.split('\n').try_for_each(|line| match line {
+        "" => writer.write_all(b"\n"),
+        line => write!(writer, "\n{:indent$}{line}", ""),
+    })
+}
+
 /// JSON lets some letters stand as they are that YAML takes for the end of a line or does not take at all.
 fn escaped<W: ?Sized + io::Write>(writer: &mut W, text: &str) -> io::Result<()> {
-    let is_bad =
-        |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
     let mut rest = text;
     while let Some(at) = rest.find(is_bad) {
         writer.write_all(&rest.as_bytes()[..at])?;
@@ -171,6 +248,10 @@ fn escaped<W: ?Sized + io::Write>(writer: &mut W, text: &str) -> io::Result<()> 
         rest = letters.as_str();
     }
     writer.write_all(rest.as_bytes())
+}
+
+fn is_bad(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Whether every reader takes a key without quotes for text.

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 pub use block::{Sink, write_behind};
 pub use flow::signs_in_brackets;
-pub use write::{write, write_stream};
+pub use write::{write, write_blocks, write_stream};
 
 /// A document as a tree.
 pub struct Tree {

@@ -1,12 +1,21 @@
 //! YAML in block style with every string quoted, so that readers of YAML 1.1, YAML 1.2 and JSON's data see the same.
-use super::block::write_behind;
+use super::block::{Lines, write_with};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 
 /// Writes one document, with a line end; `apiVersion` and `kind` come first, the rest in the order of letters.
 pub fn write(document: &Value) -> String {
+    written(document, Lines::Quoted)
+}
+
+/// The same, with texts of several lines as literal blocks (`|`), for people who read and edit them.
+pub fn write_blocks(document: &Value) -> String {
+    written(document, Lines::Literal)
+}
+
+fn written(document: &Value, lines: Lines) -> String {
     // JSON's data has nothing that can't be written, and its strings are UTF-8.
-    let text = write_behind("", &KindFirst(document)).unwrap_or_default();
+    let text = write_with("", &KindFirst(document), lines).unwrap_or_default();
     String::from_utf8_lossy(&text).trim_start_matches('\n').to_owned()
 }
 
@@ -61,11 +70,24 @@ mod tests {
         assert_eq!(write_stream(&[json!({"a": 1}), json!([2])]), "a: 1\n---\n- 2\n");
     }
 
+    #[test]
+    fn texts_of_several_lines_become_literal_blocks_where_they_are_read_back_unchanged() {
+        let document = json!({"data": {"a": "x: 1\n\n  y: \"2\"\n", "b": "1\n2", "c": " 1\n2", "d": "1 \n2", "e": "1\n\n",
+            "f": "one line", "g": ["1\n2\n"], "h": "1\r\n2\n"}});
+        let expected = "data:\n  a: |\n    x: 1\n\n      y: \"2\"\n  b: |-\n    1\n    2\n  c: \" 1\\n2\"\n  \
+            d: \"1 \\n2\"\n  e: \"1\\n\\n\"\n  f: \"one line\"\n  g:\n    - |\n      1\n      2\n  h: \"1\\r\\n2\\n\"\n";
+        assert_eq!(write_blocks(&document), expected);
+        assert_eq!(yaml::value(expected), Ok(document));
+        assert_eq!(write_blocks(&json!("1\n2")), "\"1\\n2\"\n");
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
         #[test]
         fn what_is_written_is_read_back(value in values()) {
             let text = write(&value);
+            prop_assert_eq!(yaml::value(&text), Ok(value.clone()), "{}", text);
+            let text = write_blocks(&value);
             prop_assert_eq!(yaml::value(&text), Ok(value), "{}", text);
         }
     }

@@ -1,5 +1,5 @@
 //! What people type after `machineadm config`.
-use crate::cli::Output;
+use crate::{cli::Output, command::token::arguments::Connection};
 use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
@@ -11,17 +11,17 @@ Examples:
   machineadm config convert --kubernetes-version 1.29.4 -f cluster.yaml -f init.yaml   # together one configuration
   machineadm config convert --kubernetes-version 1.36.4 -f configs/ -o json            # each file for itself
 
-The converted file goes to standard output, everything else to standard error. What this kubeadm can't be told is an
-error (exit code 2) that lists it; with --allow-loss it is a warning.")]
+The converted file goes to standard output, everything else to standard error. Fields that this kubeadm does not
+support are an error (exit code 2) that lists them; with --allow-loss they are warnings.")]
     Convert(Convert),
-    /// Report every problem of kubeadm's files
+    /// List all problems of kubeadm's files
     #[command(after_help = "\
 Examples:
   machineadm config validate -f kubeadm.yaml
   machineadm config validate --kubernetes-version 1.31.4 -f kubeadm.yaml   # as the kubeadm of that version reads it
   machineadm config validate -f configs/ -o json                           # each file by itself")]
     Validate(Validate),
-    /// Print a configuration to begin with, every default written down
+    /// Print a starting configuration with all defaults
     #[command(after_help = "\
 Examples:
   machineadm config defaults --kubernetes-version 1.36.4 > init.yaml
@@ -29,12 +29,14 @@ Examples:
     Defaults(Defaults),
     /// Edit the kubeadm-config ConfigMap for a Kubernetes version
     #[command(after_help = "\
-Example:
+Examples:
+  machineadm config edit-map --kubernetes-version 1.31.4 --dry-run      # the cluster of $KUBECONFIG: show the diff
+  machineadm config edit-map --kubernetes-version 1.31.4 --kubeconfig /etc/kubernetes/admin.conf
   kubectl -n kube-system get configmap kubeadm-config -o yaml > map.yaml
   machineadm config edit-map --kubernetes-version 1.31.4 -f map.yaml | kubectl replace -f -
-  machineadm config edit-map --kubernetes-version 1.31.4 --kubeconfig /etc/kubernetes/admin.conf
 
-Nothing to change: the map is printed as it came, byte for byte.")]
+Without -f, the ConfigMap of the cluster is edited and the diff is printed. With -f, the edited ConfigMap is printed; if
+there is nothing to change, it is printed byte for byte as it was read.")]
     EditMap(Box<EditMap>),
 }
 
@@ -46,7 +48,7 @@ pub(crate) struct Convert {
     /// A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
-    /// Go on without what this kubeadm can't be told
+    /// Continue without the fields that this kubeadm does not support
     #[arg(long)]
     pub(crate) allow_loss: bool,
     /// Go on without fields that do not exist, as `kubeadm init` does
@@ -99,7 +101,7 @@ pub(crate) enum Purpose {
     Init,
     /// A worker
     Join,
-    /// A further node of a control plane
+    /// An additional control plane node
     JoinControlPlane,
     /// kubeadm reset
     Reset,
@@ -109,12 +111,15 @@ pub(crate) enum Purpose {
 
 #[derive(Debug, Args)]
 pub(crate) struct EditMap {
-    /// The ConfigMap, YAML or JSON; `-` is standard input
-    #[arg(short = 'f', long = "filename", value_name = "FILE", required_unless_present = "kubeconfig")]
+    /// Edit the ConfigMap in this file, YAML or JSON, and print it; `-` is standard input. Without it, the ConfigMap of
+    /// the cluster is edited
+    #[arg(short = 'f', long = "filename", value_name = "FILE", conflicts_with_all = ["kubeconfig", "context", "dry_run"])]
     pub(crate) file: Option<String>,
-    /// Edit the map of this cluster in place; whoever changes it meanwhile loses nothing
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
-    pub(crate) kubeconfig: Option<String>,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+    /// Show the changes, let the API server check them, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// The Kubernetes version that the control plane is going to have
     #[arg(long, value_name = "VERSION")]
     pub(crate) kubernetes_version: String,
@@ -148,7 +153,7 @@ pub(crate) struct EditMap {
     /// An argument of an etcd that kubeadm runs, set or (NAME-) removed; may be repeated
     #[arg(long = "etcd-arg", value_name = "NAME=VALUE|NAME-")]
     pub(crate) etcd_args: Vec<String>,
-    /// An address of an etcd that others run; all of them, repeated
+    /// An endpoint of an external etcd; repeat it for all of them
     #[arg(long = "etcd-endpoint", value_name = "URL")]
     pub(crate) etcd_endpoints: Vec<String>,
     /// The algorithm of keys and certificates
@@ -160,13 +165,13 @@ pub(crate) struct EditMap {
     /// How long certificate authorities are valid
     #[arg(long, value_name = "DURATION")]
     pub(crate) ca_certificate_validity_period: Option<String>,
-    /// Where certificates and keys lie
+    /// The directory of certificates and keys
     #[arg(long, value_name = "DIR")]
     pub(crate) certificates_dir: Option<String>,
-    /// Take a node's API server out of the ClusterStatus; only below Kubernetes 1.22, later nobody reads it
+    /// Remove a node's API server from the ClusterStatus; only below Kubernetes 1.22, later versions do not read it
     #[arg(long, value_name = "NODE")]
     pub(crate) remove_api_endpoint: Option<String>,
-    /// Go on without what this kubeadm can't be told
+    /// Continue without the fields that this kubeadm does not support
     #[arg(long)]
     pub(crate) allow_loss: bool,
 }

@@ -1,8 +1,10 @@
 //! The kubeadm-config ConfigMap of a cluster, read and written.
-use crate::{command::api, command_error::CommandError};
+use crate::{
+    command::{api, token::arguments::Connection},
+    command_error::CommandError,
+};
 use cluster::{ApiServer, Effect, Replaced, Value};
 use engine::outcome::chain;
-use std::path::PathBuf;
 
 const PATH: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
 
@@ -11,21 +13,24 @@ pub(super) struct ClusterMap(ApiServer);
 
 impl ClusterMap {
     /// Of the cluster that a kubeconfig names.
-    pub(super) fn of(kubeconfig: &str) -> Result<Self, CommandError> {
-        api::connect(api::kubeconfig(&Some(PathBuf::from(kubeconfig)))?).map(Self)
+    pub(super) fn of(connection: &Connection) -> Result<Self, CommandError> {
+        api::connect(api::kubeconfig(connection)?).map(Self)
     }
 
     /// The map as JSON, with the version that a later write is compared with.
     pub(super) fn get(&self) -> Result<String, CommandError> {
         let map = self.0.get(PATH).map_err(|error| failed("read", &error))?;
-        let none = || CommandError::failed("the cluster has no kubeadm-config: was it made with kubeadm?");
+        let none = || {
+            CommandError::failed("the cluster has no ConfigMap kube-system/kubeadm-config: kubeadm did not create it")
+        };
         map.map(|map| map.to_string()).ok_or_else(none)
     }
 
-    /// Writes it; `false` if somebody else has written it since it was read.
-    pub(super) fn replace(&self, map: &str) -> Result<bool, CommandError> {
-        let map: Value = serde_json::from_str(map).map_err(|_| CommandError::failed("the edited map is no JSON"))?;
-        let replaced = self.0.replace(PATH, &map, Effect::Real).map_err(|error| failed("write", &error))?;
+    /// Writes it; `false` if another client has written it since it was read.
+    pub(super) fn replace(&self, map: &str, effect: Effect) -> Result<bool, CommandError> {
+        let map: Value =
+            serde_json::from_str(map).map_err(|_| CommandError::failed("the edited ConfigMap is not JSON"))?;
+        let replaced = self.0.replace(PATH, &map, effect).map_err(|error| failed("write", &error))?;
         Ok(matches!(replaced, Replaced::Replaced(_)))
     }
 }

@@ -1,56 +1,64 @@
 //! `machineadm config edit-map`: the kubeadm-config ConfigMap, changed for a Kubernetes version.
-use super::{arguments::EditMap, cluster_map::ClusterMap, input, losses};
+use super::{arguments::EditMap, cluster_map::ClusterMap, input, losses, map_diff};
 use crate::{command_error::CommandError, show};
+use cluster::Effect;
 use engine::outcome::chain;
 use host::contract::Exit;
 use kubeadm::{
     Duration, Severity, Target,
     hub::{Arg, ClusterConfiguration},
     kubeadm_config_map::{EditError, Edited, edit, remove_api_endpoint},
-    parse_yaml, render,
+    parse_yaml,
 };
+use objects::yaml;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How often a map that somebody else changes at the same time is read and edited anew.
+/// How often a ConfigMap that other clients change at the same time is read and edited again.
 const TRIES: usize = 20;
 
 pub(super) fn run(asked: &EditMap) -> Result<Exit, CommandError> {
     let target = super::target(&asked.kubernetes_version, None)?;
     let changes = Changes::of(asked)?;
-    if let Some(kubeconfig) = &asked.kubeconfig {
-        return in_cluster(kubeconfig, &target, &changes);
-    }
-    let name = asked.file.as_deref().unwrap_or("-");
+    let Some(name) = asked.file.as_deref() else { return in_cluster(&target, &changes) };
     let text = input::text(name)?;
     let new = edited(name, &text, &target, &changes)?;
-    show::print(new.as_deref().unwrap_or(&text))?;
+    show::print(new.map_or_else(|| text.to_string(), |new| new.text))?;
     Ok(Exit::Done)
 }
 
-/// Edits the cluster's own map; whoever changes it meanwhile loses nothing.
-fn in_cluster(kubeconfig: &str, target: &Target, changes: &Changes<'_>) -> Result<Exit, CommandError> {
-    let map = ClusterMap::of(kubeconfig)?;
+/// Edits the cluster's own ConfigMap and prints the diff. What other clients change at the same time is not lost.
+fn in_cluster(target: &Target, changes: &Changes<'_>) -> Result<Exit, CommandError> {
+    let map = ClusterMap::of(&changes.asked.connection)?;
+    let (effect, tried) = if changes.asked.dry_run { (Effect::DryRun, " (dry run)") } else { (Effect::Real, "") };
     for _ in 0..TRIES {
         let text = map.get()?;
         let Some(new) = edited("kubeadm-config", &text, target, changes)? else {
             show::print("kubeadm-config: nothing to change\n")?;
             return Ok(Exit::Done);
         };
-        if map.replace(&new)? {
-            show::print("kubeadm-config: changed\n")?;
+        if map.replace(&new.text, effect)? {
+            show::print(format!("{}kubeadm-config: changed{tried}\n", new.diff))?;
             return Ok(Exit::Done);
         }
     }
-    let text = format!("somebody else keeps changing kubeadm-config; {TRIES} tries were in vain");
+    let text = format!("other clients keep changing kubeadm-config; gave up after {TRIES} attempts");
     Err(CommandError::failed(text).with_remedy("run again later"))
 }
 
-/// The map's new text; `None` when there is nothing to change.
-fn edited(name: &str, text: &str, target: &Target, changes: &Changes<'_>) -> Result<Option<String>, CommandError> {
+/// A ConfigMap that differs from the one that was read.
+struct NewMap {
+    /// YAML or JSON, as it was read.
+    text: String,
+    /// What differs in its data.
+    diff: String,
+}
+
+/// The edited ConfigMap; `None` when there is nothing to change.
+fn edited(name: &str, text: &str, target: &Target, changes: &Changes<'_>) -> Result<Option<NewMap>, CommandError> {
     let asked = changes.asked;
     let mut map = parse_yaml(text).map_err(|error| CommandError::invalid(format!("{name}: {error}")))?;
-    let data = data(&map).ok_or_else(|| CommandError::invalid(format!("{name}: no ConfigMap: it has no data")))?;
+    let data = data(&map).ok_or_else(|| CommandError::invalid(format!("{name}: not a ConfigMap with text in data")))?;
     let failed = |error: EditError| CommandError::invalid(format!("{name}: {}", chain(&error)));
     let edited = edit(&data, target, |cluster| changes.apply(cluster)).map_err(failed)?;
     let Edited { data: mut new, losses, notes, .. } = edited;
@@ -64,10 +72,11 @@ fn edited(name: &str, text: &str, target: &Target, changes: &Changes<'_>) -> Res
     if new == data {
         return Ok(None);
     }
+    let diff = map_diff::diff(&data, &new);
     map["data"] = new.into_iter().map(|(key, text)| (key, Value::from(text))).collect();
     let as_json = text.trim_start().starts_with('{');
     let json = || format!("{}\n", serde_json::to_string_pretty(&map).unwrap_or_default());
-    Ok(Some(if as_json { json() } else { render::yaml(&map) }))
+    Ok(Some(NewMap { text: if as_json { json() } else { yaml::write_blocks(&map) }, diff }))
 }
 
 /// The ConfigMap's data; nothing but text may be in it.

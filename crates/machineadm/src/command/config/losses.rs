@@ -59,7 +59,7 @@ pub(super) fn flags(flags: &[Flag]) -> String {
 pub(super) fn notes(notes: &[Note]) -> String {
     let line = |Note { path, kind, .. }: &Note| match kind {
         NoteKind::Set(value) => format!("note: {} is set to {}\n", shown(path), shown(value)),
-        NoteKind::Equivalent(other) => format!("note: {} is said by {}\n", shown(path), shown(other)),
+        NoteKind::Equivalent(other) => format!("note: {} is set by {}\n", shown(path), shown(other)),
         NoteKind::Default | NoteKind::NoEffect | NoteKind::Sorted => String::new(),
     };
     notes.iter().map(line).collect()

@@ -6,6 +6,7 @@ mod defaults;
 mod edit_map;
 mod input;
 mod losses;
+mod map_diff;
 mod validate;
 
 use crate::command_error::CommandError;

@@ -1,23 +1,25 @@
 //! `machineadm discover`: finds a cluster, proves that it is the right one, and says how.
 pub(crate) mod arguments;
-mod places;
+mod failures;
+mod inputs;
 mod record;
 mod refresh;
 mod show_found;
-mod told;
+mod waiting;
 
 use crate::command_error::{CommandError, all_succeeded};
 use arguments::Discover;
 use cluster::RealNetwork;
 use discovery::{
     cache::{Consent, NotFound, Refused, Search},
-    method::{Flags, Method, Patience, Purpose, choose},
+    method::{Event, Flags, Method, Patience, Purpose, choose},
 };
 use host::contract::Exit;
+use inputs::Inputs;
 use jiff::Timestamp;
-use places::Places;
 use secret::Secret;
 use std::{path::Path, time::Duration};
+use waiting::Waiting;
 
 pub(crate) fn run(asked: &Discover, root: &Path) -> Result<Exit, CommandError> {
     let patience = checked(asked)?;
@@ -30,7 +32,7 @@ pub(crate) fn run(asked: &Discover, root: &Path) -> Result<Exit, CommandError> {
 /// What holds for every way to ask.
 fn checked(asked: &Discover) -> Result<Patience, CommandError> {
     if asked.accept_unpinned_roots && !asked.refresh && !asked.store {
-        let text = "--accept-unpinned-roots goes with --refresh or --store: nothing is kept without them";
+        let text = "--accept-unpinned-roots requires --refresh or --store";
         return Err(CommandError::usage(text));
     }
     let time = asked.timeout.parse::<objects::Duration>().ok().filter(|span| !span.is_negative() && !span.is_zero());
@@ -43,13 +45,16 @@ fn find(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, Comma
     let method = method(asked)?;
     // What can't be kept isn't looked for.
     let kept = if asked.store { record::replaceable(root)? } else { None };
-    let mut tell = told::progress(patience);
-    let mut network = RealNetwork::new(&mut tell);
+    let mut waiting = Waiting::start(patience);
+    let mut note = |event: Event<'_>| waiting.note(event);
+    let mut network = RealNetwork::new(&mut note);
     let search = Search { method: &method, kept: kept.as_ref(), consent: consent(asked), patience };
-    let cached = match search.run(&mut Places, &mut network, Timestamp::now()) {
+    let found = search.run(&mut Inputs, &mut network, Timestamp::now());
+    let advice = waiting.end();
+    let cached = match found {
         Ok(cached) => cached,
-        Err(NotFound::NotTrusted(error)) => return Err(told::not_trusted(&method, &error)),
-        Err(NotFound::NotReplaced(refused)) => return refuse(told::not_replaced(&refused), &refused, asked),
+        Err(NotFound::NotTrusted(error)) => return Err(failures::not_trusted(&method, &error, &advice)),
+        Err(NotFound::NotReplaced(refused)) => return refuse(failures::not_replaced(&refused), &refused, asked),
     };
     if let Some(risk) = cached.proof().risk() {
         warn!("{risk}");
@@ -67,11 +72,12 @@ fn method(asked: &Discover) -> Result<Method, CommandError> {
         purpose: Purpose::Discover,
         endpoints: asked.endpoints.clone(),
         token: secret(&asked.token),
-        token_file: asked.token_file.as_deref().map(places::token).transpose()?,
+        token_file: asked.token_file.as_deref().map(inputs::token).transpose()?,
         discovery_token: secret(&asked.discovery_token),
         pins: asked.discovery_token_ca_cert_hash.clone(),
         skip_ca_verification: asked.discovery_token_unsafe_skip_ca_verification,
         file: asked.discovery_file.clone(),
+        accept_untrusted_certificate: asked.accept_untrusted_certificate,
     };
     choose(&flags).map_err(|problems| CommandError::invalid_input(problems.iter().map(ToString::to_string)))
 }

@@ -25,7 +25,7 @@ pub(super) fn replaceable(root: &Path) -> Result<Option<Cached>, CommandError> {
 /// Keeps a cluster, and says where.
 pub(super) fn keep(cached: &Cached, root: &Path) -> Result<(), CommandError> {
     write(cached, root)?;
-    tell!("kept in {}", place(root));
+    tell!("saved in {}", place(root));
     Ok(())
 }
 

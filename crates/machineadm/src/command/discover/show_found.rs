@@ -32,13 +32,13 @@ pub(super) fn print_refused(refused: &Refused, form: Option<Form>) -> Result<(),
 
 fn text(cached: &Cached) -> String {
     let info = cached.info();
-    format!("cluster   {}\nproven    {}\nroots     {}\n", info.server(), cached.proof(), roots(info))
+    format!("cluster   {}\nverified  {}\nCA        {}\n", info.server(), cached.proof(), roots(info))
 }
 
 fn roots(info: &ClusterInfo) -> String {
     let certificates = info.roots().certificates();
     match certificates.iter().map(|certificate| certificate.not_after).min() {
-        None => "the system's".to_owned(),
+        None => "the system's CA certificates".to_owned(),
         Some(first) => format!("{}, valid until {}", count(certificates.len(), "certificate"), first.date()),
     }
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(crate) struct Token {
     #[command(flatten)]
     pub(crate) connection: Connection,
-    /// Check everything with the cluster, and change nothing
+    /// Let the API server check the request, and change nothing
     #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", hide_default_value = true, action = ArgAction::Set)]
     pub(crate) dry_run: bool,
     #[command(subcommand)]
@@ -28,7 +28,7 @@ impl Token {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Make a token on the cluster and print it
+    /// Create a token on the cluster and print it
     #[command(after_help = "\
 Examples:
   machineadm token create
@@ -37,10 +37,10 @@ Examples:
   TOKEN=$(machineadm token create)          # standard output holds the token alone
   machineadm token create -o json | jq -r .expires
 
-A token for authentication lets its holder claim to be a node of the cluster until it expires. An id that is there
-already is refused, with --config before any token is made, unless it is just the token that is asked for and ends as
-late: at most a tenth of its TTL earlier, and at most ten minutes. One that never ends, or at a time that --config
-names, may be of any age.")]
+A token for authentication lets anyone who has it join the cluster as a node until it expires. An id that exists is
+refused, with --config before any token is created, unless the existing token is identical and expires at most a tenth
+of the TTL, and at most ten minutes, earlier than a new one. A token that never expires, or at a time set in --config,
+may be of any age.")]
     Create(Box<Create>),
     /// List the tokens of the cluster
     #[command(after_help = "\
@@ -49,17 +49,17 @@ Examples:
   machineadm token list -o json | jq -r .token
   machineadm token list -o 'jsonpath={.token}{\"\\n\"}'
 
-It prints what `kubeadm token list` prints. Secrets that are no usable token are named on standard error.")]
+It prints what `kubeadm token list` prints. Secrets that are not valid tokens are listed on standard error.")]
     List(List),
-    /// Delete tokens by id or by the whole token
+    /// Delete tokens by id or by the full token
     #[command(after_help = "\
 Examples:
   machineadm token delete abcdef
   machineadm token delete abcdef 012345 abcdef.0123456789abcdef
 
-A whole token is deleted only if its secret half is right. One that is not there is fine.")]
+A full token is deleted only if its secret half matches. A token that does not exist is not an error.")]
     Delete(Delete),
-    /// Print a new token without talking to anybody
+    /// Print a new random token without contacting a cluster
     #[command(after_help = "\
 Example:
   machineadm token generate")]
@@ -68,39 +68,42 @@ Example:
 
 #[derive(Debug, Args)]
 pub(crate) struct Connection {
-    /// How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else
-    /// ~/.kube/config, and then /etc/kubernetes/admin.conf
+    /// The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is
+    /// not set, ~/.kube/config, then /etc/kubernetes/admin.conf
     #[arg(long, value_name = "FILE", global = true, value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig to use. Default: its current-context
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(crate) context: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Create {
-    /// The token to make, `id.secret`, or `-` to read it from standard input; without it, a random one
+    /// The token to create, `id.secret`, or `-` to read it from standard input. Default: a random token
     #[arg(value_name = "TOKEN", conflicts_with = "config")]
     pub(crate) token: Option<String>,
-    /// What it may be used for
+    /// What the token may be used for
     #[arg(long, value_name = "USAGES", value_delimiter = ',', default_value = "signing,authentication")]
     pub(crate) usages: Vec<String>,
-    /// How long it lives, such as 2h30m; 0 is for ever
+    /// Time until the token expires, such as 2h30m; 0 is never
     #[arg(long, value_name = "DURATION", default_value = "24h0m0s", allow_hyphen_values = true)]
     pub(crate) ttl: String,
-    /// What it is for, for people
+    /// A description of what the token is for
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub(crate) description: String,
-    /// Groups of who authenticates with it; without it, that of kubeadm's nodes
+    /// Groups of clients that authenticate with the token. Default: kubeadm's group for nodes
     #[arg(long, value_name = "GROUPS", value_delimiter = ',')]
     pub(crate) groups: Option<Vec<String>>,
-    /// Print the command that joins a machine with it instead of the token alone
+    /// Print the kubeadm join command instead of the token
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", hide_default_value = true, action = ArgAction::Set)]
     pub(crate) print_join_command: bool,
     /// The certificate key for the join command of a control plane node
     #[arg(long, value_name = "KEY", default_value = "", hide_default_value = true)]
     pub(crate) certificate_key: String,
-    /// Make the tokens of an InitConfiguration instead; a random one if it names none
+    /// Create the tokens of an InitConfiguration; a random one if it has none
     #[arg(long, value_name = "FILE", conflicts_with_all = ["usages", "ttl", "description", "groups"])]
     pub(crate) config: Option<String>,
-    /// How to print each token, with all that is known of it
+    /// Output format of each token and its settings
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
 }
@@ -110,27 +113,27 @@ pub(crate) struct List {
     /// text, json, yaml, or jsonpath=TEMPLATE
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output: String,
-    /// Take what a token lacks for empty in a template; with =false it is an error
+    /// Missing fields are empty in a template; with =false they are an error
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = ArgAction::Set)]
     pub(crate) allow_missing_template_keys: bool,
-    /// Changes nothing, since what is printed has no managed fields; kubeadm has it
+    /// No effect: the output has no managed fields; accepted since kubeadm has it
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", action = ArgAction::Set)]
     pub(crate) show_managed_fields: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Delete {
-    /// Ids or whole tokens
+    /// Token ids or full tokens
     #[arg(value_name = "ID|TOKEN", required = true)]
     pub(crate) tokens: Vec<String>,
-    /// How to print what came of each
+    /// Output format of the result for each token
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Generate {
-    /// How to print it
+    /// Output format
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
 }

@@ -18,7 +18,7 @@ use objects::{Object, Secret};
 pub(super) fn run(asked: &Create, token: &Token) -> Result<Exit, CommandError> {
     let now = Timestamp::now();
     let tokens = wanted::tokens(asked, now)?;
-    let kubeconfig = api::kubeconfig(&token.connection.kubeconfig)?;
+    let kubeconfig = api::kubeconfig(&token.connection)?;
     let mut telling = Telling {
         key: certificate_key(asked)?,
         invitation: asked.print_join_command.then(|| Invitation::of(&kubeconfig)).transpose()?,
@@ -47,9 +47,7 @@ pub(super) fn run(asked: &Create, token: &Token) -> Result<Exit, CommandError> {
 fn certificate_key(asked: &Create) -> Result<Option<CertificateKey>, CommandError> {
     match asked.certificate_key.as_str() {
         "" => Ok(None),
-        _ if !asked.print_join_command => {
-            Err(CommandError::invalid("--certificate-key needs --print-join-command, which prints it"))
-        }
+        _ if !asked.print_join_command => Err(CommandError::invalid("--certificate-key requires --print-join-command")),
         key => CertificateKey::read(key).map(Some),
     }
 }
@@ -96,7 +94,7 @@ impl Maker {
     fn existing(&self, wanted: &TokenSettings) -> Result<TokenSettings, CommandError> {
         let Some(live) = self.live(wanted)? else {
             let id = &wanted.token.id;
-            let text = format!("a token with id \"{id}\" was there, and was deleted at the same time: try again");
+            let text = format!("a token with id \"{id}\" existed, and was deleted at the same time: run again");
             return Err(CommandError::failed(text));
         };
         if !wanted.was_made_as(&live, self.now) {
@@ -120,7 +118,7 @@ struct Live {
 }
 
 fn settings(wanted: &TokenSettings, live: &Secret) -> Result<TokenSettings, CommandError> {
-    let other = |reason| format!("the cluster has made another Secret than was asked for: {reason}");
+    let other = |reason| format!("the cluster created a different Secret: {reason}");
     TokenSettings::read(live).map_err(|reason| failure(wanted, &other(reason)))
 }
 
@@ -149,17 +147,17 @@ impl Telling {
         let lost = |lost: CommandError| if dry_run { lost } else { lost.with_remedy(orphan(live)) };
         self.stream.put(&line, &made).map_err(lost)?;
         if *was_there {
-            tell!("the token {} was there already, made just so", live.token.id);
+            tell!("the token {} already exists with the same settings", live.token.id);
         } else if dry_run {
             let name = token_secret::name(&live.token.id);
             tell!("Secret {}/{name} would be created{}", token_secret::NAMESPACE, tried(self.effect));
             return Ok(());
         }
         if live.usages.contains(Usage::Authentication.name()) {
-            warn!("{} whoever holds this token can claim to be a node of this cluster", until(live));
+            warn!("{} anyone who has this token can join this cluster as a node", until(live));
         }
         if self.invitation.is_some() && !live.usages.contains(Usage::Signing.name()) {
-            warn!("this token may not sign, so that a machine can't discover the cluster with it");
+            warn!("this token has no signing usage: machines cannot discover the cluster with it");
         }
         Ok(())
     }
@@ -173,7 +171,7 @@ fn orphan(settings: &TokenSettings) -> String {
 
 fn until(settings: &TokenSettings) -> String {
     match settings.expires {
-        None => "for ever, or until it is deleted,".to_owned(),
+        None => "until it is deleted,".to_owned(),
         Some(moment) => format!("until {}", taken::in_words(moment)),
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn run(asked: &Delete, token: &Token) -> Result<Exit, CommandError> {
     if !problems.is_empty() {
         return Err(CommandError::invalid_input(problems.into_iter().filter_map(Result::err)));
     }
-    let server = api::connect(api::kubeconfig(&token.connection.kubeconfig)?)?;
+    let server = api::connect(api::kubeconfig(&token.connection)?)?;
     let mut stream = Stream::of(asked.output);
     all_succeeded(meant.into_iter().flatten().map(|meant| {
         let ended = delete(&server, &meant, token.effect());
@@ -63,7 +63,7 @@ fn told(
         DeletionResult::Absent | DeletionResult::Failed => String::new(),
     };
     if result == DeletionResult::Absent {
-        tell!("bootstrap token \"{id}\" is not there");
+        tell!("bootstrap token \"{id}\" does not exist");
     }
     stream.put(&line, &Deletion { id: id.as_str(), result, reason, dry_run: effect == Effect::DryRun })
 }
@@ -84,7 +84,7 @@ fn delete(server: &ApiServer, meant: &Meant, effect: Effect) -> Result<DeletionR
             Deleted::Changed => {}
         }
     }
-    Err(CommandError::failed(format!("bootstrap token \"{id}\": others change it all the time; try again")))
+    Err(CommandError::failed(format!("bootstrap token \"{id}\": other clients keep changing it; run again")))
 }
 
 /// Whether this Secret is what was meant. What the specification calls no token "MUST be ignored", by its id as well.
@@ -92,7 +92,7 @@ fn allowed(live: &Secret, meant: &Meant) -> Result<(), CommandError> {
     let id = &meant.id;
     if let Err(reason) = token_secret::id(live) {
         let name = &live.metadata.name;
-        let text = format!("the Secret {name} is not a bootstrap token, since {reason}: it was not deleted");
+        let text = format!("the Secret {name} is not a bootstrap token ({reason}): it was not deleted");
         let remedy =
             format!("if it is not needed, run `kubectl --namespace={} delete secret {name}`", token_secret::NAMESPACE);
         return Err(CommandError::failed(text).with_remedy(remedy));
@@ -102,8 +102,8 @@ fn allowed(live: &Secret, meant: &Meant) -> Result<(), CommandError> {
     match right {
         true => Ok(()),
         false => {
-            let text = format!("bootstrap token \"{id}\" has another secret half: it was left alone");
-            Err(CommandError::failed(text).with_remedy("to delete it all the same, give its id alone"))
+            let text = format!("bootstrap token \"{id}\" has another secret half: it was not deleted");
+            Err(CommandError::failed(text).with_remedy("to delete it anyway, pass its id only"))
         }
     }
 }
@@ -133,7 +133,7 @@ mod tests {
             for text in ["abcdef", "abcdef.0123456789abcdef"] {
                 let refusal = allowed(&live, &meant(0, text).unwrap()).unwrap_err();
                 let expected = format!(
-                    "error: the Secret bootstrap-token-abcdef is not a bootstrap token, since {reason}: it was not deleted\n\
+                    "error: the Secret bootstrap-token-abcdef is not a bootstrap token ({reason}): it was not deleted\n\
                      remedy: if it is not needed, run `kubectl --namespace=kube-system delete secret \
                      bootstrap-token-abcdef`\n"
                 );

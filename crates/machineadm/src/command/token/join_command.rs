@@ -30,9 +30,9 @@ impl Invitation {
         let authorities = kubeconfig.authorities.as_deref().unwrap_or_default();
         let pins: Option<Vec<_>> =
             authorities.iter().map(|der| Certificate::read(der).map(|read| Pin::of(&read))).collect();
-        let pins = pins.ok_or_else(|| wrong("the kubeconfig's certificate authority can't be read"))?;
+        let pins = pins.ok_or_else(|| wrong("the CA certificates of the kubeconfig are invalid"))?;
         if pins.is_empty() {
-            return Err(wrong("the kubeconfig names no certificate authority that a machine could be told to trust"));
+            return Err(wrong("the kubeconfig has no CA certificates for the CA pin of the join command"));
         }
         Ok(Self { endpoint: endpoint(&kubeconfig.server), pins })
     }

@@ -24,7 +24,7 @@ enum Format {
 
 pub(super) fn run(asked: &List, Token { connection, .. }: &Token) -> Result<Exit, CommandError> {
     let format = format(asked)?;
-    let server = api::connect(api::kubeconfig(&connection.kubeconfig)?)?;
+    let server = api::connect(api::kubeconfig(connection)?)?;
     let now = Timestamp::now();
     let mut found = Found::new();
     let collection = format!("/api/v1/namespaces/{}/secrets", token_secret::NAMESPACE);
@@ -99,7 +99,7 @@ impl Found {
                 Err(field) => self.lacking = Some(lacking(&settings, &field)),
             },
             Err(reason) => {
-                self.problems.push(format!("Secret {} is no usable token: {reason}", self.secret.metadata.name));
+                self.problems.push(format!("Secret {} is not a valid token: {reason}", self.secret.metadata.name));
             }
         }
     }
@@ -120,7 +120,7 @@ impl Found {
 }
 
 fn lacking(settings: &TokenSettings, field: &str) -> String {
-    format!("token \"{}\" has no {field}: take it out of the template, or allow what is missing", settings.token.id)
+    format!("token \"{}\" has no {field}: remove it from the template, or allow missing fields", settings.token.id)
 }
 
 #[cfg(test)]
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(
             found.problems,
             [
-                "Secret bootstrap-token-abcdef is no usable token: its token-secret is not 16 lower-case letters or digits"
+                "Secret bootstrap-token-abcdef is not a valid token: its token-secret is not 16 lower-case letters or digits"
             ]
         );
     }

@@ -12,7 +12,7 @@ pub(super) fn error(id: &TokenId, live: &Secret, now: Timestamp) -> CommandError
         Err(_) => format!("kubectl --namespace={} delete secret {}", token_secret::NAMESPACE, live.metadata.name),
     };
     CommandError::failed(format!("a token with id \"{id}\" already exists: {}", state(live, now)))
-        .with_remedy(format!("take another id, or delete that token first with `{delete}`"))
+        .with_remedy(format!("use another id, or delete that token first with `{delete}`"))
 }
 
 fn state(live: &Secret, now: Timestamp) -> String {
@@ -20,10 +20,10 @@ fn state(live: &Secret, now: Timestamp) -> String {
         return "it is being deleted".to_owned();
     }
     match TokenSettings::read(live).map(|settings| settings.expires) {
-        Err(reason) => format!("its Secret is no usable token, since {reason}"),
-        Ok(None) => "it never ends".to_owned(),
-        Ok(Some(moment)) if moment <= Moment::from(now) => format!("it has ended at {}", in_words(moment)),
-        Ok(Some(moment)) => format!("it ends at {}", in_words(moment)),
+        Err(reason) => format!("its Secret is not a valid token: {reason}"),
+        Ok(None) => "it never expires".to_owned(),
+        Ok(Some(moment)) if moment <= Moment::from(now) => format!("it expired at {}", in_words(moment)),
+        Ok(Some(moment)) => format!("it expires at {}", in_words(moment)),
     }
 }
 
@@ -43,18 +43,18 @@ mod tests {
         let mut settings = TokenSettings::new("abcdef.0123456789abcdef".parse().unwrap());
         let told = |settings: &TokenSettings| error(&settings.token.id, &settings.secret(), now).to_string();
         assert!(
-            told(&settings).starts_with("error: a token with id \"abcdef\" already exists: it never ends\nremedy: ")
+            told(&settings).starts_with("error: a token with id \"abcdef\" already exists: it never expires\nremedy: ")
         );
         settings.expires = Some(now.into());
-        assert!(told(&settings).contains("exists: it has ended at 2026-11-16 05:00 UTC\n"));
+        assert!(told(&settings).contains("exists: it expired at 2026-11-16 05:00 UTC\n"));
         settings.expires = Some("2026-11-16T05:00:01Z".parse::<Timestamp>().unwrap().into());
-        assert!(told(&settings).contains("exists: it ends at 2026-11-16 05:00 UTC\n"));
+        assert!(told(&settings).contains("exists: it expires at 2026-11-16 05:00 UTC\n"));
         let mut secret = settings.secret();
         secret.secret_type = "Opaque".into();
         assert!(
             error(&settings.token.id, &secret, now)
                 .text()
-                .contains("exists: its Secret is no usable token, since its type")
+                .contains("exists: its Secret is not a valid token: its type")
         );
         let remedy = error(&settings.token.id, &secret, now).to_string();
         assert!(remedy.contains("`kubectl --namespace=kube-system delete secret bootstrap-token-abcdef`"), "{remedy}");

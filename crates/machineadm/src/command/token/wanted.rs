@@ -1,11 +1,10 @@
 //! The tokens that `token create` shall make: from flags or from an InitConfiguration, checked before anything is sent.
 use super::{arguments::Create, generated};
-use crate::{command_error::CommandError, context::input_file};
+use crate::{command::small_file, command_error::CommandError};
 use discovery::{BootstrapToken, Lifetime, Moment, TokenSettings, Usage, usage::NODE_GROUP};
 use host::{contract::Exit, linux::input::Care};
 use jiff::Timestamp;
 use kubeadm::{Rules, Source, Strictness, hub};
-use objects::SMALL_FILE_LIMIT;
 use std::collections::BTreeSet;
 use zeroize::Zeroizing;
 
@@ -39,7 +38,7 @@ pub(super) fn tokens(asked: &Create, now: Timestamp) -> Result<Vec<TokenSettings
 
 fn of_flags(asked: &Create, now: Timestamp, problems: &mut Vec<String>) -> Result<Said, CommandError> {
     let token = match asked.token.as_deref() {
-        Some("-") => Some(read("-")?.trim_end().to_owned()),
+        Some("-") => Some(small_file::text("-", Care::Reading)?.trim_end().to_owned()),
         given => given.map(str::to_owned),
     };
     let lifetime = Lifetime::read(&asked.ttl).map_err(|error| problems.push(format!("--ttl: {error}")));
@@ -54,7 +53,7 @@ fn of_flags(asked: &Create, now: Timestamp, problems: &mut Vec<String>) -> Resul
 }
 
 fn of_file(name: &str, now: Timestamp, problems: &mut Vec<String>) -> Result<Vec<Said>, CommandError> {
-    let text = read(name)?;
+    let text = small_file::text(name, Care::Reading)?;
     let rules = Rules { strictness: Strictness::Strict, minor: None };
     let read = kubeadm::read(&[Source { name, text: &text }], rules);
     if read.has_errors() {
@@ -91,8 +90,8 @@ fn of_document(index: usize, token: &hub::BootstrapToken, now: Timestamp, proble
 /// When a token of a file ends.
 fn end(ttl: Option<&str>, expires: Option<Timestamp>, now: Timestamp) -> Result<Option<Moment>, String> {
     match (ttl, expires) {
-        (Some(_), Some(_)) => Err("ttl and expires are both set: keep one".into()),
-        (None, Some(time)) if time <= now => Err("expires lies in the past".into()),
+        (Some(_), Some(_)) => Err("ttl and expires are both set: remove one of them".into()),
+        (None, Some(time)) if time <= now => Err("expires is in the past".into()),
         (None, Some(time)) => Ok(Some(Moment::from(time))),
         (ttl, None) => {
             let lifetime = ttl.map_or(Ok(Lifetime::default()), Lifetime::read);
@@ -109,7 +108,7 @@ fn settled(said: Said, problems: &mut Vec<String>) -> Result<TokenSettings, Comm
     let default = if authenticates { vec![NODE_GROUP.to_owned()] } else { Vec::new() };
     let usages: BTreeSet<_> = usages.into_iter().collect();
     if usages.is_empty() {
-        problems.push(format!("{before}a token without usages is good for nothing: give --usages"));
+        problems.push(format!("{before}a token requires at least one usage: pass --usages"));
     }
     let token = match token.map(|text| text.parse::<BootstrapToken>()) {
         Some(Ok(token)) => token,
@@ -124,14 +123,4 @@ fn settled(said: Said, problems: &mut Vec<String>) -> Result<TokenSettings, Comm
     let settings = TokenSettings { token, description, expires, usages, groups: groups.unwrap_or(default) };
     problems.extend(settings.problems().iter().map(|problem| format!("{before}{problem}")));
     Ok(settings)
-}
-
-fn read(name: &str) -> Result<Zeroizing<String>, CommandError> {
-    let bytes = input_file(name, Care::Reading, SMALL_FILE_LIMIT as u64)?;
-    if bytes.len() > SMALL_FILE_LIMIT {
-        return Err(CommandError::invalid(format!("{name} is larger than 1 MiB, which no kubeadm file is")));
-    }
-    let no_text = |_| CommandError::invalid(format!("{name} is not UTF-8 text"));
-    let text = std::str::from_utf8(&bytes).map_err(no_text)?;
-    Ok(Zeroizing::new(text.to_owned()))
 }

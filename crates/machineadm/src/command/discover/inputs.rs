@@ -1,14 +1,14 @@
 //! Files and standard input for discovery.
-use crate::{command_error::CommandError, context::input_file};
+use crate::{command::small_file, command_error::CommandError};
 use discovery::method::Files;
 use engine::outcome::chain;
 use host::linux::input::{self, Care};
 use objects::SMALL_FILE_LIMIT;
 use secret::Secret;
 
-pub(super) struct Places;
+pub(super) struct Inputs;
 
-impl Files for Places {
+impl Files for Inputs {
     fn file(&mut self, path: &str) -> Result<Vec<u8>, String> {
         read(path)
     }
@@ -25,10 +25,9 @@ fn read(name: &str) -> Result<Vec<u8>, String> {
     if bytes.len() > SMALL_FILE_LIMIT { Err(format!("{shown} is larger than 1 MiB")) } else { Ok(bytes.to_vec()) }
 }
 
-/// The content of a file that should be a token.
+/// The content of a file that should be a token; a warning if other users can read it.
 pub(super) fn token(name: &str) -> Result<Secret<String>, CommandError> {
-    let bytes = input_file(name, Care::Applying, SMALL_FILE_LIMIT as u64)?;
-    let no_text = |_| CommandError::invalid(format!("--token-file {name} is not text"));
-    let text = std::str::from_utf8(&bytes).map_err(no_text)?;
+    let text = small_file::text(name, Care::Applying)?;
+    small_file::warn_if_others_read("--token-file", name);
     Ok(Secret::new(text.trim_end().to_owned()))
 }
