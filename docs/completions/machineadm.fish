@@ -151,8 +151,8 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "validate" -d 'Report every problem of kubeadm\'s files'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "defaults" -d 'Print a configuration to begin with, every default written down'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "validate" -d 'List all problems of kubeadm\'s files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "defaults" -d 'Print a starting configuration with all defaults'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l kubernetes-version -d 'The Kubernetes version whose kubeadm will read the result' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s f -l filename -d 'A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input' -r
@@ -161,7 +161,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l allow-loss -d 'Go on without what this kubeadm can\'t be told'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l allow-loss -d 'Continue without the fields that this kubeadm does not support'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l tolerant -d 'Go on without fields that do not exist, as `kubeadm init` does'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s q -l quiet -d 'Print no progress, only warnings and errors'
@@ -184,8 +184,9 @@ json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from defaults" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s f -l filename -d 'The ConfigMap, YAML or JSON; `-` is standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l kubeconfig -d 'Edit the map of this cluster in place; whoever changes it meanwhile loses nothing' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s f -l filename -d 'Edit the ConfigMap in this file, YAML or JSON, and print it; `-` is standard input. Without it, the ConfigMap of the cluster is edited' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l kubernetes-version -d 'The Kubernetes version that the control plane is going to have' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l image-repository -d 'The registry of all images' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l dns-image-repository -d 'CoreDNS\'s registry' -r
@@ -197,42 +198,45 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l controller-manager-arg -d 'An argument of the controller manager, set or (NAME-) removed; may be repeated' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l scheduler-arg -d 'An argument of the scheduler, set or (NAME-) removed; may be repeated' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l etcd-arg -d 'An argument of an etcd that kubeadm runs, set or (NAME-) removed; may be repeated' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l etcd-endpoint -d 'An address of an etcd that others run; all of them, repeated' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l etcd-endpoint -d 'An endpoint of an external etcd; repeat it for all of them' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l encryption-algorithm -d 'The algorithm of keys and certificates' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l certificate-validity-period -d 'How long certificates are valid, such as 4380h' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l ca-certificate-validity-period -d 'How long certificate authorities are valid' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l certificates-dir -d 'Where certificates and keys lie' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l remove-api-endpoint -d 'Take a node\'s API server out of the ClusterStatus; only below Kubernetes 1.22, later nobody reads it' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l certificates-dir -d 'The directory of certificates and keys' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l remove-api-endpoint -d 'Remove a node\'s API server from the ClusterStatus; only below Kubernetes 1.22, later versions do not read it' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l allow-loss -d 'Go on without what this kubeadm can\'t be told'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l dry-run -d 'Show the changes, let the API server check them, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -l allow-loss -d 'Continue without the fields that this kubeadm does not support'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -l dry-run -d 'Let the API server check the request, and change nothing' -r -f -a "true\t''
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -f -a "create" -d 'Make a token on the cluster and print it'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -f -a "create" -d 'Create a token on the cluster and print it'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -f -a "list" -d 'List the tokens of the cluster'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -f -a "delete" -d 'Delete tokens by id or by the whole token'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -f -a "generate" -d 'Print a new token without talking to anybody'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l usages -d 'What it may be used for' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l ttl -d 'How long it lives, such as 2h30m; 0 is for ever' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l description -d 'What it is for, for people' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l groups -d 'Groups of who authenticates with it; without it, that of kubeadm\'s nodes' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l print-join-command -d 'Print the command that joins a machine with it instead of the token alone' -r -f -a "true\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -f -a "delete" -d 'Delete tokens by id or by the full token'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -f -a "generate" -d 'Print a new random token without contacting a cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l usages -d 'What the token may be used for' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l ttl -d 'Time until the token expires, such as 2h30m; 0 is never' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l description -d 'A description of what the token is for' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l groups -d 'Groups of clients that authenticate with the token. Default: kubeadm\'s group for nodes' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l print-join-command -d 'Print the kubeadm join command instead of the token' -r -f -a "true\t''
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l certificate-key -d 'The certificate key for the join command of a control plane node' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l config -d 'Make the tokens of an InitConfiguration instead; a random one if it names none' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s o -l output -d 'How to print each token, with all that is known of it' -r -f -a "json\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l config -d 'Create the tokens of an InitConfiguration; a random one if it has none' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s o -l output -d 'Output format of each token and its settings' -r -f -a "json\t''
 yaml\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l dry-run -d 'Let the API server check the request, and change nothing' -r -f -a "true\t''
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
@@ -240,65 +244,70 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s o -l output -d 'text, json, yaml, or jsonpath=TEMPLATE' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l allow-missing-template-keys -d 'Take what a token lacks for empty in a template; with =false it is an error' -r -f -a "true\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l allow-missing-template-keys -d 'Missing fields are empty in a template; with =false they are an error' -r -f -a "true\t''
 false\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l show-managed-fields -d 'Changes nothing, since what is printed has no managed fields; kubeadm has it' -r -f -a "true\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l show-managed-fields -d 'No effect: the output has no managed fields; accepted since kubeadm has it' -r -f -a "true\t''
 false\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l dry-run -d 'Let the API server check the request, and change nothing' -r -f -a "true\t''
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s o -l output -d 'How to print what came of each' -r -f -a "json\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s o -l output -d 'Output format of the result for each token' -r -f -a "json\t''
 yaml\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l dry-run -d 'Let the API server check the request, and change nothing' -r -f -a "true\t''
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s o -l output -d 'How to print it' -r -f -a "json\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l dry-run -d 'Check everything with the cluster, and change nothing' -r -f -a "true\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l dry-run -d 'Let the API server check the request, and change nothing' -r -f -a "true\t''
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token -d 'The token that cluster-info is signed with; counts as --discovery-token. Other users of this machine can see arguments: --token-file hides it' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token-file -d 'The same, read from a file or, with `-`, from standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token -d 'The token that cluster-info is signed with' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-ca-cert-hash -d 'A key that the cluster\'s roots must hold, as sha256:HEX; may be repeated or a list with commas, one that fits is enough' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-file -d 'Take the cluster\'s kubeconfig from a file, an https URL or, with `-`, from standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l timeout -d 'How long to try in all, such as 5m, 90s or 500ms' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s o -l output -d 'How to print it' -r -f -a "json\t'JSON'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token -d 'The same as --discovery-token. Other users of this machine can see arguments; --token-file avoids that' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token-file -d 'Read the token from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token -d 'The bootstrap token that verifies the signature of cluster-info' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-ca-cert-hash -d 'CA pin: the public key hash of a CA certificate of the cluster, as sha256:HEX. May be repeated or a list with commas; one match is enough' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-file -d 'Read the cluster\'s kubeconfig from a file, an https URL or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l timeout -d 'Give up after this time, such as 5m, 90s or 500ms' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s o -l output -d 'Output format. Default: text for people' -r -f -a "json\t'JSON'
 yaml\t'YAML'
 kubeconfig\t'The kubeconfig itself, without credentials'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-unsafe-skip-ca-verification -d 'Go without a pin: whoever else holds the token can then pose as the cluster'
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l store -d 'Keep what was found on this machine; what is kept there already goes only if this is reached'
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l refresh -d 'Ask the cluster that is kept on this machine whether its address or its roots have changed, and follow them'
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l accept-unpinned-roots -d 'With --refresh or --store: agree to roots of which none is pinned'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-unsafe-skip-ca-verification -d 'Discover without a CA pin: anyone else who has the token can then pose as the cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l store -d 'Save the discovered cluster on this machine. A saved cluster is replaced only if the new one can be reached'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l refresh -d 'Update the saved cluster: ask it whether its address or its CA certificates have changed'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l accept-untrusted-certificate -d 'With --discovery-file: accept a kubeconfig without CA certificates although the system\'s CA certificates do not verify the API server'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l accept-unpinned-roots -d 'With --refresh or --store: accept CA certificates of which none is pinned'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l server -d 'The https URL under which machines reach the API server; without it, that of the kubeconfig' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l ca-file -d 'The roots that machines shall trust, as PEM; without it, those of the kubeconfig' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s o -l output -d 'How to print what was done' -r -f -a "json\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l server -d 'The https URL of the API server to publish. Default: the server of the kubeconfig' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l ca-file -d 'The CA certificates to publish, in PEM. Default: those of the kubeconfig' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s o -l output -d 'Output format of the result for each object' -r -f -a "json\t''
 yaml\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l kubeconfig -d 'How to reach the cluster; without it the first that is there of $KUBECONFIG (several with `:`), else ~/.kube/config, and then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l dry-run -d 'Check everything with the cluster, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -l dry-run -d 'Let the API server check the objects, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discovery-objects" -s h -l help -d 'Print help'

@@ -73,6 +73,15 @@ pub const KUBEADM_1_31: Set = kubeadm!("1.31.14", "31", "kubeadm-1.31.14");
 /// The first kubeadm that no longer reads v1beta3, and knows v1.
 pub const KUBEADM_1_37: Set = kubeadm!("1.37.1", "37", "kubeadm-1.37.1");
 
+/// Kubernetes' own types and strict decoder of the kubelet's and kube-proxy's configuration, without the components.
+pub const DECODER: Set = Set {
+    name: "decoder-0.36.4",
+    files: files!("decoder-0.36.4": "go.mod", "go.sum", "decoder/main.go"),
+    programs: &[("decoder", "pins/decoder")],
+    stamps: &[],
+    disk: 2,
+};
+
 /// The store below the control plane.
 pub const ETCD: Set = Set {
     name: "etcd-3.6.8",
@@ -125,6 +134,7 @@ pub const SETS: &[&Set] = &[
     &KUBEADM_1_30,
     &KUBEADM_1_31,
     &KUBEADM_1_37,
+    &DECODER,
 ];
 
 impl Set {

@@ -38,7 +38,6 @@ mod known_format;
 pub mod limits;
 mod mend;
 mod metadata;
-mod nearest;
 mod order;
 mod parse;
 mod path;
@@ -63,6 +62,8 @@ mod tree;
 pub mod v1alpha1;
 mod within;
 mod write;
+
+use objects::nearest;
 
 pub use claim::{Claim, Claimed, EntrySort};
 pub use decoded::{Decoded, Origin};

@@ -169,11 +169,12 @@ spec:
         #[test]
         fn members_that_are_passed_on_stay_what_they_are(key in awkward(), text in awkward(), number: i64, real: f32) {
             let members = serde_json::json!({
-                "list": [text, number, true, [], {}, [[key]]], "nested": {"number": number, "real": f64::from(real)},
+                "clusterDNS": [text, key], "registerWithTaints": [], "authentication": {"webhook": {"enabled": true}},
+                "podPidsLimit": number, "memoryThrottlingFactor": f64::from(real),
+                "reservedMemory": [{"limits": {"memory": u64::MAX}}],
+                "staticPodURLHeader": {format!("x{key}"): [text]},
             });
-            let mut members = members.as_object().unwrap().clone();
-            members.insert(format!("x{key}"), text.clone().into());
-            members.insert("largest".into(), u64::MAX.into());
+            let members = members.as_object().unwrap().clone();
             let init = InitConfig { kubernetes_version: "v1.36.4".into(), kubelet: members.clone(), ..InitConfig::default() };
             let AnyDocument::Init(init) = body(write(None, &init).expose()) else { panic!() };
             prop_assert_eq!(init.kubelet, members);

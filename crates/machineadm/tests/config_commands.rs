@@ -233,3 +233,24 @@ fn defaults_are_those_of_the_version() {
     assert!(out(&output).contains("imageRepository: \"k8s.gcr.io\""), "{}", err(&output));
     assert_eq!(config(&["defaults", "--kubernetes-version", "1.21.14", "reset"]).status.code(), Some(2));
 }
+
+#[test]
+fn misspelt_and_mistyped_fields_of_component_documents_are_refused_at_every_level() {
+    let head = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
+    let of = |arguments: &[&str], members: &str| {
+        let output = with_input(&[&["validate", "-f", "-"], arguments].concat(), &format!("{head}{members}\n"));
+        (output.status.code(), out(&output))
+    };
+    let (code, text) = of(&[], "authentication:\n  webhook: {enabeld: true}\nmaxPods: many");
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("authentication.webhook.enabeld   unknown field; did you mean `enabled`?"), "{text}");
+    assert!(text.contains("-:5:10") && text.contains("must be a whole number, not text"), "{text}");
+
+    let (code, text) = of(&["--kubernetes-version", "1.30.14"], "failCgroupV1: false");
+    assert!(text.contains("unknown field in Kubernetes 1.30: it exists since Kubernetes 1.31"), "{text}");
+    assert_eq!((code, of(&[], "failCgroupV1: false").0), (Some(2), Some(0)));
+
+    // As `kubeadm init`: unknown fields are ignored after a warning, mistyped ones end it.
+    assert_eq!(of(&["--tolerant"], "maxPodz: 1").0, Some(0));
+    assert_eq!(of(&["--tolerant"], "maxPods: many").0, Some(2));
+}

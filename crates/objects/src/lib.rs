@@ -5,14 +5,18 @@
 //! - [`yaml`] reads one document as Kubernetes' programs do (YAML 1.1, with limits) and writes one that every reader
 //!   takes for the same. [`kubeconfig`] is the format of kubeconfigs; who reads one decides what it may hold.
 //! - [`pem`] reads blocks one by one, so that each bad one is named; [`hex`] writes and reads digests, pins and keys.
+//! - [`component_fields`] knows the fields of the kubelet's and kube-proxy's configuration in each Kubernetes version;
+//!   [`nearest`] finds the name that a misspelt one probably means.
 //! - [`Duration`] is Go's span of time, [`shell`] quotes words for a shell, and [`printable`], [`visible`] and
 //!   [`one_line`] make the words of others fit to be shown.
 mod bytes;
+pub mod component_fields;
 mod config_map;
 mod duration;
 pub mod hex;
 pub mod kubeconfig;
 mod meta;
+pub mod nearest;
 mod object;
 pub mod pem;
 mod printable;

@@ -1,7 +1,7 @@
-//! InitConfig: this machine begins a new cluster.
+//! InitConfig: this machine creates a new cluster.
 use super::{
-    API_VERSION,
-    kubernetes_version::{Verdict, judge},
+    API_VERSION, component_members,
+    kubernetes_version::{Verdict, judge, minor},
     network::Network,
 };
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
     path,
 };
 use core::net::IpAddr;
+use objects::component_fields::Component;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -70,10 +71,11 @@ pub struct InitConfig {
     /// Preflight checks of kubeadm whose errors are ignored, such as `SystemVerification`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored_checks: Vec<String>,
-    /// Fields of KubeletConfiguration, passed on unchanged.
+    /// Fields of KubeletConfiguration, passed on unchanged. They are checked against the fields of `kubernetesVersion`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub kubelet: Members,
-    /// Fields of KubeProxyConfiguration, passed on unchanged.
+    /// Fields of KubeProxyConfiguration, passed on unchanged. They are checked against the fields of
+    /// `kubernetesVersion`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub kube_proxy: Members,
 }
@@ -150,11 +152,9 @@ impl Check for InitConfig {
         let pods = networks("spec.podSubnets", pod_subnets, findings);
         let services = networks("spec.serviceSubnets", service_subnets, findings);
         check_overlap(&pods, &services, findings);
-        for (here, members) in [("spec.kubelet", &self.kubelet), ("spec.kubeProxy", &self.kube_proxy)] {
-            for name in ["apiVersion", "kind"].iter().filter(|name| members.contains_key(**name)) {
-                findings.error(&path::member(here, name), "is set by machineadm; remove it");
-            }
-        }
+        let minor = minor(kubernetes_version);
+        component_members::check(Component::Kubelet, &self.kubelet, minor, findings);
+        component_members::check(Component::KubeProxy, &self.kube_proxy, minor, findings);
         Box::new(Init {
             kubernetes_version: format!("v{}", kubernetes_version.trim_start_matches('v')),
             control_plane_endpoint: self.control_plane_endpoint,

@@ -32,6 +32,12 @@ pub(crate) fn judge(text: &str) -> Verdict {
     }
 }
 
+/// The minor version of a version that is not refused.
+pub(crate) fn minor(text: &str) -> Option<u32> {
+    let (_, minor) = major_and_minor(text)?;
+    (!matches!(judge(text), Verdict::Refused(_))).then_some(u32::from(minor))
+}
+
 /// Major and minor of a version by the rules of Semantic Versioning, with or without a leading `v`.
 fn major_and_minor(text: &str) -> Option<(u16, u16)> {
     let text = text.strip_prefix('v').unwrap_or(text);
@@ -74,6 +80,19 @@ mod tests {
         {
             assert!(matches!(judge(bad), Verdict::Refused(message) if message.contains("complete version")), "{bad}");
         }
+    }
+
+    #[test]
+    fn the_fields_of_the_newest_version_are_known() {
+        assert_eq!(u32::from(NEWEST_MINOR), objects::component_fields::NEWEST_MINOR);
+    }
+
+    #[test]
+    fn only_a_version_that_is_not_refused_has_a_minor_version() {
+        assert_eq!(
+            (minor("v1.36.4"), minor("1.40.0"), minor("1.99.0"), minor("1.36")),
+            (Some(36), Some(40), None, None)
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 mod absolute_path;
 mod authority;
 mod commands;
+mod component_members;
 mod contents;
 mod drop_in;
 mod duration;

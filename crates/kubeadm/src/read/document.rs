@@ -7,11 +7,15 @@ use crate::{
     decode::{Decoded, WrongValue, decode},
     hub::Documents,
     kind::Kind,
+    problem::Severity,
     spoke::Spoke,
     v1, v1beta1, v1beta2, v1beta3, v1beta4,
     version::{ApiVersion, GROUP},
 };
-use objects::yaml::{self, Tree};
+use objects::{
+    component_fields::{self, Reason},
+    yaml::{self, Tree},
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -68,10 +72,17 @@ impl Reader {
                 "duplicate key; kubeadm uses the last one".to_owned(),
             );
         }
-        let fields = tree.value.as_object().into_iter().flat_map(|members| members.keys());
-        for name in fields.filter(|name| !TYPE_META.contains(&name.as_str()) && !component.has_field(name)) {
-            let message = format!("no version of {} up to Kubernetes 1.37 has such a field", component.kind);
-            self.lenient(place, &format!("{}.{name}", component.kind), message);
+        let Value::Object(members) = &tree.value else { return };
+        for problem in component_fields::check(component.fields, members, self.rules.minor) {
+            let (path, message) = (component.path(&problem), problem.reason.to_string());
+            let reported = match problem.reason {
+                Reason::Mistyped { .. } => self.error(place, &path, message),
+                Reason::NotKnownYet { .. } => self.problem(Severity::Warning, place, &path, message),
+                Reason::Unknown { .. } | Reason::TooEarly { .. } | Reason::Removed { .. } => {
+                    self.lenient(place, &path, message)
+                }
+            };
+            reported.remedy = problem.reason.hint();
         }
     }
 

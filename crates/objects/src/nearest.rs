@@ -1,7 +1,7 @@
-//! The known name that somebody probably meant.
+//! The known name that a misspelt one probably means.
 
-/// The known name nearest to what was written, when it is near enough to be a slip.
-pub(crate) fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The known name nearest to what was written, when it is near enough to be a misspelling.
+pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let written: Vec<char> = written.chars().take(128).flat_map(char::to_lowercase).collect();
     known
         .into_iter()
@@ -12,7 +12,7 @@ pub(crate) fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str
 }
 
 /// The hint that goes with an unknown name.
-pub(crate) fn did_you_mean<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn did_you_mean<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(written, known).map(|name| format!("did you mean `{name}`?"))
 }
 
