@@ -131,8 +131,7 @@ impl State {
 /// Refuses a path that a link leads into a directory of our own: a document may not write there, whatever the name. Paths
 /// that name such a directory themselves are ours: documents with them are invalid.
 pub(super) fn check_foreign(root: &Root, path: &str) -> Result<()> {
-    let named = |own: &&str| Path::new(path).starts_with(own);
-    if OWN_DIRECTORIES.iter().any(|own| named(&own)) {
+    if OWN_DIRECTORIES.iter().any(|own| Path::new(path).starts_with(own)) {
         return Ok(());
     }
     let Some(real) = real_directory(root, path)? else { return Ok(()) };
