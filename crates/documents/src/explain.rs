@@ -125,7 +125,7 @@ impl<'a> Field<'a> {
             _ => {}
         }
         if self.schema[SECRET_MARK] == true || self.schema["additionalProperties"][SECRET_MARK] == true {
-            facts.push("never shown".to_owned());
+            facts.push("secret".to_owned());
         }
         facts.join(", ")
     }
@@ -202,7 +202,7 @@ mod tests {
             "{text}"
         );
         let text = explain("FilesConfig.spec.files[0].content").unwrap();
-        assert!(text.starts_with("FilesConfig.spec.files.content   text, never shown\n"), "{text}");
+        assert!(text.starts_with("FilesConfig.spec.files.content   text, secret\n"), "{text}");
         let text = explain("CommandsConfig.spec.commands.needsReboot").unwrap();
         assert!(
             text.starts_with("CommandsConfig.spec.commands.needsReboot   true or false, default `false`\n"),

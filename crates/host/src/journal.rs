@@ -89,7 +89,7 @@ impl Journal {
     }
 }
 
-const DELETE_IT: &str = "or delete it: then every `run: once` command runs again";
+const DELETE_IT: &str = "or delete the journal: then every `run: once` command runs again";
 
 fn damaged(error: &serde_json::Error) -> Error {
     Error::Record {
@@ -110,7 +110,7 @@ fn other_version(found: u32) -> Error {
 fn unknown_machine() -> Error {
     Error::Record {
         what: JOURNAL.to_owned(),
-        why: "the journal belongs to a machine-id, and /etc/machine-id is missing, empty or uninitialized".into(),
+        why: "the journal belongs to a machine-id, and /etc/machine-id is missing or holds no machine-id".into(),
         advice: format!("restore /etc/machine-id, create one with systemd-machine-id-setup, {DELETE_IT}"),
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn page() -> String {
          [schema/machineadm_config.schema.json](schema/machineadm_config.schema.json), people at a terminal with\n\
          `machineadm explain KIND`.\n\n{list}\n\
          Every kind has `apiVersion`, `kind`, an optional `metadata` with a `name`, `labels` and `annotations`, and a `spec`.\n\
-         Fields with secrets are marked `secret`: no plan, log, error or status shows their values.\n{sections}"
+         Fields with secrets are marked `secret`: no log, error or status shows their values. A plan shows the content of files that every user may read.\n{sections}"
     )
 }
 
