@@ -99,7 +99,7 @@ json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s f -l filename -d 'Configuration file; may be repeated; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s f -l filename -d 'Configuration file, or a directory of *.yaml, *.yml and *.json files; may be repeated; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s o -l output -d 'Output format of the problems' -r -f -a "json\t''
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F

@@ -279,7 +279,7 @@ pub(crate) struct Apply {
 
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// Configuration file; may be repeated; `-` is standard input
+    /// Configuration file, or a directory of *.yaml, *.yml and *.json files; may be repeated; `-` is standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
     /// Also fetch remote documents and decrypt encrypted ones, as bootstrap does
