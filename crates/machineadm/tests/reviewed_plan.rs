@@ -217,6 +217,21 @@ fn a_plan_with_commands_that_were_not_checked_says_so_and_is_not_saved() {
     assert!(saved.stderr.contains("the plan is not saved: 1 command not checked"), "{}", saved.stderr);
 }
 
+#[test]
+fn a_working_directory_that_is_not_utf_8_does_not_become_another_one() {
+    use std::os::unix::ffi::OsStrExt;
+    let reviewed = Reviewed::new();
+    let odd = reviewed.dir.path().join(std::ffi::OsStr::from_bytes(b"odd\xff"));
+    fs::create_dir(&odd).unwrap();
+    let before = fs::read_dir(reviewed.dir.path()).unwrap().count();
+    let from = reviewed.dir.path().join("configuration.yaml");
+    let words = ["plan".as_ref(), "--root".as_ref(), reviewed.root.as_path(), "-f".as_ref(), &from, "--out".as_ref()];
+    let mut command = support::binary::command(words.into_iter().chain([Path::new("plan")]));
+    let ran = Ran::of(command.current_dir(&odd).output().unwrap());
+    assert!(ran.code == Some(1) && ran.stderr.contains("is not UTF-8"), "{}", ran.stderr);
+    assert_eq!(fs::read_dir(reviewed.dir.path()).unwrap().count(), before);
+}
+
 /// By hand, as somebody would who wants a step to go unseen.
 #[test]
 fn known_after_that_was_added_by_hand_does_not_skip_a_comparison() {

@@ -36,21 +36,29 @@ pub fn read(name: &str, care: Care, limit: u64) -> Result<Zeroizing<Vec<u8>>> {
 
 /// Writes a file that only its owner reads, whole or not at all.
 pub fn write_private(name: &str, bytes: &[u8]) -> Result<()> {
-    let path = std::path::absolute(name).map_err(Error::io(format!("write {name}")))?;
+    let path = absolute(name)?;
     let (uid, gid) = our_owner();
     let file = FileState { contents: Secret::new(bytes.to_vec()), mode: 0o600, uid, gid };
-    files::write_unlocked(&Root::open(Path::new("/"))?, &path.to_string_lossy(), &file)
+    files::write_unlocked(&Root::open(Path::new("/"))?, &path, &file)
 }
 
 fn open(name: &str, care: Care) -> Result<File> {
     if is_descriptor(name) {
         return File::open(name).map_err(Error::io(format!("open {name}")));
     }
-    let path = std::path::absolute(name).map_err(Error::io(format!("open {name}")))?;
+    let path = absolute(name)?;
     let root = Root::open(Path::new("/"))?;
-    let spot = root.walk(&path.to_string_lossy(), Missing::Report)?;
+    let spot = root.walk(&path, Missing::Report)?;
     let opened = spot.map_or(Ok(None), |spot| trusted::open(&root, &spot, name, care))?;
     opened.map(|(file, _)| file).ok_or_else(|| Error::system(format!("open {name}"))(Errno::NOENT))
+}
+
+/// The whole path; one that is not UTF-8, such as below an odd working directory, must not become another one.
+fn absolute(name: &str) -> Result<String> {
+    let path = std::path::absolute(name).map_err(Error::io(format!("reach {name}")))?;
+    let refused =
+        |_| Error::Refused { what: name.to_owned(), why: "its whole path is not UTF-8; use another directory".into() };
+    path.into_os_string().into_string().map_err(refused)
 }
 
 /// What a shell's `<(…)` or a parent process passes is no name that another user could have created.
