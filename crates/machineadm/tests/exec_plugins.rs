@@ -106,3 +106,12 @@ fn a_kubeconfig_without_an_exec_plugin_may_be_writable_by_others_as_with_kubectl
     assert!(!ran.stderr.contains("can be written"), "{ran:?}");
     assert!(ran.stderr.contains("no connection to https://127.0.0.1:9"), "{ran:?}");
 }
+
+#[test]
+fn lines_of_an_exec_plugin_cannot_pass_for_messages_of_machineadm() {
+    let bed = Bed::with_plugin(r"printf 'error: forged\n  hint: run this\n\033[2J\342\200\256\n' >&2; exit 3");
+    let ran = bed.list();
+    let lines: Vec<_> = ran.stderr.lines().take(3).collect();
+    assert_eq!(lines, ["  | error: forged", "  |   hint: run this", r"  | \x1b[2J\u{202e}"], "{ran:?}");
+    assert!(!ran.stderr.contains("\nerror: forged") && ran.stderr.contains("\nerror: the exec plugin"), "{ran:?}");
+}

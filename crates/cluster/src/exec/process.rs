@@ -1,6 +1,6 @@
 //! A plugin at work: its output is bounded in size and time.
 use super::ExecFault;
-use objects::{SMALL_FILE_LIMIT, printable};
+use objects::{SMALL_FILE_LIMIT, one_line};
 use std::{
     io::{BufRead, BufReader, Read},
     process::{Child, ChildStderr, ChildStdout, ExitStatus},
@@ -97,7 +97,7 @@ fn lines(stderr: ChildStderr, sender: &Sender<Event>) {
     let mut line = Vec::new();
     while reader.by_ref().take(LINE).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
         let text = String::from_utf8_lossy(&line);
-        let shown = printable(text.trim_end_matches(['\n', '\r']), line.len());
+        let shown = one_line(text.trim_end_matches(['\n', '\r']));
         if sender.send(Event::Line(shown)).is_err() {
             return;
         }

@@ -71,7 +71,7 @@ fn remedy(named: Option<&PathBuf>, places: &[PathBuf]) -> Option<String> {
 /// used as by kubectl.
 pub(super) fn connect(kubeconfig: Kubeconfig) -> Result<ApiServer, CommandError> {
     let kubeconfig = kubeconfig.or_proxy(Proxy::of_environment(|name| std::env::var(name).ok()));
-    let kubeconfig = kubeconfig.authenticated(&mut |line| tell!("{line}")).map_err(|error| failed(&error))?;
+    let kubeconfig = kubeconfig.authenticated(&mut |line| tell!("  | {line}")).map_err(|error| failed(&error))?;
     let server = ApiServer::connect(kubeconfig, Timeouts::default());
     let server = server.map_err(|error| CommandError::usage(chain(&error)))?;
     Ok(server.telling(|waiting| {
