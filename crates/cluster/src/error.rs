@@ -38,7 +38,7 @@ pub enum Error {
         server: String,
     },
     /// A client can't be made of what the kubeconfig says.
-    #[error("no connection to {server} can be set up")]
+    #[error("cannot set up the connection to {server}")]
     Setup {
         /// The API server.
         server: String,

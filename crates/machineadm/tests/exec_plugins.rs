@@ -104,7 +104,9 @@ fn a_kubeconfig_without_an_exec_plugin_may_be_writable_by_others_as_with_kubectl
     fs::set_permissions(bed.path("kc"), Permissions::from_mode(0o666)).expect("ours");
     let ran = bed.list();
     assert!(!ran.stderr.contains("can be written"), "{ran:?}");
-    assert!(ran.stderr.contains("no connection to https://127.0.0.1:9"), "{ran:?}");
+    let next =
+        "cannot set up the connection to https://127.0.0.1:9/: the proxy in proxy-url of the kubeconfig: its URL";
+    assert!(ran.stderr.contains(next), "{ran:?}");
 }
 
 #[test]
