@@ -88,6 +88,11 @@ fn options_are_shown_only_where_they_mean_something() {
             ["", "bootstrap", "plan", "plan-show", "apply", "validate", "status", "discover"].contains(&command);
         assert_eq!(has("--root"), works_on_machine, "{name}");
         assert_eq!(has("--mode"), ["", "bootstrap", "plan"].contains(&command), "{name}");
+        let works_on_cluster = ["token", "token-create", "token-list", "token-delete"].contains(&command)
+            || ["discovery-objects", "config-edit-map"].contains(&command);
+        assert_eq!((has("--kubeconfig"), has("--context")), (works_on_cluster, works_on_cluster), "{name}");
+        let tries = works_on_cluster && command != "token-list";
+        assert_eq!(text.contains(" --dry-run"), tries, "{name}");
         if has("--root") {
             let globals = text.split("Global options:").nth(1).expect("a heading of their own");
             assert!(globals.contains("--root"), "{name}");
