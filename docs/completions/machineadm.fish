@@ -248,10 +248,10 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l show-managed-fields -d 'No effect: the output has no managed fields; accepted since kubeadm has it' -r -f -a "true\t''
 false\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
-complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l dry-run -d 'Let the API server check the request, and change nothing' -r -f -a "true\t''
 false\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Print every document and step, also those with nothing to do'

@@ -38,7 +38,7 @@ pub enum Error {
         server: String,
     },
     /// A client can't be made of what the kubeconfig says.
-    #[error("no connection to {server} can be set up")]
+    #[error("cannot set up the connection to {server}")]
     Setup {
         /// The API server.
         server: String,
@@ -57,14 +57,14 @@ pub enum Error {
     },
     /// It does not know who we are.
     #[error(
-        "the API server {server} does not accept these credentials (401): they may have expired, or belong to another cluster"
+        "the API server {server} does not accept these credentials (401 Unauthorized): they may have expired, or belong to another cluster"
     )]
     Unauthorized {
         /// The API server.
         server: String,
     },
     /// It knows who we are, and that we may not.
-    #[error("the API server does not allow it: {message}")]
+    #[error("the API server does not allow the request (403 Forbidden): {message}")]
     Forbidden {
         /// What it said.
         message: String,

@@ -88,15 +88,21 @@ fn unreached(error: &Error, endpoint: &str) -> Unreached {
             Unreached { text: "connection refused".to_owned(), cause: Cause::Refused }
         }
         Error::Unreachable { source, .. } | Error::Setup { source, .. } => silent(source),
-        Error::Unauthorized { .. } => answered(error, 401),
-        Error::Forbidden { .. } => answered(error, 403),
-        Error::Status { code, .. } => answered(error, *code),
+        // No credentials are sent, so that none can be invalid or have expired.
+        Error::Unauthorized { .. } => answered(401, ANONYMOUS_REFUSED.to_owned()),
+        Error::Forbidden { message } => answered(403, format!("{CLUSTER_INFO_FORBIDDEN}: {message}")),
+        Error::Status { code, .. } => answered(*code, error.to_string()),
         _ => Unreached { text: error.to_string(), cause: Cause::Other },
     }
 }
 
-fn answered(error: &Error, status: u16) -> Unreached {
-    Unreached { text: error.to_string(), cause: Cause::Status(status) }
+const ANONYMOUS_REFUSED: &str =
+    "the API server refuses anonymous requests (401 Unauthorized): anonymous authentication is disabled";
+const CLUSTER_INFO_FORBIDDEN: &str =
+    "the API server does not allow anonymous clients to read cluster-info (403 Forbidden)";
+
+const fn answered(status: u16, text: String) -> Unreached {
+    Unreached { text, cause: Cause::Status(status) }
 }
 
 fn silent(error: &fetch::Error) -> Unreached {

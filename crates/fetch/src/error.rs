@@ -152,7 +152,7 @@ pub enum Error {
     /// The proxy is in the way.
     #[error("the proxy {proxy}: {fault}")]
     Proxy {
-        /// Its host and port.
+        /// Its host and port, or where its URL is set.
         proxy: String,
         /// What is wrong with it.
         fault: ProxyFault,

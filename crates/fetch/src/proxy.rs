@@ -15,6 +15,8 @@ pub struct Proxy {
     pub url: Secret<String>,
     /// What is reached without it.
     pub bypass: Bypass,
+    /// The setting that it comes from, for messages: `HTTPS_PROXY`.
+    pub setting: &'static str,
 }
 
 /// What is reached without a proxy.
@@ -34,14 +36,12 @@ impl Proxy {
     /// The proxy for https that environment variables name, read as Go programs such as kubectl read them: `HTTPS_PROXY`
     /// and `NO_PROXY` before their names in lower case, and `http://` where the URL has no scheme.
     pub fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        let either = |name: &str| {
-            let is_set = |value: &String| !value.is_empty();
-            variable(name).filter(is_set).or_else(|| variable(&name.to_ascii_lowercase()).filter(is_set))
-        };
-        let url = either("HTTPS_PROXY")?;
+        let set = |name| variable(name).filter(|value| !value.is_empty()).map(|value| (name, value));
+        let (setting, url) = set("HTTPS_PROXY").or_else(|| set("https_proxy"))?;
         let url = if url.contains("://") { url } else { format!("http://{url}") };
-        let and = either("NO_PROXY").unwrap_or_default().split(',').map(str::to_owned).collect();
-        Some(Self { url: Secret::new(url), bypass: Bypass::Loopback { and } })
+        let except = set("NO_PROXY").or_else(|| set("no_proxy")).map(|(_, list)| list).unwrap_or_default();
+        let and = except.split(',').map(str::to_owned).collect();
+        Some(Self { url: Secret::new(url), bypass: Bypass::Loopback { and }, setting })
     }
 }
 
@@ -61,6 +61,7 @@ enum Without {
 
 impl Via {
     pub(crate) fn new(proxy: &Proxy) -> Result<Self> {
+        let bad = |why| Error::Proxy { proxy: format!("in {}", proxy.setting), fault: ProxyFault::BadUrl(why) };
         let url = Url::parse(proxy.url.expose()).map_err(|_| bad("its URL is invalid"))?;
         match url.scheme() {
             "http" => {}
@@ -114,10 +115,6 @@ fn decoded(text: &str) -> Zeroizing<Vec<u8>> {
     let mut plain = Zeroizing::new(Vec::with_capacity(text.len()));
     plain.extend(percent_decode_str(text));
     plain
-}
-
-fn bad(why: &'static str) -> Error {
-    Error::Proxy { proxy: "of the settings".to_owned(), fault: ProxyFault::BadUrl(why) }
 }
 
 /// A host without the brackets of an IPv6 address.
@@ -209,7 +206,11 @@ mod tests {
     fn serves(except: &[&str], url: &str) -> bool {
         let url = Url::parse(url).expect("a URL");
         let and = except.iter().map(|text| (*text).to_owned()).collect();
-        let proxy = Proxy { url: Secret::new("http://p:3128".to_owned()), bypass: Bypass::Loopback { and } };
+        let proxy = Proxy {
+            url: Secret::new("http://p:3128".to_owned()),
+            bypass: Bypass::Loopback { and },
+            setting: "HTTPS_PROXY",
+        };
         Via::new(&proxy).expect("a proxy").serves(&url)
     }
 
@@ -223,7 +224,8 @@ mod tests {
 
     #[test]
     fn a_proxy_without_bypass_serves_this_machine_too() {
-        let proxy = Proxy { url: Secret::new("http://p:3128".to_owned()), bypass: Bypass::Nothing };
+        let proxy =
+            Proxy { url: Secret::new("http://p:3128".to_owned()), bypass: Bypass::Nothing, setting: "proxy-url" };
         let via = Via::new(&proxy).expect("a proxy");
         for url in ["https://localhost", "https://127.0.0.1:6443", "https://example.com"] {
             assert!(via.serves(&Url::parse(url).expect("a URL")), "{url}");
@@ -243,6 +245,15 @@ mod tests {
         let found = of(&[("HTTPS_PROXY", ""), ("https_proxy", "http://q:2"), ("HTTP_PROXY", "http://r:3")]);
         assert_eq!(found, Some(("http://q:2".to_owned(), bypass(&[""]))));
         assert_eq!(of(&[("HTTP_PROXY", "http://r:3"), ("NO_PROXY", "*")]), None);
+    }
+
+    #[test]
+    fn an_invalid_proxy_is_named_by_the_variable_that_it_comes_from() {
+        for name in ["HTTPS_PROXY", "https_proxy"] {
+            let proxy = Proxy::of_environment(|asked| (asked == name).then(|| "http://jo:s3cret@[bad".to_owned()));
+            let error = Via::new(&proxy.expect("it is set")).err().expect("refused").to_string();
+            assert_eq!(error, format!("the proxy in {name}: its URL is invalid"));
+        }
     }
 
     #[test]
@@ -281,7 +292,7 @@ mod tests {
             "what is no escape stays as it is"
         );
         for url in ["https://jo:s3cret@p:1", "socks5://jo:s3cret@p:1", "jo:s3cret@p", "http://jo:s3cret@:x"] {
-            let proxy = Proxy { url: Secret::new(url.to_owned()), bypass: Bypass::Nothing };
+            let proxy = Proxy { url: Secret::new(url.to_owned()), bypass: Bypass::Nothing, setting: "proxy-url" };
             let error = Via::new(&proxy).err().expect("refused");
             assert!(!format!("{error} {error:?} {proxy:?}").contains("s3cret"), "{error}");
         }

@@ -191,7 +191,7 @@ fn an_exec_plugin_returns_a_token_or_a_certificate(bed: &Bed) {
     status(json!({"token": bed.token, "expirationTimestamp": "9999-01-01T00:00:00Z"}));
     let output = list(&kubeconfig).output().expect("it runs");
     succeeded(&output);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "hello\n");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "  | hello\n");
     let info: Value = serde_json::from_slice(&fs::read(bed.folder.path().join("info")).expect("a file")).expect("JSON");
     assert_eq!(
         (&info["spec"]["cluster"]["server"], &info["spec"]["interactive"]),

@@ -61,6 +61,16 @@ To go on without them: --allow-loss
 }
 
 #[test]
+fn a_conversion_lists_as_many_problems_as_the_validators() {
+    let text = "---\n\n".repeat(10_000);
+    let output = with_input(&["convert", "--kubernetes-version", "1.36.4", "-f", "-"], &text);
+    let printed = err(&output);
+    assert_eq!((output.status.code(), out(&output).as_str()), (Some(2), ""));
+    let problems = printed.lines().filter(|line| line.contains("no apiVersion and kind")).count();
+    assert_eq!((problems, printed.lines().last()), (100, Some("and 9900 more problems")), "{}", printed.len());
+}
+
+#[test]
 fn an_allowed_loss_is_a_warning_and_the_file_is_printed() {
     let output = with_input(&["convert", "--kubernetes-version", "1.29.4", "-f", "-", "--allow-loss"], RICH);
     assert_eq!(output.status.code(), Some(0));

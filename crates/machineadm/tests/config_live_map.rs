@@ -145,6 +145,21 @@ fn an_edit_of_the_cluster_s_map_shows_its_diff_and_a_dry_run_changes_nothing() -
 }
 
 #[test]
+fn the_diff_of_a_map_cannot_control_a_terminal() -> Result<()> {
+    let plane = ControlPlane::start(&Options::default())?;
+    let scratch = tempfile::tempdir().expect("a folder");
+    upload(&plane, &KUBERNETES, "v1beta4", scratch.path())?;
+    let text = map(&plane)?.0.replace("clusterName: live", "clusterName: \"li\u{202e}ve\"");
+    assert!(text.contains('\u{202e}'), "{text}");
+    let patch = serde_json::json!({"data": {"ClusterConfiguration": text}}).to_string();
+    plane.kubectl(&["--namespace=kube-system", "patch", "configmap", "kubeadm-config", "--patch", &patch])?;
+    let edited = run(edit(&plane, &["--kubernetes-version", "1.36.4", "--scheduler-arg", "v=7"]));
+    let shown = String::from_utf8_lossy(&edited.stdout);
+    assert!(shown.contains("li\\u{202e}ve") && !shown.contains('\u{202e}'), "{shown}");
+    plane.down()
+}
+
+#[test]
 fn writers_at_the_same_time_lose_nothing() -> Result<()> {
     let plane = ControlPlane::start(&Options::default())?;
     let scratch = tempfile::tempdir().expect("a folder");

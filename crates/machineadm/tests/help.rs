@@ -88,6 +88,11 @@ fn options_are_shown_only_where_they_mean_something() {
             ["", "bootstrap", "plan", "plan-show", "apply", "validate", "status", "discover"].contains(&command);
         assert_eq!(has("--root"), works_on_machine, "{name}");
         assert_eq!(has("--mode"), ["", "bootstrap", "plan"].contains(&command), "{name}");
+        let works_on_cluster = ["token", "token-create", "token-list", "token-delete"].contains(&command)
+            || ["discovery-objects", "config-edit-map"].contains(&command);
+        assert_eq!((has("--kubeconfig"), has("--context")), (works_on_cluster, works_on_cluster), "{name}");
+        let tries = works_on_cluster && command != "token-list";
+        assert_eq!(text.contains(" --dry-run"), tries, "{name}");
         if has("--root") {
             let globals = text.split("Global options:").nth(1).expect("a heading of their own");
             assert!(globals.contains("--root"), "{name}");
@@ -138,4 +143,22 @@ fn the_starter_configuration_is_valid() {
     fs::remove_file(&path).expect("it is ours");
     assert_eq!((validated.code, validated.stderr.as_str()), (Some(0), ""));
     assert!(validated.stdout.ends_with("4 documents, no problems\n"), "{}", validated.stdout);
+}
+
+#[test]
+fn a_version_that_validate_rejects_is_not_generated() {
+    for (version, reason) in [
+        ("1.99", "unsupported version: from 1.13 to 1.40"),
+        ("2.0.0", "unsupported version"),
+        ("1.12.10", "unsupported version"),
+        ("latest", "invalid Kubernetes version"),
+    ] {
+        let ran = run(["generate", "--kubernetes-version", version]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{version}");
+        let error = format!("error: --kubernetes-version {version}: {reason}");
+        assert!(ran.stderr.starts_with(&error), "{version}: {}", ran.stderr);
+    }
+    let newer = run(["generate", "--kubernetes-version", "1.38.0"]);
+    assert!(newer.stderr.starts_with("warning: --kubernetes-version 1.38.0: is newer than 1.37"), "{}", newer.stderr);
+    assert_eq!((newer.code, newer.stdout.contains("kubernetesVersion: v1.38.0\n")), (Some(0), true));
 }

@@ -181,7 +181,7 @@ mod tests {
         let mut shown = Vec::new();
         let found = plugin(script).run(&mut |line| shown.push(line.to_owned())).expect("credentials");
         assert_eq!(found.authorization.expect("a token").expose(), "Bearer t.1");
-        assert_eq!(shown, ["hello", "\u{fffd}[2J"]);
+        assert_eq!(shown, ["hello", "\\x1b[2J"]);
     }
 
     #[test]

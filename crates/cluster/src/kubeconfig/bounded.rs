@@ -20,9 +20,15 @@ pub(super) fn read(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
         if metadata.is_file() { usize::try_from(metadata.len()).unwrap_or(SMALL_FILE_LIMIT) } else { SMALL_FILE_LIMIT };
     let mut bytes = Zeroizing::new(Vec::with_capacity(length.min(SMALL_FILE_LIMIT) + 64));
     file.take(SMALL_FILE_LIMIT as u64 + 1).read_to_end(&mut bytes)?;
+    check(&bytes)?;
+    Ok(bytes)
+}
+
+/// Refuses more than any such file has.
+pub(super) fn check(bytes: &[u8]) -> io::Result<()> {
     match bytes.len() > SMALL_FILE_LIMIT {
         true => Err(io::Error::new(ErrorKind::FileTooLarge, "it is larger than 1 MiB")),
-        false => Ok(bytes),
+        false => Ok(()),
     }
 }
 

@@ -39,8 +39,14 @@ impl Kubeconfig {
     /// The same for another context than the current one, if its name is given.
     pub fn load_context(path: &Path, context: Option<&str>) -> Result<Self> {
         let bytes = bounded::read(path).map_err(|source| Error::KubeconfigFile { path: path.to_owned(), source })?;
+        Self::read_context(&bytes, path, context)
+    }
+
+    /// The same for a file that the caller has read, for example because it checks who can write it.
+    pub fn read_context(bytes: &[u8], path: &Path, context: Option<&str>) -> Result<Self> {
+        bounded::check(bytes).map_err(|source| Error::KubeconfigFile { path: path.to_owned(), source })?;
         let base = path.parent().unwrap_or(Path::new(""));
-        reader::read(&bytes, base, context).map_err(Error::Kubeconfig)
+        reader::read(bytes, base, context).map_err(Error::Kubeconfig)
     }
 
     /// Reads the text of a kubeconfig; paths in it are relative to `base`. All problems are reported at once.

@@ -137,7 +137,10 @@ impl Reader<'_> {
     fn proxy(&mut self, cluster: &Entry<'_>) -> Option<Proxy> {
         let url = self.text(cluster, "proxy-url")?;
         match url.starts_with("http://") {
-            true => Some(Proxy { url: Secret::new(url.to_owned()), bypass: Bypass::Nothing }),
+            true => {
+                let url = Secret::new(url.to_owned());
+                Some(Proxy { url, bypass: Bypass::Nothing, setting: "proxy-url of the kubeconfig" })
+            }
             false => self.problem(&at(cluster, "proxy-url"), "only http:// proxies are supported"),
         }
     }

@@ -147,9 +147,13 @@ const fn of_cluster_info(cause: Cause) -> &'static str {
         Cause::Unresolved => "check the host name, and the DNS servers of this machine",
         Cause::Refused => "check the address and the port, and that the API server runs there",
         Cause::UntrustedCertificate => "check the address, and the CA certificates that the API server is verified by",
-        Cause::Status(401 | 403) => {
-            "on the cluster: allow anonymous clients to read cluster-info (anonymous authentication, and the RoleBinding \
-             kubeadm:bootstrap-signer-clusterinfo, which machineadm discovery-objects creates), or use --discovery-file"
+        Cause::Status(401) => {
+            "on the cluster: enable anonymous authentication (--anonymous-auth of kube-apiserver, or its \
+             AuthenticationConfiguration), or use --discovery-file"
+        }
+        Cause::Status(403) => {
+            "on the cluster: create the RoleBinding kubeadm:bootstrap-signer-clusterinfo in kube-public \
+             (machineadm discovery-objects), or use --discovery-file"
         }
         Cause::Status(404) => NOT_PUBLISHED,
         Cause::Status(_) => "check the state of the API server",

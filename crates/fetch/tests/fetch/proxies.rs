@@ -62,6 +62,7 @@ fn get(server: &FakeServer, proxy: &FakeProxy, except: &[&str], url: &str) -> Re
     let proxy = Proxy {
         url: Secret::new(format!("http://jo:p%40ss@localhost:{}", proxy.port)),
         bypass: Bypass::Loopback { and },
+        setting: "HTTPS_PROXY",
     };
     let settings = Settings {
         proxy: Some(proxy),

@@ -63,6 +63,7 @@ fn errors_before_and_beside_the_exchange_show_nothing_secret() {
     let proxy = Proxy {
         url: Secret::new(format!("http://jo:{SECRET}@localhost:1")),
         bypass: Bypass::Loopback { and: Vec::new() },
+        setting: "HTTPS_PROXY",
     };
     let behind = Settings { proxy: Some(proxy), ..plain.clone() };
     let here = server.url("/p");

@@ -2,6 +2,7 @@
 use super::{
     ComponentConfig, Location, Place, Reader,
     component::{Component, component},
+    other_format::OtherFormat,
 };
 use crate::{
     decode::{Decoded, WrongValue, decode},
@@ -37,8 +38,7 @@ impl Reader {
         let name = |name| tree.value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (api, kind) = (name("apiVersion"), name("kind"));
         if api.is_empty() || kind.is_empty() {
-            let problem = self.error(place, "", "the document has no apiVersion and kind".to_owned());
-            problem.remedy = Some("remove the empty document, or its `---`".to_owned());
+            self.no_document_of_kubernetes(place, text, &tree.value);
             return;
         }
         let place = Place { kind: Some(&kind), ..place };
@@ -62,6 +62,19 @@ impl Reader {
             let problem = self.lenient(place, "", message);
             problem.remedy = Some("move it to a file of its own".to_owned());
         }
+    }
+
+    /// Without apiVersion and kind: nothing, something unfinished, or the file of another program.
+    fn no_document_of_kubernetes(&mut self, place: Place<'_>, text: &str, value: &Value) {
+        let format = OtherFormat::of(text, value);
+        let missing = || "the document has no apiVersion and kind".to_owned();
+        let message = format.map_or_else(missing, OtherFormat::message);
+        let remedy = match format {
+            Some(format) => format.remedy,
+            None if value.is_null() => "remove the empty document, or its `---`",
+            None => "add them, for example `apiVersion: kubeadm.k8s.io/v1beta4` and `kind: ClusterConfiguration`",
+        };
+        self.error(place, "", message).remedy = Some(remedy.to_owned());
     }
 
     fn component_document(&mut self, place: Place<'_>, component: &Component, tree: &Tree) {
@@ -185,5 +198,26 @@ mod tests {
         for text in ["a: 1\n", "apiVersion: v1\n", "kind: Config\n"] {
             assert!(problem(text).starts_with("the document has no apiVersion and kind"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_of_another_program_is_recognised_and_not_called_an_empty_document() {
+        let problem = |text: &str| {
+            let rules = Rules { strictness: Strictness::Strict, minor: None };
+            let problem = read(&[Source { name: "a", text }], rules).problems.remove(0);
+            (problem.message, problem.remedy.unwrap_or_default())
+        };
+        for (text, name, remedy) in [
+            ("#cloud-config\nruncmd: [ls]\n", "a cloud-init configuration (#cloud-config)", "write_files"),
+            (r#"{"ignition": {"version": "3.4.0"}}"#, "an Ignition configuration", "that it writes"),
+            ("variant: fcos\nversion: 1.5.0\n", "an Ignition configuration", "that it writes"),
+            ("version: v1alpha1\nmachine: {type: worker}\n", "a Talos machine configuration", "Talos Linux"),
+        ] {
+            let (message, advice) = problem(text);
+            assert_eq!(message, format!("this is {name}, not a document for kubeadm"), "{text}");
+            assert!(advice.contains(remedy), "{text}: {advice}");
+        }
+        assert!(problem("---\n---\na: 1\n").1.contains("remove the empty document"));
+        assert!(problem("clusterName: a\n").1.starts_with("add them"));
     }
 }

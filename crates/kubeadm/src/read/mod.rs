@@ -1,6 +1,7 @@
 //! Reads kubeadm's files, of any API version and mixed, by kubeadm's own rules.
 mod component;
 mod document;
+mod other_format;
 mod split;
 
 pub(crate) use document::decode_into;

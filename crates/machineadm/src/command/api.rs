@@ -4,7 +4,8 @@ use crate::command_error::CommandError;
 use cluster::{ApiServer, Error, Kubeconfig, Timeouts, Value};
 use engine::outcome::chain;
 use fetch::Proxy;
-use objects::Object;
+use host::linux::input::{self, Care};
+use objects::{Object, SMALL_FILE_LIMIT};
 use serde::de::DeserializeOwned;
 use std::{
     ffi::OsString,
@@ -24,8 +25,26 @@ pub(super) fn kubeconfig(connection: &Connection) -> Result<Kubeconfig, CommandE
     };
     let path = places.iter().find(|path| path.exists()).or(places.first());
     let path = path.cloned().unwrap_or_else(|| ADMIN.into());
-    let loaded = Kubeconfig::load_context(&path, connection.context.as_deref());
-    loaded.map_err(|error| CommandError::invalid(chain(&error)).with_remedies(remedy(named, &places)))
+    load(&path, connection.context.as_deref()).map_err(|error| error.with_remedies(remedy(named, &places)))
+}
+
+/// Reads a kubeconfig. One that other users can write may name a server and credentials, as with kubectl, but no program.
+fn load(path: &Path, context: Option<&str>) -> Result<Kubeconfig, CommandError> {
+    let invalid = |error: Error| CommandError::invalid(chain(&error));
+    // An absolute name, since `-` is no standard input here.
+    let name = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let untrusted = match input::read(&name.to_string_lossy(), Care::Applying, SMALL_FILE_LIMIT as u64) {
+        Ok(bytes) => return Kubeconfig::read_context(&bytes, path, context).map_err(invalid),
+        Err(error) => error,
+    };
+    let kubeconfig = Kubeconfig::load_context(path, context).map_err(invalid)?;
+    match kubeconfig.exec {
+        None => Ok(kubeconfig),
+        Some(_) => {
+            let text = format!("the exec plugin of the kubeconfig is not started: {}", chain(&untrusted));
+            Err(CommandError::invalid(text).with_remedies(untrusted.advice()))
+        }
+    }
 }
 
 /// Where kubeadm looks, in its order: the first that is there counts.
@@ -52,7 +71,7 @@ fn remedy(named: Option<&PathBuf>, places: &[PathBuf]) -> Option<String> {
 /// used as by kubectl.
 pub(super) fn connect(kubeconfig: Kubeconfig) -> Result<ApiServer, CommandError> {
     let kubeconfig = kubeconfig.or_proxy(Proxy::of_environment(|name| std::env::var(name).ok()));
-    let kubeconfig = kubeconfig.authenticated(&mut |line| tell!("{line}")).map_err(|error| failed(&error))?;
+    let kubeconfig = kubeconfig.authenticated(&mut |line| tell!("  | {line}")).map_err(|error| failed(&error))?;
     let server = ApiServer::connect(kubeconfig, Timeouts::default());
     let server = server.map_err(|error| CommandError::usage(chain(&error)))?;
     Ok(server.telling(|waiting| {

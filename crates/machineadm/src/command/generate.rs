@@ -1,8 +1,10 @@
 //! `machineadm generate`: a commented starter configuration.
 use crate::{command_error::CommandError, show};
 use clap::Args;
+use documents::Source;
 use host::contract::Exit;
 use kubeadm::KubernetesVersion;
+use zeroize::Zeroizing;
 
 const STARTER: &str = include_str!("generate.yaml");
 
@@ -14,10 +16,27 @@ pub(crate) struct Generate {
 }
 
 pub(crate) fn run(asked: &Generate) -> Result<Exit, CommandError> {
-    let given = &asked.kubernetes_version;
-    let version: KubernetesVersion = given
+    let given = objects::one_line(&asked.kubernetes_version);
+    let version: KubernetesVersion = asked
+        .kubernetes_version
         .parse()
-        .map_err(|error| CommandError::usage(format!("--kubernetes-version {}: {error}", objects::one_line(given))))?;
-    show::print(STARTER.replace("@KUBERNETES_VERSION@", &format!("v{version}")))?;
+        .map_err(|error| CommandError::usage(format!("--kubernetes-version {given}: {error}")))?;
+    let text = STARTER.replace("@KUBERNETES_VERSION@", &format!("v{version}"));
+    check(&text, &given)?;
+    show::print(text)?;
     Ok(Exit::Done)
+}
+
+/// Whether `validate` accepts it: only the version can be a problem.
+fn check(text: &str, version: &str) -> Result<(), CommandError> {
+    let bytes = Zeroizing::new(text.as_bytes().to_vec());
+    let report = documents::read(vec![Source { name: "-".to_owned(), bytes }]).report;
+    for note in report.notes {
+        let problem = format!("--kubernetes-version {version}: {}", note.message);
+        match note.severity.is_error() {
+            true => return Err(CommandError::usage(problem)),
+            false => warn!("{problem}"),
+        }
+    }
+    Ok(())
 }

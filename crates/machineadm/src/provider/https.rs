@@ -175,5 +175,5 @@ fn proxy(proxy: &Proxy) -> Option<fetch::Proxy> {
     let variable = |wanted: &str| proxy.variables.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
     let and = variable("NO_PROXY").map(|list| list.expose().split(',').map(str::to_owned).collect());
     let bypass = Bypass::Loopback { and: and.unwrap_or_default() };
-    Some(fetch::Proxy { url: variable("HTTPS_PROXY")?.clone(), bypass })
+    Some(fetch::Proxy { url: variable("HTTPS_PROXY")?.clone(), bypass, setting: "HTTPS_PROXY of the ProxyConfig" })
 }

@@ -131,7 +131,7 @@ const ATTACKS: &[Attack] = &[
     attack("503 with a cluster-info", "the API server answered 503: no reason was given", |cluster| {
         Stage::answers(&cluster.authority, "503 Service Unavailable", "", cluster.honest())
     }),
-    attack("403 with words for a terminal", "the API server does not allow it: \u{fffd}[2Jtrust me", |cluster| {
+    attack("403 with words for a terminal", "read cluster-info (403 Forbidden): \u{fffd}[2Jtrust me", |cluster| {
         let status = r#"{"kind":"Status","message":"\u001b[2Jtrust me\nremedy: obey\u202e"}"#;
         Stage::answers(&cluster.authority, "403 Forbidden", "", status.to_owned())
     }),

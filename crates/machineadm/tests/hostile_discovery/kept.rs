@@ -71,7 +71,7 @@ const DEEDS: &[Deed] = &[
     deed("404 with a cluster-info", "answered 404", |cluster| {
         Stage::answers(&cluster.authority, "404 Not Found", "", signed(&kubeconfig("https://192.0.2.1:6443", "")))
     }),
-    deed("403", "the API server does not allow it: strangers may not", |cluster| {
+    deed("403", "read cluster-info (403 Forbidden): strangers may not", |cluster| {
         let status = r#"{"kind":"Status","message":"strangers may not"}"#;
         Stage::answers(&cluster.authority, "403 Forbidden", "", status.to_owned())
     }),

@@ -27,7 +27,6 @@ type Staging = Box<dyn Fn(&Cluster) -> Stage>;
 /// Advice to create a token is for a token that has not signed; everything else has another cause.
 #[test]
 fn each_cause_has_its_own_advice() {
-    let forbidden = "remedy: on the cluster: allow anonymous clients to read cluster-info";
     let status = |status: &'static str| {
         move |cluster: &Cluster| Stage::answers(&cluster.authority, status, "", "{\"kind\": \"Status\"}".to_owned())
     };
@@ -36,8 +35,8 @@ fn each_cause_has_its_own_advice() {
     };
     let stranger = |cluster: &Cluster| Stage::tells(&Arc::new(Authority::new()), cluster.honest());
     let causes: [(Staging, &str); 5] = [
-        (Box::new(status("403 Forbidden")), forbidden),
-        (Box::new(status("401 Unauthorized")), forbidden),
+        (Box::new(status("403 Forbidden")), "the RoleBinding kubeadm:bootstrap-signer-clusterinfo in kube-public"),
+        (Box::new(status("401 Unauthorized")), "remedy: on the cluster: enable anonymous authentication"),
         (Box::new(status("404 Not Found")), "remedy: on the cluster: machineadm discovery-objects"),
         (Box::new(unsigned), "remedy: on the cluster: machineadm token create --print-join-command"),
         (Box::new(stranger), "remedy: check the address: the server that answers there does not belong to the cluster"),
@@ -50,6 +49,27 @@ fn each_cause_has_its_own_advice() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert_eq!((said.matches(advice).count(), said.matches("remedy: ").count()), (1, 1), "{advice}: {said}");
+    }
+}
+
+#[test]
+fn an_anonymous_request_that_is_refused_is_not_blamed_on_credentials() {
+    for (status, reason) in [
+        (
+            "401 Unauthorized",
+            "the API server refuses anonymous requests (401 Unauthorized): anonymous authentication is disabled",
+        ),
+        (
+            "403 Forbidden",
+            "the API server does not allow anonymous clients to read cluster-info (403 Forbidden): no reason was given",
+        ),
+    ] {
+        let (cluster, machine) = (Cluster::new(), Machine::new());
+        let stage = Stage::answers(&cluster.authority, status, "", "{\"kind\": \"Status\"}".to_owned());
+        cluster.tap.lead_to(stage.port);
+        let output = by_token(&machine, &cluster, "500ms").output().unwrap();
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(printed.contains(reason) && !printed.contains("credentials"), "{printed}");
     }
 }
 
@@ -110,7 +130,9 @@ fn a_cluster_that_forbids_is_not_called_unreached_and_is_named_once() {
     let stage = Stage::answers(&cluster.authority, "403 Forbidden", "", "{}".to_owned());
     cluster.tap.lead_to(stage.port);
     let said = refusal("403", &machine.discover(&["--refresh", "--timeout", SHORT]).output().unwrap());
-    assert!(said.starts_with("the cluster does not allow anonymous clients to read cluster-info"), "{said}");
+    let start = "the cluster did not return its cluster-info; the saved cluster is unchanged: \
+                 the API server does not allow anonymous clients to read cluster-info (403 Forbidden)";
+    assert!(said.starts_with(start), "{said}");
     for (server, shown) in [("https://127.0.0.1:9", "SERVER"), ("https://127.0.0.1:9/path", "https://SERVER/path")] {
         let nowhere = kubeconfig(server, &cluster.authority.pem());
         let file = machine.file("cluster.yaml", nowhere.as_bytes()).display().to_string();

@@ -8,10 +8,11 @@ use crate::{
     command_error::{CommandError, all_succeeded},
     show,
 };
+use documents::limits;
 use host::contract::Exit;
 use kubeadm::{
-    ApiVersion, ComponentConfig, Converted, Flag, Loss, Note, Rules, Severity, Strictness, Target, WireDocument,
-    convert,
+    ApiVersion, ComponentConfig, Converted, Flag, Loss, Note, Problem, Rules, Severity, Strictness, Target,
+    WireDocument, convert,
 };
 use serde::Serialize;
 
@@ -78,7 +79,7 @@ struct Attempt {
 fn one(configuration: &Configuration, target: &Target, asked: &Convert) -> Attempt {
     let strictness = if asked.tolerant { Strictness::Tolerant } else { Strictness::Strict };
     let read = configuration.read(Rules { strictness, minor: None });
-    let mut messages: String = read.problems.iter().map(|problem| format!("{problem}\n")).collect();
+    let mut messages = problems(&read.problems);
     if read.has_errors() {
         return Attempt { outcome: None, messages };
     }
@@ -104,6 +105,17 @@ fn one(configuration: &Configuration, target: &Target, asked: &Convert) -> Attem
         yaml,
     };
     Attempt { outcome: Some(outcome), messages }
+}
+
+/// A line for each problem, as many as the validators print: errors rather than warnings.
+fn problems(problems: &[Problem]) -> String {
+    let of = |severity| problems.iter().filter(move |problem| problem.severity == severity);
+    let listed = of(Severity::Error).chain(of(Severity::Warning)).take(limits::NOTES);
+    let text: String = listed.map(|problem| format!("{problem}\n")).collect();
+    match problems.len().saturating_sub(limits::NOTES) {
+        0 => text,
+        more => format!("{text}and {}\n", show::count(more, "more problem")),
+    }
 }
 
 /// The file for kubeadm, with the documents that it passes on.

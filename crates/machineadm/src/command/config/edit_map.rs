@@ -34,11 +34,11 @@ fn in_cluster(target: &Target, changes: &Changes<'_>) -> Result<Exit, CommandErr
     for _ in 0..TRIES {
         let text = map.get()?;
         let Some(new) = edited("kubeadm-config", &text, target, changes)? else {
-            show::print("kubeadm-config: nothing to change\n")?;
+            show::print_text("kubeadm-config: nothing to change\n")?;
             return Ok(Exit::Done);
         };
         if map.replace(&new.text, effect)? {
-            show::print(format!("{}kubeadm-config: changed{tried}\n", new.diff))?;
+            show::print_text(&format!("{}kubeadm-config: changed{tried}\n", new.diff))?;
             return Ok(Exit::Done);
         }
     }

@@ -52,9 +52,6 @@ fn unchanged(what: &str, refused: &Refused) -> CommandError {
 /// Why the saved cluster stays when its cluster-info is unavailable.
 pub(super) fn not_answered(unreached: &Unreached, shown: &[&'static str]) -> CommandError {
     let what = match unreached.cause {
-        Cause::Status(_) if unreached.is_forbidden() => {
-            "the cluster does not allow anonymous clients to read cluster-info"
-        }
         Cause::Status(_) => "the cluster did not return its cluster-info",
         _ => "the cluster cannot be reached",
     };

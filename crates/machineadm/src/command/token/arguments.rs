@@ -1,20 +1,19 @@
 //! What people type after `machineadm token`.
 use crate::cli::Output;
 use clap::{
-    ArgAction, Args, Subcommand,
+    Arg, ArgAction, Args, Command, Subcommand,
     builder::{OsStringValueParser, TypedValueParser},
 };
 use cluster::Effect;
 use std::path::PathBuf;
 
-/// kubeadm takes the first two before and after the word that says what to do.
+/// kubeadm takes all but the action before and after the word that names the action.
 #[derive(Debug, Args)]
 pub(crate) struct Token {
     #[command(flatten)]
     pub(crate) connection: Connection,
-    /// Let the API server check the request, and change nothing
-    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", hide_default_value = true, action = ArgAction::Set)]
-    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    trial: Trial,
     #[command(subcommand)]
     pub(crate) action: Action,
 }
@@ -22,7 +21,7 @@ pub(crate) struct Token {
 impl Token {
     /// What shall come of it on the cluster.
     pub(super) const fn effect(&self) -> Effect {
-        if self.dry_run { Effect::DryRun } else { Effect::Real }
+        if self.trial.dry_run { Effect::DryRun } else { Effect::Real }
     }
 }
 
@@ -43,7 +42,7 @@ of the TTL, and at most ten minutes, earlier than a new one. A token that never 
 may be of any age.")]
     Create(Box<Create>),
     /// List the tokens of the cluster
-    #[command(after_help = "\
+    #[command(args = without_effect::<Trial>(), after_help = "\
 Examples:
   machineadm token list
   machineadm token list -o json | jq -r .token
@@ -60,10 +59,24 @@ Examples:
 A full token is deleted only if its secret half matches. A token that does not exist is not an error.")]
     Delete(Delete),
     /// Print a new random token without contacting a cluster
-    #[command(after_help = "\
+    #[command(args = without_effect::<Connection>(), args = without_effect::<Trial>(), after_help = "\
 Example:
   machineadm token generate")]
     Generate(Generate),
+}
+
+/// Whether the cluster is changed.
+#[derive(Debug, Args)]
+struct Trial {
+    /// Let the API server check the request, and change nothing
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", hide_default_value = true, action = ArgAction::Set)]
+    dry_run: bool,
+}
+
+/// Arguments that a command accepts, since kubeadm does, and that have no effect on it.
+fn without_effect<A: Args>() -> Vec<Arg> {
+    let all = A::augment_args(Command::new("token"));
+    all.get_arguments().map(|argument| argument.clone().hide(true)).collect()
 }
 
 #[derive(Debug, Args)]
@@ -117,7 +130,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = ArgAction::Set)]
     pub(crate) allow_missing_template_keys: bool,
     /// No effect: the output has no managed fields; accepted since kubeadm has it
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", action = ArgAction::Set)]
+    #[arg(long, hide = true, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", action = ArgAction::Set)]
     pub(crate) show_managed_fields: bool,
 }
 
@@ -169,6 +182,21 @@ mod tests {
         }
         assert!(Line::try_parse_from(["token", "create", "--dry-run=perhaps"]).is_err());
         assert!(matches!(read("token --dry-run delete abcdef").action, Action::Delete(_)));
+    }
+
+    #[test]
+    fn commands_accept_what_has_no_effect_on_them_as_with_kubeadm() {
+        for line in [
+            "token generate --kubeconfig a --context b --dry-run",
+            "token --kubeconfig a generate --context b --dry-run=true",
+            "token --kubeconfig a --context b --dry-run generate",
+            "token --kubeconfig a --dry-run list --context b",
+            "token list --kubeconfig a --context b --dry-run",
+        ] {
+            let Token { connection: Connection { kubeconfig, context }, trial, .. } = read(line);
+            assert_eq!((kubeconfig, context.as_deref()), (Some("a".into()), Some("b")), "{line}");
+            assert!(trial.dry_run, "{line}");
+        }
     }
 
     #[test]
