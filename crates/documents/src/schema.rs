@@ -28,8 +28,10 @@ pub(crate) fn walk(node: &Node, schema: &Schema, here: &str, findings: &mut Find
         Value::Scalar { text, plain } => {
             if let Some(words) = choices(schema) {
                 walk_choice(node, text, &words, here, findings);
-            } else if !scalar_fits(text, *plain, schema) {
+            } else if !type_fits(text, *plain, schema) {
                 findings.push(wrong_type(node, schema, here));
+            } else if let Some((least, most)) = missed_range(text, schema) {
+                findings.push(Problem::error(node.place, here, format!("must be from {least} to {most}")));
             }
         }
         Value::Mapping(_) | Value::Sequence(_) => findings.push(wrong_type(node, schema, here)),
@@ -113,8 +115,33 @@ fn wrong_type(node: &Node, schema: &Schema, here: &str) -> Problem {
     }
 }
 
-/// Whether a schema allows a scalar of this type.
+/// The numbers that fit into an integer of this schema, by its type.
+fn range(schema: &Schema) -> Option<(i128, i128)> {
+    match without_null(schema)["format"].as_str()? {
+        "uint8" => Some((0, u8::MAX.into())),
+        "uint16" => Some((0, u16::MAX.into())),
+        "uint32" => Some((0, u32::MAX.into())),
+        "uint64" => Some((0, u64::MAX.into())),
+        "int32" => Some((i32::MIN.into(), i32::MAX.into())),
+        "int64" => Some((i64::MIN.into(), i64::MAX.into())),
+        _ => None,
+    }
+}
+
+/// The numbers that would fit, where a whole number does not.
+fn missed_range(text: &str, schema: &Schema) -> Option<(i128, i128)> {
+    let (least, most) = range(schema).filter(|_| type_of(text) == Type::Integer)?;
+    let fits = text.parse::<i128>().is_ok_and(|number| (least..=most).contains(&number));
+    (!fits).then_some((least, most))
+}
+
+/// Whether a schema allows a scalar.
 pub(crate) fn scalar_fits(text: &str, plain: bool, schema: &Schema) -> bool {
+    type_fits(text, plain, schema) && missed_range(text, schema).is_none()
+}
+
+/// Whether a schema allows a scalar of this type.
+fn type_fits(text: &str, plain: bool, schema: &Schema) -> bool {
     match if plain { type_of(text) } else { Type::Text } {
         Type::Null => false,
         Type::Bool => allows(schema, "boolean"),

@@ -153,7 +153,7 @@ fn no_command_shows_a_canary_of_a_good_configuration() {
             // Below a root nothing becomes a node.
             "InitConfig" => 2,
             // Their examples need programs or units that this root does not have.
-            "CommandsConfig" | "TrustBundleConfig" | "ServicesConfig" => 1,
+            "CommandsConfig" | "TrustBundleConfig" | "ServicesConfig" | "UsersConfig" => 1,
             _ => 0,
         };
         let codes = watched.ask_everything();

@@ -292,21 +292,50 @@ fn a_document_cannot_write_the_lock_or_the_journal_through_a_link() {
         ("srv/l", "/var/lib/machineadm", "/srv/l/journal.json"),
         ("srv/l", "/var/lib/machineadm", "/srv/l/new/file"),
         ("srv/l", "/run/cluster-api", "/srv/l/bootstrap-success.complete"),
+        // A link at the end, and what is no file.
+        ("srv/l", "/run/machineadm/lock", "/srv/l"),
+        ("srv/l", "/var/lib/machineadm/journal.json", "/srv/l"),
+        ("srv/l", "/var/lib", "/srv/l/machineadm directory"),
+        ("srv/l", "/run/machineadm", "/srv/l/lock absent"),
+        ("srv/l", "/proc", "/srv/l/sys/kernel/x"),
     ] {
         let machine = Machine::new();
         fs::create_dir_all(machine.at("srv")).unwrap();
+        fs::create_dir_all(machine.at("proc")).unwrap();
         std::os::unix::fs::symlink(target, machine.at(link)).unwrap();
         let (lock, journal) = (fs::read(machine.at(LOCK)).unwrap(), fs::read(machine.at(JOURNAL)).unwrap());
-        let spec = format!("{{files: [{{path: {path}, content: forged}}]}}");
+        let (path, kind) = path.split_once(' ').unwrap_or((path, "file"));
+        let entry = match kind {
+            "file" => "content: forged",
+            "directory" => "type: directory, mode: '0777', owner: '1000:1000'",
+            _ => "type: absent",
+        };
+        let spec = format!("{{files: [{{path: {path}, {entry}}}]}}");
         fs::write(machine.dir.path().join("node.yaml"), document("FilesConfig", &spec)).unwrap();
         let ran = machine.run("bootstrap", &["-f"]);
         assert_eq!(ran.code, Some(1), "{path}: {}", ran.stderr);
-        assert!(ran.stderr.contains("the directory of machineadm itself"), "{path}: {}", ran.stderr);
+        assert!(ran.stderr.contains("is reached through a symbolic link that leads to"), "{path}: {}", ran.stderr);
+        let mode = fs::metadata(machine.at("var/lib/machineadm")).unwrap().permissions().mode() & 0o7777;
+        assert_eq!((mode, machine.at("run/cluster-api").exists()), (0o700, true), "{path}");
         assert_eq!(fs::read(machine.at(JOURNAL)).unwrap(), journal, "{path}");
         assert_ne!(fs::read(machine.at(LOCK)).unwrap(), b"forged", "{path}");
         assert!(!machine.at("var/lib/machineadm/new").exists());
         drop(lock);
     }
+}
+
+/// The directories are the same under every name, also where a system has linked them.
+#[test]
+fn a_document_cannot_write_the_journal_where_var_lib_is_a_link() {
+    let machine = Machine::new();
+    fs::create_dir(machine.at("data")).unwrap();
+    fs::rename(machine.at("var/lib"), machine.at("data/lib")).unwrap();
+    std::os::unix::fs::symlink("/data/lib", machine.at("var/lib")).unwrap();
+    let spec = "{files: [{path: /data/lib/machineadm/journal.json, content: forged}]}";
+    fs::write(machine.dir.path().join("node.yaml"), document("FilesConfig", spec)).unwrap();
+    let ran = machine.run("bootstrap", &["-f"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the directory of machineadm itself"), "{}", ran.stderr);
 }
 
 #[test]

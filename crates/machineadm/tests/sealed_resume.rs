@@ -120,6 +120,9 @@ fn wrong_parts_change_nothing_of_what_an_earlier_run_kept() {
 fn a_node_stays_one_when_a_later_configuration_cannot_be_had() {
     let (keeper, storage) = (Keeper::new(), FakeStorage::new());
     assert_eq!(keeper.bootstrap(&file("/etc/a")).code, Some(0));
+    // What a kubelet has once the machine is a node.
+    fs::create_dir_all(at(&keeper, "/etc/kubernetes")).expect("a directory");
+    fs::write(at(&keeper, "/etc/kubernetes/kubelet.conf"), "").expect("a file");
     storage.put("/a", &[(403, "")]);
     let ran = keeper.bootstrap(&remote(&keeper, &storage));
     assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);

@@ -65,6 +65,34 @@ fn a_user_without_a_hash_is_locked_and_a_system_user_has_no_home() {
     is_settled(&sandbox);
 }
 
+/// The keys of one user must not become another's, nor the other way round.
+#[test]
+fn a_new_user_does_not_get_the_ssh_directory_of_another_user() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .sh("mkdir -p /srv/victim/.ssh; echo original > /srv/victim/.ssh/authorized_keys; chmod 700 /srv/victim/.ssh");
+    let before = sandbox.sh("stat -c '%u %a' /srv/victim/.ssh /srv/victim/.ssh/authorized_keys");
+    let mallory =
+        |home: &str| users(&format!("{{users: [{{name: mallory, home: {home}, sshAuthorizedKeys: ['{KEY}']}}]}}"));
+    for home in ["/srv/victim", "/root"] {
+        sandbox.sh("mkdir -p /root/.ssh");
+        let ran = sandbox.bootstrap(&mallory(home));
+        assert_eq!(ran.code, Some(1), "{home}: {}", ran.stdout);
+        assert!(ran.stderr.contains("is owned by the user with UID 0, not by mallory"), "{home}: {}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("chown mallory {home}/.ssh")), "{home}: {}", ran.stderr);
+    }
+    assert_eq!(sandbox.sh("stat -c '%u %a' /srv/victim/.ssh /srv/victim/.ssh/authorized_keys"), before);
+    assert_eq!(sandbox.text("/srv/victim/.ssh/authorized_keys").as_deref(), Some("original\n"));
+}
+
+#[test]
+fn a_user_and_a_group_of_one_name_belong_together() {
+    let sandbox = Sandbox::new();
+    done(&sandbox.bootstrap(&users("{groups: [{name: carol, gid: 4400}], users: [{name: carol, home: /srv/carol}]}")));
+    assert_eq!(sandbox.sh("id -g carol").trim(), "4400");
+    is_settled(&sandbox);
+}
+
 #[test]
 fn a_link_that_the_user_put_into_its_home_is_not_followed() {
     let sandbox = Sandbox::new();
@@ -94,5 +122,5 @@ fn below_a_root_its_own_tools_are_used() {
     sandbox.sh("mkdir -p /mnt/empty/etc");
     let ran = sandbox.machineadm(&["bootstrap", "--root", "/mnt/empty", "-f", "/srv/configuration.yaml"]);
     assert_eq!(ran.code, Some(1), "{}", ran.stdout);
-    assert!(ran.stderr.contains("useradd: this system does not have it"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("useradd: is not installed"), "{}", ran.stderr);
 }

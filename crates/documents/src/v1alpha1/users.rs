@@ -1,5 +1,10 @@
 //! UsersConfig: users, groups, and the SSH keys that may log in.
-use super::{API_VERSION, absolute_path::path_problem, ssh_key};
+use super::{
+    API_VERSION,
+    absolute_path::{is_virtual, path_problem},
+    reserved::Reserved,
+    ssh_key,
+};
 use crate::{
     Claim, Claimed, Secret,
     document::{Body, Check, Document},
@@ -185,11 +190,18 @@ fn check_user(user: &UserEntry, here: &str, findings: &mut Findings<'_>) {
     }
     for (name, value) in [("home", &user.home), ("shell", &user.shell)] {
         let problem = value.as_deref().and_then(|text| match text.contains(':') {
-            true => Some("must not hold `:`"),
+            true => Some("must not contain `:`"),
             false => path_problem(text),
         });
         if let Some(problem) = problem {
             findings.error(&field(name), problem);
+        }
+    }
+    if let Some(home) = &user.home {
+        if is_virtual(home) {
+            findings.error(&field("home"), "must not be below /proc, /sys or /dev");
+        } else if let Some(reserved) = Reserved::of(&format!("{home}/name")).or_else(|| Reserved::of(home)) {
+            findings.error(&field("home"), reserved.message()).hint(reserved.hint());
         }
     }
     for (index, key) in user.ssh_authorized_keys.iter().flatten().enumerate() {
@@ -199,8 +211,8 @@ fn check_user(user: &UserEntry, here: &str, findings: &mut Findings<'_>) {
     }
     if user.password_hash.as_ref().is_some_and(|hash| !is_hash(hash.expose())) {
         findings
-            .error(&field("passwordHash"), "must be a hash as crypt(5) has it, such as `$y$…` or `$6$…`")
-            .hint("make one with: mkpasswd");
+            .error(&field("passwordHash"), "must be a hash in crypt(5) format, such as `$y$…` or `$6$…`")
+            .hint("generate one with: mkpasswd");
     }
 }
 

@@ -31,6 +31,11 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     for unit in units {
         let was = look.unit(&unit.name)?;
         // A unit that does not exist can be masked, so that nothing can start it once it does.
+        let only_unmasked =
+            unit.wanted.masked == Some(false) && unit.wanted.enabled.is_none() && unit.wanted.state.is_none();
+        if was.enablement == Enablement::Unknown && only_unmasked {
+            continue;
+        }
         if was.enablement == Enablement::Unknown && unit.wanted.masked != Some(true) {
             let writes = |step: &Step| writes_unit(step, &unit.name);
             planned.known_after =
@@ -119,6 +124,6 @@ fn masked(unit: &str) -> PlanError {
     PlanError::Look(Error::Unfit {
         what: unit.to_owned(),
         why: "is masked, so that it can be neither enabled nor started".to_owned(),
-        advice: "add `masked: false` to its entry, or run: systemctl unmask".to_owned(),
+        advice: format!("add `masked: false` to its entry, or run: systemctl unmask {unit}"),
     })
 }

@@ -8,7 +8,7 @@ use documents::{
     AnyDocument, Decoded, Secret,
     v1alpha1::{GroupEntry, KEYS_BLOCK, UserEntry, authorized_keys},
 };
-use host::{Change, Error, UserSettings, UserSort, UserState};
+use host::{Change, Error, PathState, UserSettings, UserSort, UserState};
 
 pub(super) const PHASE: Phase = Phase {
     kind: "UsersConfig",
@@ -90,15 +90,7 @@ fn keys(
     let Some(keys) = &entry.ssh_authorized_keys else { return Ok(None) };
     let path = authorized_keys(&home_of(entry, was));
     let file = file_after(planned, &path, look)?;
-    if let (Some(file), Some(user)) = (&file, was)
-        && file.uid != user.uid
-    {
-        return Err(PlanError::Look(Error::Unfit {
-            what: path,
-            why: format!("is owned by user {}, not by {}", file.uid, entry.name),
-            advice: format!("check its content, then run: chown {} FILE", entry.name),
-        }));
-    }
+    check_owners(entry, was, &path, look)?;
     let around = file.as_ref().map_or(&[][..], |file| file.contents.expose());
     if keys.is_empty() && file.is_none() {
         return Ok(None);
@@ -113,6 +105,28 @@ fn keys(
     Ok((!is_so).then_some(Step::Ensure(change)))
 }
 
+/// The file with the keys and its directory, where they are there, must be the user's own; a new user owns nothing yet,
+/// unless its number is given.
+fn check_owners(entry: &UserEntry, was: Option<&UserState>, path: &str, look: &Look<'_>) -> Result<(), PlanError> {
+    let uid = was.map(|was| was.uid).or(entry.uid);
+    let directory = path.rsplit_once('/').map_or(path, |(directory, _)| directory);
+    for place in [directory, path] {
+        let owner = match look.host.state_at(place)? {
+            PathState::Directory { state, .. } => state.uid,
+            PathState::File(file) => file.uid,
+            _ => continue,
+        };
+        if Some(owner) != uid {
+            return Err(PlanError::Look(Error::Unfit {
+                what: place.to_owned(),
+                why: format!("is owned by the user with UID {owner}, not by {}", entry.name),
+                advice: format!("set another `home`, or check its content, then run: chown {} {place}", entry.name),
+            }));
+        }
+    }
+    Ok(())
+}
+
 /// What the document says, or what the user has, or the usual.
 fn home_of(entry: &UserEntry, was: Option<&UserState>) -> String {
     let has = was.map(|was| was.home.clone());
@@ -123,7 +137,7 @@ fn home_of(entry: &UserEntry, was: Option<&UserState>) -> String {
 fn other_number(sort: &str, name: &str, is: u32, wanted: u32) -> PlanError {
     PlanError::Look(Error::Unfit {
         what: format!("{sort} {name}"),
-        why: format!("has the number {is}, but the configuration has {wanted}; machineadm does not change it"),
+        why: format!("has the ID {is}, but the configuration has {wanted}; machineadm does not change it"),
         advice: "correct the configuration, or delete the account if nothing of it is needed".to_owned(),
     })
 }

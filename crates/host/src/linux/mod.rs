@@ -211,14 +211,18 @@ impl Inspect for Linux {
     }
 }
 
+use state::LastLink;
+
 impl Host for Linux {
     fn ensure(&mut self, change: &Change) -> Result<()> {
-        if let Change::WriteFile { path, .. }
-        | Change::MakeDirectory { path, .. }
-        | Change::MakeLink { path, .. }
-        | Change::Remove { path, .. } = change
-        {
-            state::check_foreign(&self.root, path)?;
+        match change {
+            Change::WriteFile { path, .. } | Change::AuthorizedKeys { path, .. } => {
+                state::check_foreign(&self.root, path, LastLink::Followed)?;
+            }
+            Change::MakeDirectory { path, .. } | Change::MakeLink { path, .. } | Change::Remove { path, .. } => {
+                state::check_foreign(&self.root, path, LastLink::Replaced)?;
+            }
+            _ => {}
         }
         match change {
             Change::WriteFile { path, file, .. } => {

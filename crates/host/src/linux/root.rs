@@ -66,6 +66,11 @@ impl Root {
         !self.trusts(found.st_uid) || found.st_mode & 0o002 != 0 || (found.st_mode & 0o020 != 0 && found.st_gid != 0)
     }
 
+    /// Its own path, as the kernel knows it.
+    pub(crate) fn real_path(&self) -> Result<std::path::PathBuf> {
+        super::state::real_path(&self.dir)
+    }
+
     /// Makes everything on the root's file system durable.
     pub(crate) fn sync(&self) -> Result<()> {
         rustix::fs::syncfs(&self.dir).map_err(Error::system("write everything to disk"))

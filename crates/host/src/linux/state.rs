@@ -128,32 +128,62 @@ impl State {
     }
 }
 
-/// Refuses a path that a link leads into a directory of our own: a document may not write there, whatever the name. Paths
-/// that name such a directory themselves are ours: documents with them are invalid.
-pub(super) fn check_foreign(root: &Root, path: &str) -> Result<()> {
+/// How a change treats a link at the end of its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LastLink {
+    /// It writes what the link points to.
+    Followed,
+    /// It replaces or deletes the link.
+    Replaced,
+}
+
+/// Refuses a path that links lead into a directory of our own, or below /proc, /sys or /dev: a document may not write
+/// there, whatever the name. Paths that name a directory of ours themselves are ours: documents with them are invalid.
+pub(super) fn check_foreign(root: &Root, path: &str, last: LastLink) -> Result<()> {
     if OWN_DIRECTORIES.iter().any(|own| Path::new(path).starts_with(own)) {
         return Ok(());
     }
-    let Some(real) = real_directory(root, path)? else { return Ok(()) };
+    let Some(target) = target(root, path, last)? else { return Ok(()) };
+    let refuse = |own: &str, what: &str| {
+        let why = format!("is reached through a symbolic link that leads to {own}, {what}");
+        Err(Error::Refused { what: path.to_owned(), why })
+    };
     for own in OWN_DIRECTORIES {
-        let Some(ours) = real_directory(root, &format!("{own}/name"))? else { continue };
-        if real.starts_with(&ours) && ours.ends_with(own.trim_start_matches('/')) {
-            let why = format!("is reached through a symbolic link to {own}, the directory of machineadm itself");
-            return Err(Error::Refused { what: path.to_owned(), why });
+        if let Some(spot) = root.walk(&format!("{own}/name"), Missing::Report)?
+            && target.starts_with(real_path(&spot.dir)?)
+        {
+            return refuse(own, "the directory of machineadm itself");
         }
     }
-    Ok(())
+    let whole = root.real_path()?;
+    let inside = target.strip_prefix(&whole).map(|inside| Path::new("/").join(inside)).unwrap_or_default();
+    match ["/proc", "/sys", "/dev"].iter().find(|kernel| inside.starts_with(kernel)) {
+        Some(kernel) => refuse(kernel, "where no files are stored"),
+        None => Ok(()),
+    }
 }
 
-/// Where the last directory of a path that is there really is.
-fn real_directory(root: &Root, path: &str) -> Result<Option<PathBuf>> {
+/// What a path really names: the directory that is there, without links, and the next name in it.
+fn target(root: &Root, path: &str, last: LastLink) -> Result<Option<PathBuf>> {
+    let mut last = last;
     for place in Path::new(path).ancestors().filter_map(Path::to_str).take_while(|place| *place != "/") {
-        if let Some(spot) = root.walk_unfollowed(place, Missing::Report)? {
-            let link = format!("/proc/self/fd/{}", spot.dir.as_raw_fd());
-            return std::fs::read_link(link).map(Some).map_err(Error::io(format!("reach {path}")));
+        let walked = match last {
+            LastLink::Followed => root.walk(place, Missing::Report)?,
+            LastLink::Replaced => root.walk_unfollowed(place, Missing::Report)?,
+        };
+        if let Some(spot) = walked {
+            return Ok(Some(real_path(&spot.dir)?.join(&spot.name)));
         }
+        // A directory of the path is missing: where would it be created?
+        last = LastLink::Followed;
     }
     Ok(None)
+}
+
+/// The path of an open directory, as the kernel knows it.
+pub(super) fn real_path(directory: &OwnedFd) -> Result<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd()))
+        .map_err(Error::io("look up a directory in /proc"))
 }
 
 /// Whether a path is that of a file of our own that survives a reboot.

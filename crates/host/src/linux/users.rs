@@ -37,8 +37,11 @@ pub(super) fn set_user(host: &Linux, name: &str, was: Option<&UserState>, settin
         UserSort::System => &["--system", "--no-create-home"],
     };
     arguments.extend(of_sort.iter().map(|word| (*word).to_owned()));
-    if group.is_none() {
-        arguments.push("--user-group".to_owned());
+    match group {
+        Some(_) => {}
+        // A group of that name is there already: useradd would refuse to create it again.
+        None if accounts::group(&host.root, name)?.is_some() => option(&mut arguments, "--gid", Some(name)),
+        None => arguments.push("--user-group".to_owned()),
     }
     run(host, "useradd", &arguments, name)
 }
@@ -61,9 +64,23 @@ pub(super) fn authorized_keys(host: &Linux, user: &str, path: &str, contents: &S
         });
     };
     if let Some((directory, _)) = path.rsplit_once('/') {
+        [directory, path].into_iter().try_for_each(|place| check_owner(host, place, (user, uid)))?;
         paths::make_directory(&host.root, directory, DirectoryState { mode: 0o700, uid, gid })?;
     }
     files::write(&host.root, path, &FileState { contents: contents.clone(), mode: 0o600, uid, gid })
+}
+
+/// What is there must be the user's own: the keys of another user would become this one's, and the reverse.
+fn check_owner(host: &Linux, path: &str, (user, uid): (&str, u32)) -> Result<()> {
+    let found = host.root.walk_unfollowed(path, Missing::Report)?.and_then(|spot| spot.found);
+    match found.filter(|found| found.st_uid != uid) {
+        None => Ok(()),
+        Some(found) => Err(Error::Unfit {
+            what: path.to_owned(),
+            why: format!("is owned by the user with UID {}, not by {user}", found.st_uid),
+            advice: format!("set another `home`, or check its content, then run: chown {user} {path}"),
+        }),
+    }
 }
 
 fn option(arguments: &mut Vec<String>, name: &str, value: Option<&str>) {
@@ -87,7 +104,7 @@ fn tool(host: &Linux, name: &str, arguments: Vec<String>) -> Result<Program> {
     if !is_there {
         return Err(Error::Unfit {
             what: name.to_owned(),
-            why: "this system does not have it".to_owned(),
+            why: "is not installed".to_owned(),
             advice: "install the package that has it (passwd or shadow-utils), then run again".to_owned(),
         });
     }

@@ -102,7 +102,7 @@ fn nothing_of_others_is_lost(plane: &ControlPlane) -> Result<()> {
     })?;
     let written = written.into_inner();
     for output in outputs.iter().filter(|output| !output.status.success()) {
-        assert!(text(&output.stderr).contains("was changed by others"), "{output:?}");
+        assert!(text(&output.stderr).contains("was changed by other clients"), "{output:?}");
     }
     assert!(outputs.iter().any(|output| output.status.success()));
     let last = run(&plane.kubeconfig(), &["discovery-objects", "--server", &servers[0]]);
