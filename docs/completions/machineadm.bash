@@ -980,7 +980,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__token__subcmd__list)
-            opts="-o -v -q -h --output --allow-missing-template-keys --show-managed-fields --kubeconfig --context --dry-run --verbose --quiet --log-format --help"
+            opts="-o -v -q -h --output --allow-missing-template-keys --show-managed-fields --dry-run --kubeconfig --context --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1002,16 +1002,16 @@ _machineadm() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
+                --dry-run)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
                 --kubeconfig)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --context)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --dry-run)
-                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --log-format)
