@@ -70,7 +70,7 @@ pub enum Error {
         message: String,
     },
     /// It answered something else than success.
-    #[error("the API server answered {code}{}: {message}", reason_in_words(.reason))]
+    #[error("the API server returned {code}{}: {message}", reason_in_words(.reason))]
     Status {
         /// The status.
         code: u16,
@@ -82,7 +82,7 @@ pub enum Error {
         retry_after: Option<Duration>,
     },
     /// What it answered is not what the API answers.
-    #[error("{server} returned something else than a Kubernetes API object: {what}")]
+    #[error("{server} did not return a Kubernetes API object: {what}")]
     NotKubernetes {
         /// The server.
         server: String,
@@ -108,7 +108,7 @@ pub enum Error {
         times: usize,
     },
     /// A name that can't be part of a path.
-    #[error("a name in the request's path has letters that no Kubernetes name has")]
+    #[error("a name in the request's path has characters that are not allowed in Kubernetes names")]
     BadName,
     /// An object that we were given lacks what every object has.
     #[error("the object has no {0}")]

@@ -51,7 +51,7 @@ impl Network for RealNetwork<'_> {
         let answer = client.send(&request).map_err(|error| silent(&error))?;
         match answer.status {
             200 => Ok(answer.body.to_vec()),
-            status => Err(Unreached { text: format!("the server answered {status}"), cause: Cause::Status(status) }),
+            status => Err(Unreached { text: format!("the server returned {status}"), cause: Cause::Status(status) }),
         }
     }
 

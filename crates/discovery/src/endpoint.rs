@@ -33,7 +33,7 @@ pub enum NoEndpoint {
     #[error("is empty: give host:port, such as 10.0.0.10:6443")]
     Empty,
     /// It has a scheme other than https.
-    #[error("must be https: nothing else is trusted with a cluster's address")]
+    #[error("must be https: other schemes are not allowed")]
     NotHttps,
     /// It has a name or password in front of the host.
     #[error("must not have a user or password: nothing is authenticated before the cluster is trusted")]

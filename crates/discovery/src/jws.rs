@@ -14,7 +14,7 @@ pub enum JwsError {
     #[error("the signature is not a detached JWS: it does not have three parts")]
     NotCompact,
     /// Its middle part isn't empty: it brings a content of its own.
-    #[error("the signature brings a payload of its own, which must stay outside it")]
+    #[error("the signature contains a payload, which a detached JWS must not have")]
     AttachedPayload,
     /// A part of it isn't base64url without padding.
     #[error("the signature is not base64url without padding")]
@@ -26,10 +26,10 @@ pub enum JwsError {
     #[error("the signature names another algorithm than HS256")]
     OtherAlgorithm,
     /// It names another token.
-    #[error("the signature is another token's")]
+    #[error("the signature names another token")]
     OtherToken,
     /// Its header says the right things in other bytes.
-    #[error("the signature's header is not written as Kubernetes writes it")]
+    #[error("the signature's header differs from the form that Kubernetes writes")]
     OtherHeader,
     /// All is right but the MAC: another content, or another secret.
     #[error("the signature is invalid: the content was changed, or it was signed with another token")]

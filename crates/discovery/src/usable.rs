@@ -24,7 +24,7 @@ pub enum NotUsable {
     #[error("it does not allow {0}")]
     NoUsage(Usage),
     /// The token that was shown isn't this one.
-    #[error("the token is not this one")]
+    #[error("the token differs")]
     OtherToken,
     /// A group that it lists is none.
     #[error(transparent)]

@@ -59,7 +59,7 @@ pub enum UsageError {
     Unknown(String),
     /// The API server would take the whole token for invalid.
     #[error(
-        "`{0}` is not a group of a token: it must start with {GROUP_PREFIX}, go on with lower-case letters, digits, `-` and `:`, at most {GROUP_LETTERS} of them, and end in a letter or digit"
+        "`{0}` is not a group of a token: it must start with {GROUP_PREFIX}, continue with lower-case letters, digits, `-` and `:`, at most {GROUP_LETTERS} of them, and end in a letter or digit"
     )]
     BadGroup(String),
     /// Groups have no meaning for a token that nobody can authenticate with.

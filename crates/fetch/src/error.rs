@@ -18,7 +18,7 @@ pub enum Error {
         url: String,
     },
     /// Not a URL that can be fetched.
-    #[error("not a URL that can be fetched: {reason}")]
+    #[error("invalid URL: {reason}")]
     BadUrl {
         /// What is wrong with it.
         reason: String,
@@ -36,7 +36,7 @@ pub enum Error {
         what: String,
     },
     /// No authority to check certificates with.
-    #[error("no certificate authority to check servers with: {why}")]
+    #[error("no CA certificates to verify servers with: {why}")]
     NoRoots {
         /// Why there is none.
         why: String,
@@ -92,7 +92,7 @@ pub enum Error {
         fault: CertificateFault,
     },
     /// TLS failed otherwise.
-    #[error("no TLS with {url}")]
+    #[error("the TLS handshake with {url} failed")]
     Tls {
         /// The URL.
         url: String,
@@ -166,7 +166,7 @@ pub enum Error {
         what: String,
     },
     /// The system gave no event loop.
-    #[error("no event loop")]
+    #[error("cannot start the event loop")]
     Runtime(#[source] io::Error),
 }
 
@@ -247,14 +247,14 @@ pub enum CertificateFault {
     NotYetValid,
     /// It has not begun, and this machine's clock can't be right.
     #[error(
-        "this machine's clock is wrong: it is {days} days older than this program; set it (timedatectl), then try again"
+        "this machine's clock is {days} days behind the build date of machineadm: set it (timedatectl), then run again"
     )]
     ClockBehind {
         /// How far, in whole days.
         days: u64,
     },
     /// It is for others.
-    #[error("it is for {}, not for {wanted}", listed(.names))]
+    #[error("it is valid for {}, not for {wanted}", listed(.names))]
     WrongName {
         /// The name that was wanted.
         wanted: String,

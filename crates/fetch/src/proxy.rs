@@ -66,7 +66,7 @@ impl Via {
         match url.scheme() {
             "http" => {}
             "https" => {
-                return Err(bad("a proxy that is itself reached by https is not supported: give an http:// URL"));
+                return Err(bad("https:// proxies are not supported: use an http:// URL"));
             }
             _ => return Err(bad("only http:// proxies are supported")),
         }

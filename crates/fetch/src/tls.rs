@@ -132,6 +132,6 @@ mod tests {
         assert_eq!(not_yet_valid(None), CertificateFault::NotYetValid);
         let fault = not_yet_valid(Some(Duration::from_secs(3 * 86_400 + 1)));
         assert_eq!(fault, CertificateFault::ClockBehind { days: 3 });
-        assert!(fault.to_string().starts_with("this machine's clock is wrong: it is 3 days older than this program"));
+        assert!(fault.to_string().starts_with("this machine's clock is 3 days behind the build date of machineadm"));
     }
 }

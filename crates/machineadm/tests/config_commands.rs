@@ -163,8 +163,8 @@ fn wrong_files_are_told_with_place_reason_and_remedy() {
         ),
         (
             "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nfeatureGates: {EtcdLearnerMode: false}\n",
-            "    featureGates.EtcdLearnerMode   this kubeadm does not know the feature gate; \
-             those from 1.27 to 1.32 do",
+            "    featureGates.EtcdLearnerMode   this kubeadm does not support the feature gate; \
+             supported from 1.27 to 1.32",
         ),
     ] {
         let output = of(text);

@@ -45,7 +45,7 @@ pub enum Problem {
         meant: Option<&'static str>,
     },
     /// It names no cluster to use.
-    #[error("names no cluster: neither one without a name nor that of the current context")]
+    #[error("has no cluster for the current context, and no cluster without a name")]
     NoCluster,
     /// It holds users, which cluster-info must not.
     #[error("has users, which cluster-info must not have")]

@@ -200,7 +200,10 @@ fn unless_named(server: &str, reason: &str) -> String {
 
 impl fmt::Display for NotTrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no cluster is trusted, {} tried", self.attempts.len())?;
+        if let [Attempt { place, refusal }] = &self.attempts[..] {
+            return write!(f, "cannot discover the cluster from {place}: {refusal}");
+        }
+        write!(f, "cannot discover the cluster from any of {} locations:", self.attempts.len())?;
         let width = self.attempts.iter().map(|attempt| attempt.place.len()).max().unwrap_or_default();
         self.attempts.iter().try_for_each(|Attempt { place, refusal }| write!(f, "\n  {place:width$}   {refusal}"))
     }

@@ -131,10 +131,10 @@ fn every_forged_signature_has_its_own_message() {
     let other: BootstrapToken = "zzzzzz.faddc87f5a5ab458".parse().unwrap();
     let stranger: BootstrapToken = "ae23dc.0000000000000000".parse().unwrap();
     for (signature, text) in [
-        (jws::sign(&other, kubeconfig.as_bytes()), "the signature is another token's"),
+        (jws::sign(&other, kubeconfig.as_bytes()), "the signature names another token"),
         (jws::sign(&stranger, kubeconfig.as_bytes()), "the signature is invalid: the content was changed"),
         (jws::sign(&token(), b"something else"), "the signature is invalid: the content was changed"),
-        (format!("{header}.{}.{mac}", encode(&kubeconfig)), "the signature brings a payload of its own"),
+        (format!("{header}.{}.{mac}", encode(&kubeconfig)), "the signature contains a payload"),
         (format!("{}..", encode(r#"{"alg":"none","kid":"ae23dc"}"#)), "the signature names another algorithm"),
         (format!("{header}..{mac}="), "the signature is not base64url"),
         ("x".to_owned(), "the signature is not a detached JWS"),

@@ -66,7 +66,7 @@ fn when_time_is_up_every_endpoint_has_its_last_reason() {
     assert_eq!(
         error.to_string(),
         format!(
-            "no cluster is trusted, 3 tried\n  \
+            "cannot discover the cluster from any of 3 locations:\n  \
              10.0.0.10:6443   cluster-info has no signature for token ae23dc: the token has expired or has no signing usage\n  \
              10.0.0.11:6443   connection refused\n  \
              10.0.0.12:6443   another cluster: its CA key {} is not among the CA pins",

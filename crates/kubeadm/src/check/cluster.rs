@@ -51,16 +51,19 @@ fn version(version: Option<&str>, minor: Option<u32>, at: &mut At<'_>) {
     at.check("kubernetesVersion", version, is_kubernetes_version, "must be a version such as v1.36.4");
     let own = version.and_then(|version| version.parse::<KubernetesVersion>().ok());
     if own.zip(minor).is_some_and(|(version, minor)| minor.saturating_sub(version.effective_minor()) > 1) {
-        at.at("kubernetesVersion").refuse("is too old for this kubeadm, which goes back one minor");
+        at.at("kubernetesVersion").refuse("is too old for this kubeadm: at most one minor version older is supported");
     }
 }
 
 fn feature_gate(name: &str, minor: Option<u32>, at: &mut At<'_>) {
     match (gates::named(name), minor) {
-        (None, _) => at.refuse("no kubeadm from 1.13 to 1.37 knows this feature gate"),
+        (None, _) => at.refuse("unknown feature gate: no kubeadm from 1.13 to 1.37 supports it"),
         (Some(gate), Some(minor)) if !gates::is_known(name, minor) => {
             let last = gate.last.map_or_else(String::new, |last| format!(" to 1.{last}"));
-            at.refuse(&format!("this kubeadm does not know the feature gate; those from 1.{}{last} do", gate.first));
+            at.refuse(&format!(
+                "this kubeadm does not support the feature gate; supported from 1.{}{last}",
+                gate.first
+            ));
         }
         _ => {}
     }
@@ -76,7 +79,7 @@ fn api_server(api_server: &ApiServer, at: &mut At<'_>) {
 pub(super) fn arguments(arguments: &[Arg], at: &mut At<'_>) {
     for Arg { name, merge_method, .. } in arguments {
         if name.is_empty() {
-            at.refuse("an argument needs a name");
+            at.refuse("an argument requires a name");
         }
         let known = |word: &str| MERGE_METHODS.contains(&word);
         at.check(&format!("{name}.mergeMethod"), merge_method.as_deref(), known, "must be append or prepend");
@@ -115,11 +118,11 @@ fn etcd(etcd: &Etcd, at: &mut At<'_>) {
         "must be an https address (http only without certificates)",
     );
     if external.endpoints.is_empty() {
-        at.at("endpoints").refuse("at least one is needed");
+        at.at("endpoints").refuse("at least one is required");
     }
     let is_set = |file: &Option<String>| file.as_ref().is_some_and(|file| !file.is_empty());
     if is_set(&external.cert_file) != is_set(&external.key_file) {
-        at.refuse("certFile and keyFile go together");
+        at.refuse("certFile and keyFile must be set together");
     }
     for (name, file) in ["caFile", "certFile", "keyFile"].into_iter().zip(files) {
         at.check(name, file.as_deref(), is_absolute, "must be an absolute path");

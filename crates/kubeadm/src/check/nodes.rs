@@ -52,7 +52,7 @@ pub(super) fn join(join: &JoinConfiguration, at: &mut At<'_>) {
 
 fn discovery(discovery: &Discovery, at: &mut At<'_>) {
     match (&discovery.bootstrap_token, &discovery.file) {
-        (None, None) => at.refuse("needs bootstrapToken or file"),
+        (None, None) => at.refuse("requires bootstrapToken or file"),
         (Some(_), Some(_)) => at.refuse("bootstrapToken and file are mutually exclusive"),
         (Some(by_token), None) => token_discovery(by_token, &mut at.at("bootstrapToken")),
         (None, Some(file)) => {

@@ -83,7 +83,7 @@ fn service_size(subnet: &Subnet, at: &mut At<'_>) {
     if subnet.bits() > SERVICE_BITS {
         at.refuse("is too large: at most 20 bits for services, as 10.96.0.0/12 has");
     } else if 1_u128 << subnet.bits() < SERVICE_ADDRESSES {
-        at.refuse("is too small: at least 10 addresses are needed");
+        at.refuse("is too small: at least 10 addresses are required");
     }
 }
 

@@ -63,7 +63,7 @@ fn discovery_is_by_token_or_by_file() {
     let of = |discovery: &str| {
         refused(&format!("apiVersion: kubeadm.k8s.io/v1beta3\nkind: JoinConfiguration\ndiscovery: {discovery}\n"))
     };
-    assert_eq!(of("{}"), ["JoinConfiguration.discovery: needs bootstrapToken or file"]);
+    assert_eq!(of("{}"), ["JoinConfiguration.discovery: requires bootstrapToken or file"]);
     assert_eq!(of("{file: {kubeConfigPath: 'https://x/y'}}"), [""; 0]);
     assert_eq!(of("{file: {kubeConfigPath: 'http://x/y'}}").len(), 1);
 }

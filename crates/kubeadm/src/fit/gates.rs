@@ -55,6 +55,6 @@ fn unknown(name: &str, on: bool, aside: &mut Aside) {
         Some(gate) if aside.minor < gate.first => aside.lose_until_later(on, gate.first),
         Some(gate) if on == gate.ever_since => aside.note(NoteKind::Default),
         Some(gate) => aside.lose_old(on, gate.last.unwrap_or_default()),
-        None => aside.lose_because(on, "no kubeadm from 1.13 to 1.37 knows this feature gate"),
+        None => aside.lose_because(on, "unknown feature gate: no kubeadm from 1.13 to 1.37 supports it"),
     }
 }

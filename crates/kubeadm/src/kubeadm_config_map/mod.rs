@@ -56,7 +56,7 @@ pub enum EditError {
         source: SyntaxError,
     },
     /// It is of no version that is known here.
-    #[error("{key} is of apiVersion {api:?}, which is not known; known are kubeadm.k8s.io/v1beta1 to v1beta4 and v1")]
+    #[error("{key} has the unsupported apiVersion {api:?}; supported are kubeadm.k8s.io/v1beta1 to v1beta4 and v1")]
     UnknownVersion {
         /// The key.
         key: &'static str,

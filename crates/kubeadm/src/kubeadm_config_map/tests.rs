@@ -101,8 +101,8 @@ fn a_node_is_removed_from_the_status_only_below_1_22() {
 fn what_can_not_be_edited_says_why() {
     let of = |text: &str| edit(&data(text), &target("1.31.0"), |_| {}).unwrap_err().to_string();
     assert_eq!(of("a: ["), "ClusterConfiguration cannot be read");
-    let unknown = "ClusterConfiguration is of apiVersion \"kubeadm.k8s.io/v1alpha3\", which is not known; \
-        known are kubeadm.k8s.io/v1beta1 to v1beta4 and v1";
+    let unknown = "ClusterConfiguration has the unsupported apiVersion \"kubeadm.k8s.io/v1alpha3\"; \
+        supported are kubeadm.k8s.io/v1beta1 to v1beta4 and v1";
     assert_eq!(of("apiVersion: kubeadm.k8s.io/v1alpha3"), unknown);
     let wrong = of("apiVersion: kubeadm.k8s.io/v1beta3\nclusterName: [x]");
     assert_eq!(wrong, "ClusterConfiguration.clusterName: must be text, not a list");

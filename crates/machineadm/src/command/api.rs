@@ -64,7 +64,10 @@ fn remedy(named: Option<&PathBuf>, places: &[PathBuf]) -> Option<String> {
         return None;
     }
     let places: Vec<_> = places.iter().map(|path| path.display().to_string()).collect();
-    Some(format!("pass a kubeconfig with --kubeconfig FILE or $KUBECONFIG; none exists of {}", places.join(", ")))
+    Some(format!(
+        "pass a kubeconfig with --kubeconfig FILE or $KUBECONFIG; none of these files exists: {}",
+        places.join(", ")
+    ))
 }
 
 /// A connection that reports on standard error when it has to wait. Exec plugins and the proxy of the environment are

@@ -86,7 +86,9 @@ fn harms() -> Vec<Harm> {
             }),
             of("no YAML", "the kubeconfig ", "", |_, _| b"a: [hunter2hunter2".to_vec()),
             of("no text", "is not UTF-8", "", |_, _| b"\xff".to_vec()),
-            of("no cluster", "names no cluster", "", |_, _| b"apiVersion: v1\nkind: Config\n".to_vec()),
+            of("no cluster", "has no cluster for the current context", "", |_, _| {
+                b"apiVersion: v1\nkind: Config\n".to_vec()
+            }),
             of("oversized", "larger than 1 MiB", "", |_, _| vec![b' '; (1 << 20) + 1]),
         ])
         .collect()
@@ -151,10 +153,10 @@ const DEEDS: &[Deed] = &[
     ("redirect for ever", "redirects once more after 5 redirects", |cluster| {
         Stage::answers(&cluster.authority, "302 Found", "Location: /again\r\n", String::new())
     }),
-    ("404 with a kubeconfig", "the server answered 404", |cluster| {
+    ("404 with a kubeconfig", "the server returned 404", |cluster| {
         Stage::answers(&cluster.authority, "404 Not Found", "", cluster.kubeconfig())
     }),
-    ("403 with a kubeconfig", "the server answered 403", |cluster| {
+    ("403 with a kubeconfig", "the server returned 403", |cluster| {
         Stage::answers(&cluster.authority, "403 Forbidden", "", cluster.kubeconfig())
     }),
     ("oversized", "is larger than 1048576 bytes", |cluster| Stage::never_ends(&cluster.authority)),
@@ -168,7 +170,7 @@ const DEEDS: &[Deed] = &[
     ("a file of this machine", "has the path of a CA file", |cluster| {
         Stage::tells(&cluster.authority, cluster.with("certificate-authority: /etc/passwd"))
     }),
-    ("no TLS", "no TLS with https://SERVER", |cluster| Stage::is_plain(cluster.kubeconfig())),
+    ("no TLS", "the TLS handshake with https://SERVER", |cluster| Stage::is_plain(cluster.kubeconfig())),
 ];
 
 #[test]

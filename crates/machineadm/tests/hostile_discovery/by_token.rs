@@ -47,10 +47,10 @@ const ATTACKS: &[Attack] = &[
     attack("changed second answer", "the second fetch, over verified TLS, returned other content", |cluster| {
         in_turn(&cluster.authority, cluster.honest(), signed(&moved(cluster)))
     }),
-    attack("second answer without a map", "failed: https://SERVER returned something else", |cluster| {
+    attack("second answer without a map", "failed: https://SERVER did not return a Kubernetes API object", |cluster| {
         in_turn(&cluster.authority, cluster.honest(), "{}".to_owned())
     }),
-    attack("signature of another token", "the signature is another token's", |cluster| {
+    attack("signature of another token", "the signature names another token", |cluster| {
         let other = token(&TOKEN.replace("abcdef", "zzzzzz"));
         let kubeconfig = cluster.kubeconfig();
         Stage::tells(&cluster.authority, with_signature(&kubeconfig, &jws::sign(&other, kubeconfig.as_bytes())))
@@ -67,7 +67,7 @@ const ATTACKS: &[Attack] = &[
         let jws = jws::sign(&token(TOKEN), cluster.kubeconfig().as_bytes());
         Stage::tells(&cluster.authority, with_signature(&moved(cluster), &jws))
     }),
-    attack("attached payload", "the signature brings a payload of its own", |cluster| {
+    attack("attached payload", "the signature contains a payload", |cluster| {
         let kubeconfig = cluster.kubeconfig();
         let payload = format!(".{}.", BASE64_URL_SAFE_NO_PAD.encode(&kubeconfig));
         let jws = jws::sign(&token(TOKEN), kubeconfig.as_bytes()).replace("..", &payload);
@@ -121,14 +121,14 @@ const ATTACKS: &[Attack] = &[
         let bundle = format!("{}{}", own.pem(), cluster.authority.pem());
         Stage::tells(&own, signed(&kubeconfig(&format!("https://{}", cluster.tap.place()), &bundle)))
     }),
-    attack("certificate for another name", "it is for other.example, not for 127.0.0.1", |cluster| {
+    attack("certificate for another name", "it is valid for other.example, not for 127.0.0.1", |cluster| {
         with_certificate(cluster, "other.example", 2100)
     }),
     attack("certificate that is over", "it has expired", |cluster| with_certificate(cluster, "127.0.0.1", 2002)),
-    attack("404 with a cluster-info", "the API server answered 404: no reason was given", |cluster| {
+    attack("404 with a cluster-info", "the API server returned 404: no reason was given", |cluster| {
         Stage::answers(&cluster.authority, "404 Not Found", "", cluster.honest())
     }),
-    attack("503 with a cluster-info", "the API server answered 503: no reason was given", |cluster| {
+    attack("503 with a cluster-info", "the API server returned 503: no reason was given", |cluster| {
         Stage::answers(&cluster.authority, "503 Service Unavailable", "", cluster.honest())
     }),
     attack("403 with words for a terminal", "read cluster-info (403 Forbidden): \u{fffd}[2Jtrust me", |cluster| {
@@ -143,16 +143,16 @@ const ATTACKS: &[Attack] = &[
         let servers = format!(r#""server":"https://192.0.2.1","server":"https://{}""#, cluster.tap.place());
         Stage::tells(&cluster.authority, signed(&format!("{{\t\"clusters\":[{{\"cluster\":{{{servers}}}}}]}}")))
     }),
-    attack("not JSON", "something else than a Kubernetes API object: it is not JSON", |cluster| {
+    attack("not JSON", "did not return a Kubernetes API object: it is not JSON", |cluster| {
         Stage::tells(&cluster.authority, cluster.kubeconfig())
     }),
-    attack("not a ConfigMap", "something else than a Kubernetes API object: it is not a ConfigMap", |cluster| {
+    attack("not a ConfigMap", "did not return a Kubernetes API object: it is not a ConfigMap", |cluster| {
         Stage::tells(&cluster.authority, cluster.honest().replace("\"ConfigMap\"", "\"Secret\""))
     }),
     attack("an empty cluster-info", "cluster-info has no kubeconfig", |cluster| {
         Stage::tells(&cluster.authority, cluster.honest().replace("\"kubeconfig\"", "\"kubeconfig2\""))
     }),
-    attack("no TLS", "no TLS with https://SERVER", |cluster| Stage::is_plain(cluster.honest())),
+    attack("no TLS", "the TLS handshake with https://SERVER", |cluster| Stage::is_plain(cluster.honest())),
 ];
 
 /// The cluster at an address of former times.

@@ -68,7 +68,7 @@ const DEEDS: &[Deed] = &[
     deed("oversized", "is larger than 1048576 bytes", |cluster| Stage::never_ends(&cluster.authority)),
     deed("redirect to http", "which is not https", |cluster| Stage::redirects_to_http(&cluster.authority)),
     deed("redirect elsewhere", "not followed here", |cluster| Stage::redirects_elsewhere(&cluster.authority)),
-    deed("404 with a cluster-info", "answered 404", |cluster| {
+    deed("404 with a cluster-info", "returned 404", |cluster| {
         Stage::answers(&cluster.authority, "404 Not Found", "", signed(&kubeconfig("https://192.0.2.1:6443", "")))
     }),
     deed("403", "read cluster-info (403 Forbidden): strangers may not", |cluster| {
@@ -76,7 +76,7 @@ const DEEDS: &[Deed] = &[
         Stage::answers(&cluster.authority, "403 Forbidden", "", status.to_owned())
     }),
     deed("not JSON", "it is not JSON", |cluster| Stage::tells(&cluster.authority, cluster.kubeconfig())),
-    deed("no TLS", "no TLS with", |cluster| Stage::is_plain(cluster.honest())),
+    deed("no TLS", "the TLS handshake with", |cluster| Stage::is_plain(cluster.honest())),
 ];
 
 /// A machine that has discovered the honest cluster.

@@ -69,7 +69,8 @@ fn an_anonymous_request_that_is_refused_is_not_blamed_on_credentials() {
         cluster.tap.lead_to(stage.port);
         let output = by_token(&machine, &cluster, "500ms").output().unwrap();
         let printed = String::from_utf8_lossy(&output.stderr);
-        assert!(printed.contains(reason) && !printed.contains("credentials"), "{printed}");
+        let error = format!("error: cannot discover the cluster from {}: {reason}\n", cluster.tap.place());
+        assert!(printed.contains(&error) && !printed.contains("credentials"), "{printed}");
     }
 }
 

@@ -90,8 +90,8 @@ fn said(name: &str, output: &Output, exit: i32) -> String {
     assert_eq!(output.status.code(), Some(exit), "{name}: {complaint}");
     harmless(name, &complaint, &output.stdout);
     let (_, error) = complaint.split_once("error: ").unwrap_or_else(|| panic!("{name}: {complaint}"));
-    let said = match error.strip_prefix("no cluster is trusted, 1 tried\n  ") {
-        Some(attempt) => attempt.split_once("   ").unwrap_or_else(|| panic!("{name}: {complaint}")).1,
+    let said = match error.strip_prefix("cannot discover the cluster from ") {
+        Some(attempt) => attempt.split_once(": ").unwrap_or_else(|| panic!("{name}: {complaint}")).1,
         None => error,
     };
     masked(said.lines().next().unwrap_or_default())

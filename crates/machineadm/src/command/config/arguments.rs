@@ -45,13 +45,15 @@ pub(crate) struct Convert {
     /// The Kubernetes version whose kubeadm will read the result
     #[arg(long, value_name = "VERSION")]
     pub(crate) kubernetes_version: String,
-    /// A kubeadm file; repeated ones are one configuration; of a directory each file is one; `-` is standard input
+    /// A kubeadm file or a directory of them; may be repeated; `-` is standard input
+    ///
+    /// Repeated files are one configuration. Each *.yaml, *.yml and *.json file of a directory is one by itself.
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
     /// Continue without the fields that this kubeadm does not support
     #[arg(long)]
     pub(crate) allow_loss: bool,
-    /// Go on without fields that do not exist, as `kubeadm init` does
+    /// Report unknown fields as warnings, as `kubeadm init` does
     #[arg(long)]
     pub(crate) tolerant: bool,
     /// Write this kubeadm API version instead, such as the experimental v1
@@ -126,10 +128,10 @@ pub(crate) struct EditMap {
     /// The registry of all images
     #[arg(long, value_name = "REGISTRY")]
     pub(crate) image_repository: Option<String>,
-    /// CoreDNS's registry
+    /// The registry of CoreDNS
     #[arg(long, value_name = "REGISTRY")]
     pub(crate) dns_image_repository: Option<String>,
-    /// CoreDNS's image tag
+    /// The image tag of CoreDNS
     #[arg(long, value_name = "TAG")]
     pub(crate) dns_image_tag: Option<String>,
     /// The registry of an etcd that kubeadm runs

@@ -45,7 +45,7 @@ fn problems(read: &Read, configuration: &Configuration, target: Option<&Target>)
     problems.extend(losses.into_iter().filter(|loss| !loss.path.contains(".featureGates.")).map(|loss| {
         let (location, kind) = located(read, configuration, &loss.path);
         let Location { file, line, document } = location;
-        let message = format!("the kubeadm of Kubernetes 1.{} does not know {}", target.minor(), shown(&loss.value));
+        let message = format!("the kubeadm of Kubernetes 1.{} does not support {}", target.minor(), shown(&loss.value));
         let (path, remedy) = (shown(&loss.path), Some(losses::remedy(&loss)));
         Problem {
             severity: kubeadm::Severity::Error,
