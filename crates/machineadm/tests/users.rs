@@ -75,7 +75,7 @@ fn a_new_user_does_not_get_the_ssh_directory_of_another_user() {
     let mallory =
         |home: &str| users(&format!("{{users: [{{name: mallory, home: {home}, sshAuthorizedKeys: ['{KEY}']}}]}}"));
     for home in ["/srv/victim", "/root"] {
-        sandbox.sh("mkdir -p /root/.ssh");
+        sandbox.sh(&format!("mkdir -p {home}/.ssh"));
         let ran = sandbox.bootstrap(&mallory(home));
         assert_eq!(ran.code, Some(1), "{home}: {}", ran.stdout);
         assert!(ran.stderr.contains("is owned by the user with UID 0, not by mallory"), "{home}: {}", ran.stderr);
