@@ -311,6 +311,9 @@ impl Host for Memory {
             }
             Change::AuthorizedKeys { user, path, contents, .. } => {
                 let (uid, gid) = self.users.get(user).map_or((0, 0), |user| (user.uid, user.gid));
+                if let Some((directory, _)) = path.rsplit_once('/') {
+                    self.directories.insert(directory.to_owned(), DirectoryState { mode: 0o700, uid, gid });
+                }
                 let file = FileState { contents: contents.clone(), mode: 0o600, uid, gid };
                 self.files.insert(path.clone(), file);
             }

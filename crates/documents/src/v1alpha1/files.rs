@@ -34,7 +34,8 @@ pub enum EntryType {
     Directory,
     /// A symbolic link to `target`. An existing link is replaced; a file or directory is not.
     Link,
-    /// Nothing: a file, a link or an empty directory is deleted. A directory that is not empty is an error.
+    /// Nothing: a file, a link or an empty directory is deleted. A directory that is not empty is an error. `--prune`
+    /// restores a file of at most 1 MiB.
     Absent,
 }
 
@@ -61,8 +62,8 @@ pub struct FileEntry {
     /// Absolute path without `..`, not below /proc, /sys or /dev.
     #[schemars(regex(pattern = "^/.*[^/]$"))]
     pub path: String,
-    /// What shall be there: `file`, `directory`, `link` or `absent`. An entry of another type that is already there is an
-    /// error and is not replaced.
+    /// Type of the entry: `file`, `directory`, `link` or `absent`. Something of another type at the path is an error and is
+    /// not replaced; a file entry writes the file that a link at its path points to.
     #[serde(rename = "type", default, skip_serializing_if = "EntryType::is_file")]
     #[schemars(extend("default" = "file"))]
     pub entry_type: EntryType,

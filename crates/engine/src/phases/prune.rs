@@ -93,10 +93,27 @@ fn fate(record: &Record, look: &Look<'_>, planned: &Planned) -> Result<Fate, Pla
             if block.is_none() && look.named.iter().any(has_blocks) {
                 return Ok(refused("other documents have blocks in it, so it stays"));
             }
+            if is_below_what_is_no_directory(path, look)? {
+                return Ok(refused("a document sets or deletes a path above it, so it is not restored"));
+            }
             let copy = record.copy(look.host)?;
             Ok(path_fate(&Found { path, block: block.as_deref(), wanted: digest, before, previous, now, copy }))
         }
     }
+}
+
+/// Whether a path above is set by a document and is no directory: restoring would undo that at every run.
+fn is_below_what_is_no_directory(path: &str, look: &Look<'_>) -> Result<bool, PlanError> {
+    let is_above = |above: &str| path.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
+    for named in look.named {
+        if let Named::File { path: above, .. } = named
+            && is_above(above)
+            && !matches!(look.host.state_at(above)?, PathState::Directory { .. })
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn is_directory(record: &Record) -> bool {
@@ -146,7 +163,9 @@ impl Found<'_> {
     /// What pruning leaves there, or why it cannot.
     fn restored(&self) -> Result<PathState, &'static str> {
         match (self.previous, &self.now, &self.copy) {
-            (Previous::TooLarge, ..) => Err("its previous content was too large to copy, so it stays"),
+            (Previous::TooLarge, ..) => {
+                Err("its previous content was larger than 1 MiB and was not copied, so it is not restored")
+            }
             (Previous::Copied { .. }, _, None) => {
                 Err("the copy of its previous content is damaged or missing, so it stays")
             }

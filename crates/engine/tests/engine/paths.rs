@@ -160,6 +160,20 @@ fn a_link_that_was_changed_since_stays() {
     assert_eq!(fates(&host), [("/etc/l".to_owned(), "it was changed since, so it stays")]);
 }
 
+/// First what is in a directory, then the directory itself, as the remedy of a directory that is not empty says.
+#[test]
+fn pruning_restores_nothing_below_a_path_that_a_document_deletes() {
+    let mut host = fresh();
+    host.directories.insert("/srv/d".into(), directory(0o755, 0));
+    host.files.insert("/srv/d/f".into(), file("f"));
+    run(Mode::Post, &files("{path: /srv/d/f, type: absent}"), &mut host).unwrap();
+    let wanted = files("{path: /srv/d, type: absent}");
+    for _ in 0..2 {
+        run_pruning(&wanted, &mut host).unwrap();
+        assert!(!has(&host, "/srv/d/f") && !host.directories.contains_key("/srv/d"), "{:?}", host.files.keys());
+    }
+}
+
 #[test]
 fn pruning_restores_what_an_absent_entry_deleted() {
     let mut host = fresh();

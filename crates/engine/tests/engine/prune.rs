@@ -113,7 +113,10 @@ fn what_is_too_large_to_copy_stays() {
     let mut host = fresh();
     host.files.insert("/etc/motd".into(), file(&"x".repeat((1 << 20) + 1)));
     run(Mode::Post, &wanted(&[MOTD, KEPT]), &mut host).unwrap();
-    assert_eq!(stale(&host)[0].2, "its previous content was too large to copy, so it stays");
+    assert_eq!(
+        stale(&host)[0].2,
+        "its previous content was larger than 1 MiB and was not copied, so it is not restored"
+    );
     run_pruning(&wanted(&[KEPT]), &mut host).unwrap();
     assert_eq!(text_of(&host, "/etc/motd"), "new");
     let mut host = fresh();

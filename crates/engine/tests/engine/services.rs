@@ -48,7 +48,9 @@ fn an_unknown_unit_is_an_error_at_plan_and_can_only_be_masked() {
     let host = fresh();
     let why = "missing.service: systemd has no such unit, and no earlier document writes its unit file";
     assert_eq!(refusal("{name: missing, enabled: true}", &host), why);
-    assert_eq!(refusal("{name: missing, masked: false}", &host), why);
+    // What does not exist is not masked.
+    assert_eq!(lines("{name: missing, masked: false}", &host), [""; 0]);
+    assert_eq!(refusal("{name: missing, masked: false, state: started}", &host), why);
     assert_eq!(lines("{name: missing, masked: true}", &host), ["mask missing.service"]);
 }
 

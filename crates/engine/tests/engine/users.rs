@@ -1,11 +1,12 @@
 //! Users and groups: created once, changed where they differ, their numbers and other keys left alone.
 use crate::support::{changes, file, fresh, look, run, run_pruning, text_of, turn, wanted};
 use documents::Secret;
-use host::{FileState, Memory, UserState};
+use host::{DirectoryState, FileState, Memory, UserState};
 use machineadm_engine::{Label, Line, Mode, PlanError, Wanted};
 
 const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f a";
 const KEYS: &str = "/srv/alice/.ssh/authorized_keys";
+const SSH: &str = "/srv/alice/.ssh";
 
 fn users(spec: &str) -> Wanted {
     wanted(&[("UsersConfig", "u", spec)])
@@ -74,8 +75,8 @@ fn of_an_existing_user_only_what_the_entry_names_is_changed() {
 fn the_number_of_an_existing_account_is_not_changed() {
     let host = with_alice();
     for (spec, what) in [
-        ("{users: [{name: alice, uid: 1001}]}", "user alice: has the number 1000, but the configuration has 1001"),
-        ("{groups: [{name: audio, gid: 30}]}", "group audio: has the number 29, but the configuration has 30"),
+        ("{users: [{name: alice, uid: 1001}]}", "user alice: has the ID 1000, but the configuration has 1001"),
+        ("{groups: [{name: audio, gid: 30}]}", "group audio: has the ID 29, but the configuration has 30"),
     ] {
         let failure = look(Mode::Post, &users(spec), &host).unwrap_err();
         assert!(failure.cause.to_string().starts_with(what), "{failure:?}");
@@ -85,6 +86,7 @@ fn the_number_of_an_existing_account_is_not_changed() {
 #[test]
 fn keys_of_the_user_stay_beside_the_managed_ones() {
     let mut host = with_alice();
+    host.directories.insert(SSH.into(), DirectoryState { mode: 0o700, uid: 1000, gid: 1000 });
     host.files.insert(KEYS.into(), FileState { uid: 1000, gid: 1000, mode: 0o600, ..file("own\n") });
     run(Mode::Post, &users(&format!("{{users: [{{name: alice, sshAuthorizedKeys: ['{KEY}']}}]}}")), &mut host).unwrap();
     let (begin, end) = ("# BEGIN machineadm sshAuthorizedKeys", "# END machineadm sshAuthorizedKeys");
@@ -96,11 +98,22 @@ fn keys_of_the_user_stay_beside_the_managed_ones() {
 #[test]
 fn a_file_of_another_user_is_not_read_into_the_keys() {
     let mut host = with_alice();
+    host.directories.insert(SSH.into(), DirectoryState { mode: 0o700, uid: 1000, gid: 1000 });
     host.files.insert(KEYS.into(), file("root's own\n"));
     let wanted = users(&format!("{{users: [{{name: alice, sshAuthorizedKeys: ['{KEY}']}}]}}"));
-    let failure = look(Mode::Post, &wanted, &host).unwrap_err();
-    assert!(matches!(*failure.cause, PlanError::Look(_)), "{failure:?}");
-    assert_eq!(failure.cause.to_string(), format!("{KEYS}: is owned by user 0, not by alice"));
+    let refusal = |host: &Memory| {
+        let failure = look(Mode::Post, &wanted, host).unwrap_err();
+        assert!(matches!(*failure.cause, PlanError::Look(_)), "{failure:?}");
+        failure.cause.to_string()
+    };
+    assert_eq!(refusal(&host), format!("{KEYS}: is owned by the user with UID 0, not by alice"));
+    host.files.remove(KEYS);
+    host.directories.insert(SSH.into(), DirectoryState { mode: 0o700, uid: 0, gid: 0 });
+    assert_eq!(refusal(&host), format!("{SSH}: is owned by the user with UID 0, not by alice"));
+    // A new user owns nothing yet.
+    host.users.remove("alice");
+    let new = users(&format!("{{users: [{{name: bob, home: /srv/alice, sshAuthorizedKeys: ['{KEY}']}}]}}"));
+    assert!(look(Mode::Post, &new, &host).is_err());
 }
 
 #[test]
