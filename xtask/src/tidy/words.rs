@@ -74,10 +74,11 @@ const PHRASES: &[(&str, &str)] = &[
 /// What users read: golden files of help, errors, plans and status, the README and the pages.
 fn is_read_by_users(file: &str) -> bool {
     let is_golden = file.starts_with("tests/") && file.ends_with(".txt");
+    let is_example = file.starts_with("examples/") && file.ends_with(".yaml");
     let is_page = file.starts_with("docs/") && file.ends_with(".md") && !file.starts_with("docs/decisions/");
     // Quotes the specifications.
     let quotes = file == "docs/requirements.md";
-    file == "README.md" || file == "CHANGELOG.md" || is_golden || is_page && !quotes
+    file == "README.md" || file == "CHANGELOG.md" || is_golden || is_example || is_page && !quotes
 }
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
