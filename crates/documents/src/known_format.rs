@@ -1,5 +1,6 @@
 //! Files of other programs that are given to machineadm by mistake: what each is, and what to do with it.
 use crate::tree::{Node, Value};
+use objects::{ForeignFormat, Member};
 
 /// What a file is, and what to do with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,18 +13,6 @@ pub(crate) struct KnownFormat {
 const KUBEADM: KnownFormat = KnownFormat {
     name: "a kubeadm configuration",
     hint: "check it with `machineadm config validate`; use an InitConfig to create a cluster",
-};
-const CLOUD_CONFIG: KnownFormat = KnownFormat {
-    name: "a cloud-init configuration (#cloud-config)",
-    hint: "let it write the documents to a file with `write_files` and run `machineadm bootstrap` in `runcmd`",
-};
-const IGNITION: KnownFormat = KnownFormat {
-    name: "an Ignition configuration",
-    hint: "let it write the documents to a file and start a unit that runs `machineadm bootstrap`",
-};
-const TALOS: KnownFormat = KnownFormat {
-    name: "a Talos machine configuration",
-    hint: "Talos Linux reads it by itself; machineadm needs documents of its own, see `machineadm explain`",
 };
 const CLUSTER_API: KnownFormat = KnownFormat {
     name: "a Cluster API object",
@@ -43,9 +32,6 @@ const GROUPS: [(&str, KnownFormat); 5] = [
     ("controlplane.cluster.x-k8s.io", CLUSTER_API),
 ];
 
-/// The first line by which cloud-init knows its files.
-const CLOUD_CONFIG_LINE: &str = "#cloud-config";
-
 impl KnownFormat {
     /// What a document with `apiVersion` and `kind` is, if another program's.
     pub(crate) fn of_header(api_version: &str, kind: &str) -> Option<Self> {
@@ -58,15 +44,24 @@ impl KnownFormat {
 
     /// What a document without `apiVersion` and `kind` is, by its text and its members.
     pub(crate) fn of_members(text: &str, root: &Node) -> Option<Self> {
-        let has = |name: &str| root.get(name).is_some();
-        let is_mapping = |name: &str| root.get(name).is_some_and(|member| matches!(member.value, Value::Mapping(_)));
-        match () {
-            () if has("apiVersion") || has("kind") => None,
-            () if text.lines().any(|line| line.trim_end() == CLOUD_CONFIG_LINE) => Some(CLOUD_CONFIG),
-            () if is_mapping("ignition") || (has("variant") && has("version")) => Some(IGNITION),
-            () if is_mapping("machine") && has("version") => Some(TALOS),
-            () => None,
-        }
+        let member = |name: &str| match root.get(name).map(|member| &member.value) {
+            None => Member::Absent,
+            Some(Value::Mapping(_)) => Member::Mapping,
+            Some(_) => Member::Other,
+        };
+        let format = ForeignFormat::of(text, member)?;
+        let hint = match format {
+            ForeignFormat::CloudConfig => {
+                "let it write the documents to a file with `write_files` and run `machineadm bootstrap` in `runcmd`"
+            }
+            ForeignFormat::Ignition => {
+                "let it write the documents to a file and start a unit that runs `machineadm bootstrap`"
+            }
+            ForeignFormat::Talos => {
+                "Talos Linux reads it by itself; machineadm needs documents of its own, see `machineadm explain`"
+            }
+        };
+        Some(Self { name: format.name(), hint })
     }
 
     pub(crate) fn message(self) -> String {

@@ -71,7 +71,7 @@ fn hints_are_exact_commands_with_the_root() {
     let file = root.0.path().join("node.yaml").to_string_lossy().into_owned();
     let files = document("FilesConfig", "{files: [{path: /etc/motd, content: new}]}");
     let plan = root.run(&["plan", "-f", "FILE"], &files);
-    assert_eq!(words_of_hint(&plan.stderr, "To apply: "), ["bootstrap", "-f", &file, "--root", &path]);
+    assert_eq!(words_of_hint(&plan.stderr, "To apply: "), ["bootstrap", "--root", &path, "-f", &file]);
 
     let fails = files + &document("CommandsConfig", "{commands: [{name: a, argv: [/no/such/program]}]}");
     let failed = root.run(&["bootstrap", "-f", "FILE"], &fails);

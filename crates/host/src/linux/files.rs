@@ -56,14 +56,14 @@ pub(super) fn read_at(root: &Root, spot: &Spot, path: &str, care: Care) -> Resul
 pub(super) fn write(root: &Root, path: &str, file: &FileState) -> Result<()> {
     let spot = spot_for(root, path)?;
     let beside = draft_of(&spot.name);
-    write_through(root, path, file, (&spot, &beside))
+    write_through(root, path, file, &Draft { spot: &spot, name: &beside })
 }
 
 /// The same where several processes may write at once, since no lock is held: the name beside it is this process's own.
 pub(super) fn write_unlocked(root: &Root, path: &str, file: &FileState) -> Result<()> {
     let spot = spot_for(root, path)?;
     let beside = own_draft_of(&spot.name);
-    write_through(root, path, file, (&spot, &beside))
+    write_through(root, path, file, &Draft { spot: &spot, name: &beside })
 }
 
 /// Creates a file, unless there is one: of several processes one wins, and every reader sees all of its content.
@@ -84,7 +84,14 @@ pub(super) fn create(root: &Root, path: &str, file: &FileState) -> Result<()> {
     created.and(removed)
 }
 
-fn write_through(root: &Root, path: &str, file: &FileState, (spot, beside): (&Spot, &str)) -> Result<()> {
+/// Where a file is written before it gets its name.
+struct Draft<'a> {
+    spot: &'a Spot,
+    name: &'a str,
+}
+
+fn write_through(root: &Root, path: &str, file: &FileState, draft: &Draft<'_>) -> Result<()> {
+    let Draft { spot, name: beside } = *draft;
     let doing = || format!("write {path}");
     remove_at(&spot.dir, beside).map_err(Error::system(doing()))?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -2,7 +2,7 @@
 use super::{
     ComponentConfig, Location, Place, Reader,
     component::{Component, component},
-    other_format::OtherFormat,
+    other_format,
 };
 use crate::{
     decode::{Decoded, WrongValue, decode},
@@ -66,11 +66,11 @@ impl Reader {
 
     /// Without apiVersion and kind: nothing, something unfinished, or the file of another program.
     fn no_document_of_kubernetes(&mut self, place: Place<'_>, text: &str, value: &Value) {
-        let format = OtherFormat::of(text, value);
+        let format = other_format::other_format(text, value);
         let missing = || "the document has no apiVersion and kind".to_owned();
-        let message = format.map_or_else(missing, OtherFormat::message);
+        let message = format.map_or_else(missing, other_format::message);
         let remedy = match format {
-            Some(format) => format.remedy,
+            Some(format) => other_format::remedy(format),
             None if value.is_null() => "remove the empty document, or its `---`",
             None => "add them, for example `apiVersion: kubeadm.k8s.io/v1beta4` and `kind: ClusterConfiguration`",
         };

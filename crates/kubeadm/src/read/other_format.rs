@@ -1,40 +1,26 @@
-//! Files of other programs that are given to `machineadm config` by mistake: what each is, and what to do with it.
+//! Files of other programs that are given to `machineadm config` by mistake: what to do with each.
+use objects::{ForeignFormat, Member};
 use serde_json::Value;
 
-/// What a file is, and what to do with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OtherFormat {
-    name: &'static str,
-    pub(super) remedy: &'static str,
+/// What a document without `apiVersion` and `kind` is, if it is another program's.
+pub(super) fn other_format(text: &str, root: &Value) -> Option<ForeignFormat> {
+    ForeignFormat::of(text, |name| match root.get(name) {
+        None => Member::Absent,
+        Some(Value::Object(_)) => Member::Mapping,
+        Some(_) => Member::Other,
+    })
 }
 
-const CLOUD_CONFIG: OtherFormat = OtherFormat {
-    name: "a cloud-init configuration (#cloud-config)",
-    remedy: "check the kubeadm file that it writes with `write_files`",
-};
-const IGNITION: OtherFormat =
-    OtherFormat { name: "an Ignition configuration", remedy: "check the kubeadm file that it writes" };
-const TALOS: OtherFormat =
-    OtherFormat { name: "a Talos machine configuration", remedy: "Talos Linux reads it by itself, without kubeadm" };
+/// What a problem says of it.
+pub(super) fn message(format: ForeignFormat) -> String {
+    format!("this is {}, not a document for kubeadm", format.name())
+}
 
-/// The first line by which cloud-init knows its files.
-const CLOUD_CONFIG_LINE: &str = "#cloud-config";
-
-impl OtherFormat {
-    /// What a document without `apiVersion` and `kind` is, by its text and its members.
-    pub(super) fn of(text: &str, root: &Value) -> Option<Self> {
-        let has = |name: &str| root.get(name).is_some();
-        let is_mapping = |name: &str| root.get(name).is_some_and(Value::is_object);
-        match () {
-            () if has("apiVersion") || has("kind") => None,
-            () if text.lines().any(|line| line.trim_end() == CLOUD_CONFIG_LINE) => Some(CLOUD_CONFIG),
-            () if is_mapping("ignition") || (has("variant") && has("version")) => Some(IGNITION),
-            () if is_mapping("machine") && has("version") => Some(TALOS),
-            () => None,
-        }
-    }
-
-    pub(super) fn message(self) -> String {
-        format!("this is {}, not a document for kubeadm", self.name)
+/// What to do with it.
+pub(super) const fn remedy(format: ForeignFormat) -> &'static str {
+    match format {
+        ForeignFormat::CloudConfig => "check the kubeadm file that it writes with `write_files`",
+        ForeignFormat::Ignition => "check the kubeadm file that it writes",
+        ForeignFormat::Talos => "Talos Linux reads it by itself, without kubeadm",
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
         output: asked.output,
         started: Timestamp::now(),
         root,
-        again: again(asked, mode.into(), root),
+        again: again(asked, prune, mode.into(), root),
     };
     let sources = match asked.files.is_empty() {
         false => sources(&asked.files, Care::Applying).map_err(|error| marked_if_idle(error, run.mode, &seen))?,
@@ -71,15 +71,16 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
 }
 
 /// The command that repeats this run. Mode provision continues with the configuration that it saved.
-fn again(asked: &Bootstrap, mode: Mode, root: &Path) -> String {
+fn again(asked: &Bootstrap, prune: Prune, mode: Mode, root: &Path) -> String {
+    let files = if mode == Mode::Provision { &[][..] } else { &asked.files };
+    command_line(files, prune, mode, root)
+}
+
+/// A call of `bootstrap`, to be pasted into a shell.
+pub(super) fn command_line(files: &[String], prune: Prune, mode: Mode, root: &Path) -> String {
     let mut command = show::status::command(mode, root);
-    if mode != Mode::Provision {
-        asked.files.iter().for_each(|file| command.push_str(&format!(" -f {}", shell::quoted(file))));
-    }
-    if asked.prune {
-        command.push_str(" --prune");
-    }
-    command
+    files.iter().for_each(|file| command.push_str(&format!(" -f {}", shell::quoted(file))));
+    command + if prune == Prune::Restore { " --prune" } else { "" }
 }
 
 /// Refuses what can't succeed before anything is changed: only a running system becomes a node.

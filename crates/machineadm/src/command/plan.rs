@@ -1,6 +1,6 @@
 //! `machineadm plan`: what bootstrap would change.
 use super::{
-    bootstrap::{can_succeed, prune},
+    bootstrap::{can_succeed, command_line, prune},
     saved_plan,
 };
 use crate::{
@@ -16,7 +16,6 @@ use engine::{
     preview,
 };
 use host::{Linux, contract::Exit, linux::input::Care};
-use objects::shell;
 use std::{path::Path, time::Duration};
 
 /// How long a plan waits for a server that does not answer.
@@ -44,45 +43,48 @@ pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Result<Exit,
         Some(holder) => view.during(holder.0),
         None => view,
     };
-    match asked.output {
-        Some(output) => show::machine_readable(&view, output)?,
-        // The saved plan itself is the result.
-        None if asked.out.as_deref() == Some("-") => {}
-        None => {
-            show::print_text(&show::plan::text(&view))?;
-            tell!("\n{}", hint(asked, &view, root));
-        }
+    if asked.out.is_some() {
+        check_checked(&view)?;
     }
-    if asked.out.is_some() && view.not_checked > 0 {
-        let text = format!("the plan is not saved: {} not checked", show::count(view.not_checked, "command"));
-        let remedy = "leave --no-commands out, and make every `unless` end within its time limit";
-        return Err(CommandError::failed(text).with_remedy(remedy));
-    }
+    print(asked, &view, root)?;
     let exit = if asked.exit_code && view.is_open { Exit::Changes } else { Exit::Done };
     if let Some(out) = &asked.out {
-        save(out, prune, &configuration, &linux, (view, &preview))?;
+        let plan = SavedPlan::new(Reviewed {
+            prune,
+            machine_id: linux.machine_id(),
+            configuration: &configuration.text,
+            fetched: &configuration.parts,
+            preview: &preview,
+            shown: view,
+            key: &saved_plan::machine_key(&linux)?,
+            number: saved_plan::number()?,
+        });
+        saved_plan::write(out, &plan)?;
     }
     Ok(exit)
 }
 
-fn save(
-    out: &str,
-    prune: Prune,
-    configuration: &Configuration,
-    linux: &Linux,
-    (shown, preview): (PlanView, &Preview),
-) -> Result<(), CommandError> {
-    let plan = SavedPlan::new(Reviewed {
-        prune,
-        machine_id: linux.machine_id(),
-        configuration: &configuration.text,
-        fetched: &configuration.parts,
-        preview,
-        shown,
-        key: &saved_plan::machine_key(linux)?,
-        number: saved_plan::number()?,
-    });
-    saved_plan::write(out, &plan)
+/// A plan with commands that nobody checked can't be compared later.
+fn check_checked(view: &PlanView) -> Result<(), CommandError> {
+    if view.not_checked == 0 {
+        return Ok(());
+    }
+    let text = format!("the plan is not saved: {} not checked", show::count(view.not_checked, "command"));
+    let remedy = "leave --no-commands out, and make every `unless` end within its time limit";
+    Err(CommandError::failed(text).with_remedy(remedy))
+}
+
+fn print(asked: &Plan, view: &PlanView, root: &Path) -> Result<(), CommandError> {
+    match asked.output {
+        Some(output) => show::machine_readable(view, output),
+        // The saved plan itself is the result.
+        None if asked.out.as_deref() == Some("-") => Ok(()),
+        None => {
+            show::print_text(&show::plan::text(view))?;
+            tell!("\n{}", hint(asked, view, root));
+            Ok(())
+        }
+    }
 }
 
 /// Asks every turn for a plan that is compared with a reviewed one.
@@ -107,26 +109,15 @@ fn look(ask: &Ask<'_>, configuration: &Configuration, linux: &Linux) -> Result<P
 }
 
 fn hint(asked: &Plan, view: &PlanView, root: &Path) -> String {
-    let root = root.to_string_lossy();
-    let mut words = vec!["machineadm"];
-    match &asked.out {
-        Some(out) => words.extend(["apply", out]),
+    if !view.is_open {
+        return "Nothing was changed.".into();
+    }
+    let apply = match &asked.out {
+        Some(out) => saved_plan::apply_command(out, root),
         None => {
-            words.push("bootstrap");
-            asked.files.iter().for_each(|file| words.extend(["-f", file]));
-            if view.mode != engine::Mode::Provision {
-                words.extend(["--mode", view.mode.name()]);
-            }
-            if asked.prune {
-                words.push("--prune");
-            }
+            let prune = if asked.prune { Prune::Restore } else { Prune::List };
+            command_line(&asked.files, prune, view.mode, root)
         }
-    }
-    if root != "/" {
-        words.extend(["--root", &root]);
-    }
-    match view.is_open {
-        false => "Nothing was changed.".into(),
-        true => format!("Nothing was changed. To apply: {}", shell::command(&words)),
-    }
+    };
+    format!("Nothing was changed. To apply: {apply}")
 }
