@@ -6,6 +6,7 @@ use cluster::Cluster;
 use machineadm_benches::static_machineadm;
 
 #[test]
+#[ignore = "long tier: memory beside kubeadm, of the static program as it ships"]
 fn listing_tokens_and_discovering_a_cluster_take_at_most_a_fifth_of_kubeadms_memory() {
     let cluster = Cluster::start(static_machineadm().unwrap()).unwrap().with_tokens(1000).unwrap();
     let (lists, discoveries) = (cluster.lists(2).unwrap(), cluster.discoveries(2).unwrap());

@@ -5,6 +5,7 @@ use std::fs;
 const MEASURE: &str = env!("CARGO_BIN_EXE_measure");
 
 #[test]
+#[ignore = "long tier: links the static program as it ships"]
 fn the_static_program_is_within_its_limit_and_needs_no_library() {
     let program = fs::read(static_machineadm().unwrap()).unwrap();
     assert!(program.len() <= LARGEST_PROGRAM, "{} bytes", program.len());
@@ -14,6 +15,7 @@ fn the_static_program_is_within_its_limit_and_needs_no_library() {
 }
 
 #[test]
+#[ignore = "long tier: memory of the static program as it ships"]
 fn validating_64_kb_takes_at_most_8_mb_of_memory() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let text = configuration();
@@ -27,6 +29,7 @@ fn validating_64_kb_takes_at_most_8_mb_of_memory() {
 }
 
 #[test]
+#[ignore = "long tier: memory of the static program as it ships"]
 fn bombs_are_refused_within_50_mb_of_memory() {
     for (name, bytes) in bombs() {
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -4,6 +4,12 @@ use crate::{Error, Result, digest};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// What [`make_once`] makes, by folder.
+const FOLDERS: &[&str] = &["programs", "bases", "layers", "images"];
+/// What no run has used for this long belongs to a checkout that is gone.
+const KEPT_FOR: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
 /// The test bed's part of the user's cache: `${XDG_CACHE_HOME:-$HOME/.cache}/machineadm`.
 pub fn directory() -> Result<PathBuf> {
@@ -25,10 +31,12 @@ pub(crate) fn name_of(parts: &str) -> Result<String> {
 ///
 /// Whoever comes second waits for the first. What a killed run left half made is thrown away.
 pub(crate) fn make_once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let lock = beside(place, "lock");
     if place.exists() {
+        note_use(&lock);
         return Ok(());
     }
-    let _only_one = Lock::take(&beside(place, "lock"))?;
+    let _only_one = Lock::take(&lock)?;
     if place.exists() {
         return Ok(());
     }
@@ -39,12 +47,53 @@ pub(crate) fn make_once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) ->
     fs::rename(&partial, place).map_err(file("rename into", place))
 }
 
+/// Removes what no run of any checkout has used for two weeks, such as programs of older versions; returns their names.
+///
+/// Nothing is removed while a bed lives: its machines stand on bases and layers.
+pub fn prune() -> Result<Vec<String>> {
+    prune_below(&directory()?, SystemTime::now() - KEPT_FOR)
+}
+
+fn prune_below(cache: &Path, unused_since: SystemTime) -> Result<Vec<String>> {
+    if !entries(&cache.join("beds"))?.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut removed = Vec::new();
+    for place in FOLDERS.iter().map(|folder| entries(&cache.join(folder))).collect::<Result<Vec<_>>>()?.concat() {
+        let lock = beside(&place, "lock");
+        let last_use = fs::metadata(&lock).and_then(|lock| lock.modified());
+        if !place.is_dir() || last_use.is_ok_and(|used| used > unused_since) {
+            continue;
+        }
+        remove_tree(&place)?;
+        fs::remove_file(&lock).or_else(absent_is_fine).map_err(file("remove", &lock))?;
+        removed.push(place.file_name().unwrap_or_default().to_string_lossy().into_owned());
+    }
+    Ok(removed)
+}
+
+/// The lock's time is that of the last use. A cache that only others may write stays usable.
+fn note_use(lock: &Path) {
+    let _ = File::options().write(true).open(lock).and_then(|lock| lock.set_modified(SystemTime::now()));
+}
+
+fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
+    let found = match fs::read_dir(directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        found => found.and_then(|found| found.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()),
+    };
+    let mut found = found.map_err(file("list", directory))?;
+    found.sort();
+    Ok(found)
+}
+
+fn absent_is_fine(error: std::io::Error) -> std::io::Result<()> {
+    if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
+}
+
 /// Removes a directory and all below it; nothing there is as good.
 pub(crate) fn remove_tree(place: &Path) -> Result<()> {
-    match fs::remove_dir_all(place) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(file("remove", place)(error)),
-        _ => Ok(()),
-    }
+    fs::remove_dir_all(place).or_else(absent_is_fine).map_err(file("remove", place))
 }
 
 /// An exclusive lock on a file, held until dropped; the kernel drops it for a process that dies.
@@ -112,5 +161,29 @@ mod tests {
         })
         .unwrap();
         fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn what_no_run_has_used_for_long_is_removed_unless_a_bed_lives() {
+        let cache = place("prune");
+        let make = |name: &str| make_once(&cache.join(name), |_| Ok(())).unwrap();
+        let age = |name: &str| {
+            let lock = File::options().write(true).open(cache.join(format!("{name}.lock"))).unwrap();
+            lock.set_modified(SystemTime::now() - 2 * KEPT_FOR).unwrap();
+        };
+        for name in ["programs/old-1", "programs/new-2", "bases/old", "programs/used-again"] {
+            make(name);
+            age(name);
+        }
+        make("programs/used-again");
+        note_use(&cache.join("programs/new-2.lock"));
+        fs::create_dir_all(cache.join("beds/alive")).unwrap();
+        let limit = SystemTime::now() - KEPT_FOR;
+        assert_eq!(prune_below(&cache, limit).unwrap(), [""; 0]);
+        fs::remove_dir(cache.join("beds/alive")).unwrap();
+        assert_eq!(prune_below(&cache, limit).unwrap(), ["old-1", "old"]);
+        assert_eq!(entries(&cache.join("bases")).unwrap(), [""; 0].map(PathBuf::from));
+        assert!(cache.join("programs/new-2").is_dir() && cache.join("programs/used-again").is_dir());
+        fs::remove_dir_all(cache).unwrap();
     }
 }

@@ -3,7 +3,7 @@ mod up;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use testbed::programs::SETS;
+use testbed::programs::{SETS, Set, Tier};
 use testbed::{Bed, Error, Profile, Result, doctor, reaper};
 
 /// Real Kubernetes on this machine: pinned programs, whole machines, nothing left behind.
@@ -33,10 +33,13 @@ enum Verb {
     },
     /// Say what is missing on this host, and what brings it.
     Doctor,
-    /// Build the pinned programs now rather than when a test first needs them.
+    /// Build the pinned programs now rather than when a test first needs them, and remove old ones.
     Build {
-        /// Sets to build, such as kubernetes-1.36.4; all of them unless named.
+        /// Sets to build, such as kubernetes-1.36.4; those of the quick tier unless named.
         set: Vec<String>,
+        /// Build what the long tier needs as well.
+        #[arg(long)]
+        long: bool,
     },
 }
 
@@ -48,7 +51,7 @@ impl Command {
             Verb::Down => down(),
             Verb::Shell { node } => shell(&if node { Profile::node() } else { Profile::default() }),
             Verb::Doctor => examine(),
-            Verb::Build { set } => build(&set),
+            Verb::Build { set, long } => build(&set, if long { Tier::Long } else { Tier::Quick }),
         }
     }
 }
@@ -99,13 +102,18 @@ fn examine() -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-fn build(names: &[String]) -> Result<ExitCode> {
+fn build(names: &[String], tier: Tier) -> Result<ExitCode> {
     if let Some(name) = names.iter().find(|name| SETS.iter().all(|set| set.name != **name)) {
         let known: Vec<&str> = SETS.iter().map(|set| set.name).collect();
         return Err(Error::Misused(format!("there is no set {name}; there are {}", known.join(", "))));
     }
-    for set in SETS.iter().filter(|set| names.is_empty() || names.iter().any(|name| name == set.name)) {
+    let wanted =
+        |set: &Set| if names.is_empty() { set.tier <= tier } else { names.iter().any(|name| name == set.name) };
+    for set in SETS.iter().filter(|set| wanted(set)) {
         println!("{}: {}", set.name, set.ensure()?.directory().display());
+    }
+    for gone in testbed::cache::prune()? {
+        println!("{gone}: removed, unused for two weeks");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -86,30 +86,34 @@ impl ControlPlane {
         }
         let daemon = |name: &str, programs: &crate::programs::Programs, flags| {
             let program = name.trim_end_matches(|last: char| last == '-' || last.is_ascii_digit());
-            Daemon::new(&claim, name, &programs.path(program), flags)
+            Ok::<_, Error>(Daemon::new(&claim, name, &programs.judge(program)?, flags))
         };
         let mut daemons = Vec::new();
         let store_number = store.number();
-        daemons.push((Part::Etcd, store, daemon("etcd", &etcd, flags::etcd(&directory, store_number, peers.number()))));
+        daemons.push((
+            Part::Etcd,
+            store,
+            daemon("etcd", &etcd, flags::etcd(&directory, store_number, peers.number()))?,
+        ));
         for (number, port) in api_ports.into_iter().enumerate() {
             let flags = flags::api_server(&directory, store_number, port.number(), options);
             daemons.push((
                 Part::ApiServer(number),
                 port,
-                daemon(&format!("kube-apiserver-{number}"), &kubernetes, flags),
+                daemon(&format!("kube-apiserver-{number}"), &kubernetes, flags)?,
             ));
         }
         if !options.controllers.is_empty() {
             let port = Port::free()?;
             let flags = flags::controller_manager(&directory, port.number(), options);
-            daemons.push((Part::ControllerManager, port, daemon("kube-controller-manager", &kubernetes, flags)));
+            daemons.push((Part::ControllerManager, port, daemon("kube-controller-manager", &kubernetes, flags)?));
         }
         if options.scheduler {
             let port = Port::free()?;
             let flags = flags::scheduler(&directory, port.number());
-            daemons.push((Part::Scheduler, port, daemon("kube-scheduler", &kubernetes, flags)));
+            daemons.push((Part::Scheduler, port, daemon("kube-scheduler", &kubernetes, flags)?));
         }
-        let kubectl = kubernetes.path("kubectl");
+        let kubectl = kubernetes.judge("kubectl")?;
         let mut plane = Self { daemons, kubectl, claim, _peers: peers };
         plane.restart(Part::Etcd)?;
         plane.start_all(|part| matches!(part, Part::ApiServer(_)))?;

@@ -89,7 +89,8 @@ fn finding(what: &str, there: bool, remedy: &str) -> Finding {
     Finding { what: what.to_owned(), remedy: (!there).then(|| remedy.to_owned()) }
 }
 
-fn find(program: &str) -> Option<PathBuf> {
+/// Where a program lies, if this host has it.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|directory| directory.join(program)).find(|path| path.is_file())
 }

@@ -1,11 +1,18 @@
 //! A cluster as kubeadm alone makes it: the measure that machineadm is compared with, and a quick way to get one.
 use crate::machine::Machine;
-use crate::{Result, until};
+use crate::programs::{ETCD, KUBERNETES, Set};
+use crate::{Result, judges, until};
 use serde_json::Value;
 use std::time::Duration;
 
 /// Kubeadm's part takes 10 to 30 seconds on two cores.
 const LIMIT: Duration = Duration::from_secs(300);
+
+/// What must have run in a machine whose node is Ready.
+const BEHIND_A_READY_NODE: &[(&Set, &[&str])] = &[
+    (&KUBERNETES, &["kubeadm", "kubelet", "kube-apiserver", "kube-controller-manager", "kubectl"]),
+    (&ETCD, &["etcd"]),
+];
 
 /// What a machine needs to join.
 #[derive(Debug, Clone)]
@@ -78,7 +85,11 @@ impl Machine {
             let mut ready: Vec<&str> = items(&nodes).filter(|node| is(node, "Ready")).filter_map(name).collect();
             ready.sort_unstable();
             if ready == wanted { Ok(()) } else { Err(format!("{ready:?} are Ready")) }
-        })
+        })?;
+        for (set, programs) in BEHIND_A_READY_NODE {
+            programs.iter().try_for_each(|program| judges::ran(program, Some(set.version())))?;
+        }
+        judges::ran("containerd", judges::first_version(&self.check(&["containerd", "--version"])?))
     }
 
     /// Waits until a deployment has all the replicas that it wants.

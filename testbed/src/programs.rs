@@ -2,7 +2,7 @@
 mod build;
 
 use crate::error::Result;
-use crate::{cache, digest};
+use crate::{cache, digest, judges};
 use std::path::{Path, PathBuf};
 
 /// Programs that are pinned and built together.
@@ -18,6 +18,17 @@ pub struct Set {
     stamps: &'static [(&'static str, &'static str)],
     /// Disk that a build takes while it runs, in GiB.
     disk: u64,
+    /// The first tier that needs it.
+    pub tier: Tier,
+}
+
+/// Which tests a run has: the quick ones, or those that take longer besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// What every change has to pass.
+    Quick,
+    /// The quick tier and the tests that are marked `#[ignore = "long tier: .."]`.
+    Long,
 }
 
 macro_rules! files {
@@ -43,11 +54,12 @@ pub const KUBERNETES: Set = Set {
         ("k8s.io/component-base/version.gitMinor", "36"),
     ],
     disk: 7,
+    tier: Tier::Quick,
 };
 
 /// A kubeadm by itself, of another version, to judge files that are written for it.
 macro_rules! kubeadm {
-    ($version:literal, $minor:literal, $set:literal) => {
+    ($version:literal, $minor:literal, $set:literal, $tier:ident) => {
         Set {
             name: $set,
             files: files!($set: "go.mod", "go.sum"),
@@ -58,20 +70,21 @@ macro_rules! kubeadm {
                 ("k8s.io/component-base/version.gitMinor", $minor),
             ],
             disk: 4,
+            tier: Tier::$tier,
         }
     };
 }
 
 /// The last kubeadm that reads v1beta1; it writes v1beta2.
-pub const KUBEADM_1_21: Set = kubeadm!("1.21.14", "21", "kubeadm-1.21.14");
+pub const KUBEADM_1_21: Set = kubeadm!("1.21.14", "21", "kubeadm-1.21.14", Long);
 /// The last kubeadm that reads v1beta2.
-pub const KUBEADM_1_26: Set = kubeadm!("1.26.15", "26", "kubeadm-1.26.15");
+pub const KUBEADM_1_26: Set = kubeadm!("1.26.15", "26", "kubeadm-1.26.15", Long);
 /// The last kubeadm that writes v1beta3.
-pub const KUBEADM_1_30: Set = kubeadm!("1.30.14", "30", "kubeadm-1.30.14");
+pub const KUBEADM_1_30: Set = kubeadm!("1.30.14", "30", "kubeadm-1.30.14", Quick);
 /// The first kubeadm that writes v1beta4.
-pub const KUBEADM_1_31: Set = kubeadm!("1.31.14", "31", "kubeadm-1.31.14");
+pub const KUBEADM_1_31: Set = kubeadm!("1.31.14", "31", "kubeadm-1.31.14", Long);
 /// The first kubeadm that no longer reads v1beta3, and knows v1.
-pub const KUBEADM_1_37: Set = kubeadm!("1.37.1", "37", "kubeadm-1.37.1");
+pub const KUBEADM_1_37: Set = kubeadm!("1.37.1", "37", "kubeadm-1.37.1", Quick);
 
 /// Kubernetes' own types and strict decoder of the kubelet's and kube-proxy's configuration, without the components.
 pub const DECODER: Set = Set {
@@ -80,6 +93,7 @@ pub const DECODER: Set = Set {
     programs: &[("decoder", "pins/decoder")],
     stamps: &[],
     disk: 2,
+    tier: Tier::Quick,
 };
 
 /// The store below the control plane.
@@ -89,6 +103,7 @@ pub const ETCD: Set = Set {
     programs: &[("etcd", "go.etcd.io/etcd/server/v3")],
     stamps: &[],
     disk: 2,
+    tier: Tier::Quick,
 };
 
 /// The cluster's name server.
@@ -98,6 +113,7 @@ pub const COREDNS: Set = Set {
     programs: &[("coredns", "github.com/coredns/coredns")],
     stamps: &[],
     disk: 4,
+    tier: Tier::Quick,
 };
 
 /// The container runtime, newer than Debian's.
@@ -111,6 +127,7 @@ pub const CONTAINERD: Set = Set {
     ],
     stamps: &[("github.com/containerd/containerd/v2/version.Version", "v2.4.2")],
     disk: 3,
+    tier: Tier::Quick,
 };
 
 /// Our own two: `pause`, which holds a pod open, and `probe`, which looks at the network from inside one.
@@ -120,6 +137,7 @@ pub const TOOLS: Set = Set {
     programs: &[("pause", "pins/pause"), ("probe", "pins/probe")],
     stamps: &[],
     disk: 1,
+    tier: Tier::Quick,
 };
 
 /// All sets, in the order in which `testbed build` makes them.
@@ -142,12 +160,17 @@ impl Set {
     pub fn ensure(&self) -> Result<Programs> {
         let directory = self.directory()?;
         cache::make_once(&directory, |partial| build::build(self, partial))?;
-        Ok(Programs { directory })
+        Ok(Programs { directory, version: self.version() })
     }
 
     /// Whether the programs are there already.
     pub fn is_built(&self) -> Result<bool> {
         Ok(self.directory()?.exists())
+    }
+
+    /// The version of its programs.
+    pub(crate) fn version(&self) -> &'static str {
+        self.name.split_once('-').map_or("", |(_, version)| version)
     }
 
     /// Below the cache, named after the version and after what exactly is pinned.
@@ -162,9 +185,16 @@ impl Set {
 #[derive(Debug, Clone)]
 pub struct Programs {
     directory: PathBuf,
+    version: &'static str,
 }
 
 impl Programs {
+    /// The path of a program that a test runs now; it is noted as one that judged.
+    pub fn judge(&self, program: &str) -> Result<PathBuf> {
+        judges::ran(program, Some(self.version))?;
+        Ok(self.path(program))
+    }
+
     /// The path of one program.
     pub fn path(&self, program: &str) -> PathBuf {
         self.directory.join(program)
@@ -183,7 +213,7 @@ mod tests {
     #[test]
     fn every_pin_is_complete_and_names_its_version() {
         for set in SETS.iter().filter(|set| set.name != TOOLS.name) {
-            let (_, version) = set.name.split_once('-').unwrap();
+            let version = set.version();
             let text = |wanted| set.files.iter().find(|(name, _)| *name == wanted).unwrap().1;
             assert!(text("go.mod").contains(&format!(" v{version}\n")), "{} does not pin {version}", set.name);
             assert!(text("go.sum").lines().count() > 100, "{} has no complete go.sum", set.name);

@@ -6,16 +6,6 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_millis(50);
 
 /// Looks until `look` answers `Ok`, or fails with what the last look showed.
-///
-/// ```
-/// # use std::time::Duration;
-/// let mut looks = 0;
-/// let seen = testbed::until("three looks", Duration::from_secs(1), || {
-///     looks += 1;
-///     if looks == 3 { Ok(looks) } else { Err(format!("{looks} so far")) }
-/// });
-/// assert_eq!(seen.unwrap(), 3);
-/// ```
 pub fn until<T>(what: &str, limit: Duration, mut look: impl FnMut() -> Result<T, String>) -> Result<T> {
     let began = Instant::now();
     loop {
@@ -30,6 +20,16 @@ pub fn until<T>(what: &str, limit: Duration, mut look: impl FnMut() -> Result<T,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_condition_is_looked_at_until_it_holds() {
+        let mut looks = 0;
+        let seen = until("three looks", Duration::from_secs(1), || {
+            looks += 1;
+            if looks == 3 { Ok(looks) } else { Err(format!("{looks} so far")) }
+        });
+        assert_eq!(seen.unwrap(), 3);
+    }
 
     #[test]
     fn a_condition_that_never_comes_ends_with_what_was_seen_last() {

@@ -1,5 +1,7 @@
 //! Work on the repository itself: `cargo xtask TASK`.
 mod generate;
+mod mutants;
+mod test;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -9,28 +11,50 @@ use std::process::ExitCode;
 struct Task {
     name: &'static str,
     about: &'static str,
-    run: fn(&Path) -> Result<(), String>,
+    run: Run,
+}
+
+/// A task gets the repository's top folder; some take options as well.
+enum Run {
+    Plain(fn(&Path) -> Result<(), String>),
+    WithOptions(fn(&Path, &[String]) -> Result<(), String>),
 }
 
 /// Every task, in the order in which the usage shows them.
 const TASKS: &[Task] = &[
-    Task { name: "tidy", about: "check what holds for the whole repository", run: tidy::check_and_print },
-    Task { name: "generate", about: "write schema, docs, man pages and completions anew", run: generate::write },
+    Task { name: "tidy", about: "check what holds for the whole repository", run: Run::Plain(tidy::check_and_print) },
+    Task {
+        name: "generate",
+        about: "write schema, docs, man pages and completions anew",
+        run: Run::Plain(generate::write),
+    },
+    Task {
+        name: "test",
+        about: "run every test of the quick tier, or with --long of both",
+        run: Run::WithOptions(test::run),
+    },
+    Task {
+        name: "mutants",
+        about: "put faults into the rules and see whether tests notice",
+        run: Run::WithOptions(mutants::run),
+    },
 ];
 
 fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).collect();
-    let task = match asked.as_slice() {
-        [name] => TASKS.iter().find(|task| task.name == name),
-        _ => None,
+    let task =
+        asked.split_first().and_then(|(name, options)| Some((TASKS.iter().find(|task| task.name == name)?, options)));
+    let ended = match task {
+        Some((task, [])) if let Run::Plain(run) = task.run => (task, run(&repository())),
+        Some((task, options)) if let Run::WithOptions(run) = task.run => (task, run(&repository(), options)),
+        _ => {
+            eprintln!("{}", usage());
+            return ExitCode::from(2);
+        }
     };
-    let Some(task) = task else {
-        eprintln!("{}", usage());
-        return ExitCode::from(2);
-    };
-    match (task.run)(&repository()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
+    match ended {
+        (_, Ok(())) => ExitCode::SUCCESS,
+        (task, Err(message)) => {
             eprintln!("{}: {message}", task.name);
             ExitCode::FAILURE
         }
@@ -45,5 +69,5 @@ fn repository() -> PathBuf {
 
 fn usage() -> String {
     let tasks: String = TASKS.iter().map(|task| format!("\n  {:<10} {}", task.name, task.about)).collect();
-    format!("usage: cargo xtask TASK\n{tasks}")
+    format!("usage: cargo xtask TASK [OPTIONS]\n{tasks}")
 }

@@ -4,11 +4,7 @@ use machineadm_documents::{
     AnyDocument, Fresh, Heading, Secret, Source, decrypt, read, seal, sealed_document, v1alpha1::Sealed,
 };
 use objects::hex::encode as hex;
-use std::{
-    io::Write,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{io::Write, path::Path, process::Stdio};
 
 const PASSPHRASE: &str = "correct horse battery staple";
 const DOCUMENT: &str = include_str!("vectors/sealed-by-python.yaml");
@@ -16,9 +12,9 @@ const PLAIN: &str = include_str!("vectors/plain.yaml");
 
 /// What a program prints, given this input.
 fn run(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
-    let mut command = Command::new(program);
+    let mut command = testbed::judges::command(program).unwrap();
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap_or_else(|error| panic!("{program}: {error}; run scripts/setup"));
+    let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(input).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(
@@ -31,7 +27,7 @@ fn run(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
 /// Debian's Python, which has Debian's `cryptography`.
 fn python(arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/seal.py");
-    run("/usr/bin/python3", &[&[script.to_str().unwrap()], arguments].concat(), input)
+    run("python3", &[&[script.to_str().unwrap()], arguments].concat(), input)
 }
 
 fn sealed(document: &str) -> Sealed {

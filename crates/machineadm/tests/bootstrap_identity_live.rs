@@ -50,7 +50,8 @@ fn machineadm(plane: &ControlPlane, words: &[&str]) -> String {
 /// A key, and a certificate request for a node's identity.
 fn request(dir: &Path) -> Value {
     let (key, csr) = (dir.join("node.key"), dir.join("node.csr"));
-    let made = Command::new("openssl")
+    let made = testbed::judges::command("openssl")
+        .expect("openssl")
         .args([
             "req",
             "-new",
@@ -92,7 +93,7 @@ fn a_token_of_ours_gets_a_node_its_certificate_and_may_do_nothing_else() -> Resu
     let cluster: Value = serde_json::from_str(&cluster).expect("a cluster");
     std::fs::write(&discovered, json!({"clusters": [{"name": "c", "cluster": cluster}], "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}).to_string()).expect("a file");
     let holder = Holder {
-        kubectl: KUBERNETES.ensure()?.path("kubectl"),
+        kubectl: KUBERNETES.ensure()?.judge("kubectl")?,
         kubeconfig: discovered,
         identity: vec![format!("--token={token}")],
     };

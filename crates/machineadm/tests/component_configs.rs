@@ -21,7 +21,7 @@ const KUBELET_MEMBERS: &str = include_str!("vectors/component-configs/kubelet.tx
 const KUBE_PROXY_MEMBERS: &str = include_str!("vectors/component-configs/kube-proxy.txt");
 
 fn program(set: &Set, name: &str) -> PathBuf {
-    set.ensure().unwrap_or_else(|error| panic!("{}: {error}", set.name)).path(name)
+    set.ensure().unwrap_or_else(|error| panic!("{}: {error}", set.name)).judge(name).expect("a record")
 }
 
 fn with_input(command: &mut Command, input: &str) -> Output {

@@ -33,7 +33,7 @@ fn upload(plane: &ControlPlane, set: &Set, api: &str, scratch: &Path) -> Result<
          apiVersion: kubeadm.k8s.io/{api}\nkind: ClusterConfiguration\nkubernetesVersion: v{version}\nclusterName: live\n"
     );
     std::fs::write(&file, text).expect("a file");
-    let mut kubeadm = Command::new(set.ensure()?.path("kubeadm"));
+    let mut kubeadm = Command::new(set.ensure()?.judge("kubeadm")?);
     kubeadm.args(["init", "phase", "upload-config", "kubeadm", "--config"]).arg(file);
     run({
         kubeadm.arg("--kubeconfig").arg(plane.kubeconfig());
@@ -67,7 +67,7 @@ fn invite(plane: &ControlPlane, scratch: &Path) -> Result<()> {
          apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: v1.36.4\n"
     );
     std::fs::write(&file, text).expect("a file");
-    let mut kubeadm = Command::new(KUBERNETES.ensure()?.path("kubeadm"));
+    let mut kubeadm = Command::new(KUBERNETES.ensure()?.judge("kubeadm")?);
     kubeadm.args(["init", "phase", "bootstrap-token", "--config"]).arg(file);
     kubeadm.arg("--kubeconfig").arg(plane.kubeconfig());
     run(kubeadm);
@@ -84,7 +84,7 @@ fn is_read_by(plane: &ControlPlane, set: &Set, scratch: &Path) -> Result<()> {
         plane.kubeconfig().display()
     );
     std::fs::write(&file, text).expect("a file");
-    let mut kubeadm = Command::new(set.ensure()?.path("kubeadm"));
+    let mut kubeadm = Command::new(set.ensure()?.judge("kubeadm")?);
     kubeadm.args(["join", "phase", "preflight", "--config"]).arg(file);
     let output = run(kubeadm);
     let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();

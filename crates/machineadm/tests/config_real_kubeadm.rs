@@ -19,7 +19,11 @@ fn judges() -> Vec<Judge> {
     let sets = [&KUBEADM_1_21, &KUBEADM_1_26, &KUBEADM_1_30, &KUBEADM_1_31, &KUBERNETES, &KUBEADM_1_37];
     let judge = |set: &Set| Judge {
         version: set.name.rsplit_once('-').expect("a version").1,
-        program: set.ensure().unwrap_or_else(|error| panic!("{}: {error}", set.name)).path("kubeadm"),
+        program: set
+            .ensure()
+            .unwrap_or_else(|error| panic!("{}: {error}", set.name))
+            .judge("kubeadm")
+            .expect("a record"),
     };
     sets.map(judge).into()
 }

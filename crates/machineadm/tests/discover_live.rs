@@ -216,7 +216,7 @@ fn by_file(plane: &ControlPlane) -> Result<()> {
 /// A real kubeadm takes token and pin at our word, and reads what our roles let it read.
 fn by_kubeadm(pin: &str, endpoint: &str) -> Result<()> {
     let scratch = tempfile::tempdir().expect("a folder");
-    let kubeadm = KUBERNETES.ensure()?.path("kubeadm");
+    let kubeadm = KUBERNETES.ensure()?.judge("kubeadm")?;
     let join = |pin: &str| {
         let mut command = Command::new(&kubeadm);
         let file = scratch.path().join("join.yaml");

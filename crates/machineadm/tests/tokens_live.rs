@@ -22,7 +22,7 @@ fn token(plane: &ControlPlane, words: &[&str]) -> Output {
 }
 
 fn kubeadm(plane: &ControlPlane, words: &[&str]) -> Result<Output> {
-    let mut command = Command::new(KUBERNETES.ensure()?.path("kubeadm"));
+    let mut command = Command::new(KUBERNETES.ensure()?.judge("kubeadm")?);
     command.args(words).arg("--kubeconfig").arg(plane.kubeconfig());
     Ok(command.output().expect("it runs"))
 }
@@ -312,7 +312,7 @@ fn unnamed(plane: &ControlPlane) -> Result<()> {
         command.args(["token", "list", "-o", "json", "--kubeconfig="]).env("KUBECONFIG", plane.kubeconfig());
         said(&command.output().expect("it runs"))
     };
-    let theirs = list(&KUBERNETES.ensure()?.path("kubeadm"));
+    let theirs = list(&KUBERNETES.ensure()?.judge("kubeadm")?);
     assert!(theirs.contains("BootstrapToken"), "{theirs}");
     assert_eq!(list(Path::new(env!("CARGO_BIN_EXE_machineadm"))), theirs);
     Ok(())

@@ -2,7 +2,7 @@
 use super::{Machine, OWN_DISK, Running};
 use crate::error::file;
 use crate::network::Namespace;
-use crate::{Error, Result, cgroup, child, until};
+use crate::{Error, Result, cgroup, child, judges, until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
@@ -26,7 +26,9 @@ impl Machine {
     /// cloud-init is part of that; where its seed does much, [`power_on`](Self::power_on) and wait for what it does.
     pub fn boot(&self) -> Result<()> {
         self.power_on()?;
-        self.wait_until_running()
+        self.wait_until_running()?;
+        // Debian's, of the same release as this host's.
+        judges::ran("systemctl", None)
     }
 
     /// Switches the power on and does not wait.

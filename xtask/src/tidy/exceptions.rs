@@ -1,14 +1,19 @@
-//! An exception carries its reason, no test is switched off, and nothing is left for later without a word.
+//! An exception carries its reason, a test runs in one of the tiers, and nothing is left for later without a word.
 use super::Finding;
 use super::rust_source::{code, places_of};
 use super::tree::{Tree, line_at};
 
+/// What marks a test of the long tier; what it adds follows.
+const LONG_TIER: &str = "#[ignore = \"long tier: ";
+
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    tree.ending(".rs").flat_map(|(file, text)| check_file(file, &code(text))).collect()
+    tree.ending(".rs").flat_map(|(file, text)| check_file(file, text, &code(text))).collect()
 }
 
-fn check_file(file: &str, code: &str) -> Vec<Finding> {
-    let attributes = attributes(code).filter_map(|(at, attribute)| Some((at, objection(attribute)?)));
+/// `code` is the text with blanks for what strings contain, at the same places.
+fn check_file(file: &str, text: &str, code: &str) -> Vec<Finding> {
+    let attributes = attributes(code).filter(|(at, _)| !text[*at..].starts_with(LONG_TIER));
+    let attributes = attributes.filter_map(|(at, attribute)| Some((at, objection(attribute)?)));
     let unfinished = ["todo!", "unimplemented!"].into_iter().flat_map(|name| {
         code.match_indices(name).map(move |(at, _)| (at, format!("`{name}` is unfinished work: finish or remove it")))
     });
@@ -47,7 +52,7 @@ fn objection(attribute: &str) -> Option<String> {
     if called("expect") && !has("reason") {
         return Some("`expect` needs its `reason = \"..\"`".to_owned());
     }
-    has("ignore").then(|| "a test that is ignored proves nothing: make it run or remove it".to_owned())
+    has("ignore").then(|| "an ignored test proves nothing: make it run, or say `long tier: WHAT IT ADDS`".to_owned())
 }
 
 #[cfg(test)]
@@ -73,5 +78,6 @@ mod tests {
         assert_eq!(lines("#[expect(dead_code, reason = \"used by the next phase\")]\n"), [0; 0]);
         assert_eq!(lines("// #[allow(x)] todo!()\nconst A: &str = \"#[ignore]\";\n"), [0; 0]);
         assert_eq!(lines("#[derive(Debug)]\nstruct A { allow: bool }\n"), [0; 0]);
+        assert_eq!(lines("#[test]\n#[ignore = \"long tier: more versions\"]\nfn a() {}\n"), [0; 0]);
     }
 }

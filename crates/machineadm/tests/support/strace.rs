@@ -54,10 +54,10 @@ pub(crate) enum Op {
 
 /// Runs a program below strace and tells what it did below `root`.
 pub(crate) fn record(program: &Command, root: &Path, log: &Path) -> Vec<Op> {
-    let mut strace = Command::new("strace");
+    let mut strace = testbed::judges::command("strace").expect("strace");
     strace.args(["-f", "-y", "-xx", "-s", "65536", "-e"]).arg(format!("trace={CALLS}")).arg("-o").arg(log);
     strace.arg(program.get_program()).args(program.get_args()).stdin(Stdio::null());
-    let ended = strace.output().expect("strace is missing: run scripts/setup");
+    let ended = strace.output().expect("strace runs");
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     let text = fs::read_to_string(log).expect("strace wrote its log");
     let root = root.to_str().expect("a test's own directory has a plain name");

@@ -7,7 +7,7 @@ use super::{
     machines_own::machines_own,
     ran::Ran,
 };
-use std::{fs, io, process::Command, sync::Arc};
+use std::{fs, io, sync::Arc};
 use testbed::fake::{Authority, FakeServer, Seen, Tls};
 
 /// Attempts of one fetch within a few seconds, however it fails.
@@ -107,10 +107,10 @@ impl Victim {
     fn traced(&self, words: &[&str]) -> (Ran, String) {
         let log = self.keeper.path("connected");
         let program = binary::command(["--root", &self.keeper.path("root")].iter().chain(words));
-        let mut strace = Command::new("strace");
+        let mut strace = testbed::judges::command("strace").expect("strace");
         strace.args(["-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", &log]);
         strace.arg(program.get_program()).args(program.get_args());
-        let ran = Ran::of(strace.output().expect("strace is missing: run scripts/setup"));
+        let ran = Ran::of(strace.output().expect("strace runs"));
         (ran, fs::read_to_string(log).expect("strace has written its log"))
     }
 }

@@ -82,7 +82,7 @@ fn five_thousand_tokens_are_listed_in_order_and_those_that_are_none_are_named() 
 
     let table = text(&run(&plane.kubeconfig(), &["token", "list"]).stdout);
     assert_eq!(table.lines().count(), 1 + MANY - MANY / EVERY);
-    let mut kubeadm = Command::new(KUBERNETES.ensure()?.path("kubeadm"));
+    let mut kubeadm = Command::new(KUBERNETES.ensure()?.judge("kubeadm")?);
     kubeadm.args(["token", "list", "-o", template, "--kubeconfig"]).arg(plane.kubeconfig());
     assert_eq!(text(&kubeadm.output().unwrap().stdout), expected, "kubeadm lists others");
     let interrupted = listed_while_the_server_dies(&mut plane, &["token", "list", "-o", template])?;

@@ -1,0 +1,102 @@
+//! Every test of a tier: built by cargo, run some binaries at a time, and summed up.
+//!
+//! ```text
+//! cargo test --no-run ──► binaries ──► run (as many at once as there are cores) ──► report ──► summary
+//!                                          │                                                     ▲
+//!                                          └── record: judges that ran, tests left out ──────────┘
+//! ```
+//! A test states its tier: `#[ignore = "long tier: WHAT IT ADDS"]` belongs to the long one, any other to the quick one.
+mod binaries;
+mod report;
+mod summary;
+
+use binaries::Binary;
+use report::Report;
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use testbed::programs::Tier;
+use testbed::record::{self, Record};
+use testbed::{judges, needs};
+
+/// How a binary's tests went.
+struct Run {
+    binary: Binary,
+    report: Report,
+    took: Duration,
+    /// What it printed, with what went wrong if it did not end well.
+    printed: String,
+}
+
+/// Runs the quick tier, or with `--long` both.
+pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
+    let tier = match words {
+        [] => Tier::Quick,
+        [long] if long == "--long" => Tier::Long,
+        _ => return Err("usage: cargo xtask test [--long]".to_owned()),
+    };
+    let binaries = binaries::build(root)?;
+    let directory = root.join("target/test-record");
+    let record = Record::at(directory.clone());
+    record.clear().map_err(|error| error.to_string())?;
+    let began = Instant::now();
+    let runs = run_all(binaries, tier, &directory);
+    let judges = judges::of_run(&record).map_err(|error| error.to_string())?;
+    summary::print(&summary::Whole { runs: &runs, tier, took: began.elapsed(), judges: &judges });
+    match runs.iter().filter(|run| !run.report.is_good()).count() {
+        0 => Ok(()),
+        bad => Err(format!("{bad} of {} test binaries failed", runs.len())),
+    }
+}
+
+/// As many binaries at once as there are cores: most tests of whole machines wait.
+fn run_all(binaries: Vec<Binary>, tier: Tier, record: &Path) -> Vec<Run> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let (waiting, done) = (Mutex::new(VecDeque::from(binaries)), Mutex::new(Vec::new()));
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(binary) = next() {
+                    let run = run_one(binary, tier, record);
+                    let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                    summary::print_run(&run);
+                    done.push(run);
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run_one(binary: Binary, tier: Tier, record: &Path) -> Run {
+    let began = Instant::now();
+    let (report, printed) = match output(&binary, tier, record) {
+        Ok((report, printed)) => (report, printed),
+        Err(error) => (Report::default(), format!("cannot run it: {error}")),
+    };
+    Run { binary, report, took: began.elapsed(), printed }
+}
+
+fn output(binary: &Binary, tier: Tier, record: &Path) -> io::Result<(Report, String)> {
+    let command = || {
+        let mut command = Command::new(&binary.program);
+        command.current_dir(&binary.package).env("CARGO_MANIFEST_DIR", &binary.package).stdin(Stdio::null());
+        command.env(record::DIRECTORY, record).env(needs::COMPLETE, "1");
+        command
+    };
+    let of_the_long_tier =
+        String::from_utf8_lossy(&command().args(["--list", "--ignored"]).output()?.stdout).into_owned();
+    let mut command = command();
+    match tier {
+        // The same cases of property tests each time: what lands must not depend on luck.
+        Tier::Quick => command.env("PROPTEST_RNG_SEED", "1"),
+        Tier::Long => command.arg("--include-ignored"),
+    };
+    let output = command.output()?;
+    let [printed, errors] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    Ok((Report::read(&of_the_long_tier, &printed, output.status), printed + &errors))
+}
