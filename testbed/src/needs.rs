@@ -3,7 +3,7 @@
 //! [`needs!`](crate::needs!) is the first line of a test that can't run everywhere. Where something is missing, the test is
 //! left out: it ends without a verdict, a line on standard error names it, and the end of plain `cargo test` lists all of
 //! them. The project's test command leaves nothing out ([`COMPLETE`]): there such a test goes on, and fails.
-use crate::programs::Set;
+use crate::programs::{ETCD, KUBERNETES, Set};
 use crate::record::{Record, Subject};
 use crate::{doctor, judges};
 use std::io::Write;
@@ -18,6 +18,8 @@ pub enum Need {
     Root,
     /// Machines of the test bed: root, its capabilities, the programs that `doctor` lists.
     Machines,
+    /// A control plane on loopback.
+    ControlPlane,
     /// Programs of others that are pinned: built already, or Go to build them with.
     Pinned(&'static Set),
     /// A program of others that Debian has.
@@ -30,6 +32,7 @@ impl Need {
         match self {
             Self::Root => (!rustix::process::geteuid().is_root()).then(|| "root".to_owned()),
             Self::Machines => doctor::require_machines().err().map(|error| error.to_string()),
+            Self::ControlPlane => Self::Pinned(&KUBERNETES).missing().or_else(|| Self::Pinned(&ETCD).missing()),
             Self::Pinned(set) => {
                 let there = set.is_built().unwrap_or(false) || doctor::require(&["go"]).is_ok();
                 (!there).then(|| format!("{}, or Go to build it", set.name))

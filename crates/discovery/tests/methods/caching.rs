@@ -45,6 +45,7 @@ fn refreshed(
 #[test]
 fn what_is_kept_is_read_back() {
     let cached = cached(true);
+    assert_eq!(cached.kubeconfig(), kubeconfig(&real_info()).text());
     assert_eq!(Cached::read(&cached.bytes()), Ok(cached));
 }
 

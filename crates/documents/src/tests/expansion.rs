@@ -1,7 +1,7 @@
 //! Expansion: in order, nested, in place, with its origin, and no further than the first problem.
 use super::fake_world::{FakeWorld, authority, module, remote, sealed, sealed_with};
 use crate::{
-    AnyDocument, Decoded, Read, Rights,
+    AnyDocument, Decoded, ForeignKinds, Given, Read, Rights,
     gzip::compress,
     limits::TEXT_BYTES,
     read,
@@ -216,4 +216,35 @@ fn an_unknown_provider_is_told_what_there_is() {
     let report = FakeWorld::default().open(&sealed_with(module("a"), "awskms", "kms://a@b", 1000)).report;
     assert_eq!(report.notes[0].message, "unknown provider; built-in providers are `file`, `descriptor`, `https`");
     assert!(report.notes[0].hint.as_ref().unwrap().contains("`machineadm-plugin-encryption-provider-awskms`"));
+}
+
+#[test]
+fn a_passphrase_is_waited_for_five_minutes() {
+    let world = FakeWorld::default();
+    assert_eq!(names(&world.open(&sealed(module("a")))), ["a"]);
+    assert_eq!(world.asked.borrow()[0].timeout, Duration::from_secs(300));
+}
+
+#[test]
+fn a_document_may_use_the_whole_rest_of_the_limit_and_not_a_byte_more() {
+    let mut world = FakeWorld::with(&[("https://a/a", &module("a"))]);
+    let text = remote("https://a/a", "");
+    assert_eq!(names(&world.open(&text)), ["a"]);
+    let limit = world.asked.borrow()[0].limit;
+    let padded = |bytes: usize| {
+        let text = module("a");
+        let comment = "#".repeat(bytes - text.len() - 1);
+        format!("{text}{comment}\n").into_bytes()
+    };
+    world.storage.insert("https://a/a".to_owned(), padded(limit));
+    assert_eq!(names(&world.open(&text)), ["a"]);
+    world.storage.insert("https://a/a".to_owned(), padded(limit + 1));
+    let message = "exceeds the limit of 1024 KiB for a whole configuration";
+    assert_eq!(world.problems(&text), [format!("node.yaml spec.uri: {message}")]);
+}
+
+#[test]
+fn a_given_configuration_shows_nothing_of_itself() {
+    let given = Given::read(vec![source("node.yaml", sealed(module("a")).as_bytes())], ForeignKinds::Refused).unwrap();
+    assert_eq!(format!("{given:?}"), "Given { .. }");
 }
