@@ -1,6 +1,7 @@
 //! A bed: some machines on one switch, taken down together.
 use crate::claim::Claim;
 use crate::network::{self, Switch};
+use crate::traces::Traces;
 use crate::{Machine, Profile, Result, doctor, reaper};
 use std::sync::{Arc, Mutex};
 
@@ -43,6 +44,11 @@ impl Bed {
     /// The bed's id: part of the name of everything it has on the host.
     pub fn id(&self) -> &str {
         self.shared.claim.id()
+    }
+
+    /// What it has on the host now, to look for what is left of it later.
+    pub fn traces(&self) -> Result<Traces> {
+        Traces::of(self.shared.claim.directory())
     }
 
     pub(crate) fn switch(&self) -> &Switch {

@@ -8,6 +8,7 @@ use crate::daemon::Daemon;
 use crate::error::file;
 use crate::port::Port;
 use crate::programs::{ETCD, KUBERNETES};
+use crate::traces::Traces;
 use crate::{Error, Result, child, reaper, until};
 use rustix::process::Signal;
 use std::fs;
@@ -202,6 +203,11 @@ impl ControlPlane {
     /// The end of what a part printed.
     pub fn log(&self, part: Part) -> Result<String> {
         Ok(self.find(part)?.2.log())
+    }
+
+    /// What it has on the host now, to look for what is left of it later.
+    pub fn traces(&self) -> Result<Traces> {
+        Traces::of(self.claim.directory())
     }
 
     /// Takes everything down now, in the right order, and says what could not be.

@@ -39,8 +39,8 @@ impl Process {
     }
 }
 
-/// When a process started, in clock ticks since boot; `None` when there is no such process.
-fn start_time(pid: u32) -> Option<String> {
+/// When a process started, in clock ticks since boot; `None` when there is no such process, or only its exit code.
+pub(crate) fn start_time(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in brackets may hold anything, brackets too; field 22 counts from before it.
     let (_, after_name) = stat.rsplit_once(')')?;

@@ -1,25 +1,71 @@
-//! What of a claim can be found on the host, and the host's settings: both for proofs that nothing is left or changed.
-use crate::{Result, claim, reaper};
-use std::collections::BTreeMap;
+//! What of a bed or control plane can be found on the host, and the host's settings: both for proofs that nothing is left
+//! or changed.
+//!
+//! Namespaces have no names and outlive nothing that could be searched for by an id. So a proof notes them while the bed
+//! is alive ([`Traces::of`]), and looks afterwards for anything that still holds one of them ([`Traces::found`]).
+use crate::error::file;
+use crate::{Error, Result, owner, reaper};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Every process, control group, mount, socket and directory that carries a bed's id.
-pub fn of(id: &str) -> Result<Vec<String>> {
-    let mut traces: Vec<String> = reaper::processes(id, &[]).into_iter().map(|pid| format!("process {pid}")).collect();
-    let mut named = Vec::new();
-    for place in ["/sys/fs/cgroup", "/run/systemd/nspawn", "/run/netns"] {
-        directories(Path::new(place), &mut named);
+/// What a bed or control plane has on the host while it is alive.
+#[derive(Debug)]
+pub struct Traces {
+    id: String,
+    directory: PathBuf,
+    /// As the kernel writes them: `net:[4026532000]`.
+    namespaces: BTreeSet<String>,
+    groups: Vec<PathBuf>,
+}
+
+impl Traces {
+    /// Those of the bed or control plane in this directory.
+    pub fn of(directory: &Path) -> Result<Self> {
+        let id = directory.file_name().and_then(|name| name.to_str());
+        let id = id.ok_or_else(|| Error::Misused(format!("{} is no bed", directory.display())))?.to_owned();
+        let groups = reaper::noted_groups(directory);
+        let of_host = namespaces("self");
+        let processes = reaper::processes(&id, &groups);
+        let theirs = processes.iter().flat_map(|pid| namespaces(&pid.to_string()));
+        let namespaces = theirs.filter(|namespace| !of_host.contains(namespace)).collect();
+        Ok(Self { id, directory: directory.to_owned(), namespaces, groups })
     }
-    named.push(claim::claims()?.join(id));
-    let ours = named.iter().filter(|path| path.exists() && path.to_string_lossy().contains(id));
-    traces.extend(ours.map(|path| path.display().to_string()));
-    for table in ["/proc/self/mountinfo", "/proc/net/unix"] {
-        let text = fs::read_to_string(table).map_err(crate::error::file("read", table))?;
-        traces.extend(text.lines().filter(|line| line.contains(id)).map(str::to_owned));
+
+    /// Every process, namespace, control group, mount, socket and directory of it that is there now.
+    pub fn found(&self) -> Result<Vec<String>> {
+        let marked = reaper::processes(&self.id, &self.groups);
+        let mut found: BTreeSet<String> = marked.into_iter().map(|pid| format!("process {pid}")).collect();
+        for pid in processes() {
+            found.extend(self.held_by(&pid));
+        }
+        found.extend(self.directories().into_iter().map(|path| path.display().to_string()));
+        let sockets = fs::read_to_string("/proc/net/unix").map_err(file("read", "/proc/net/unix"))?;
+        found.extend(sockets.lines().filter(|line| line.contains(&self.id)).map(|line| format!("socket {line}")));
+        Ok(found.into_iter().collect())
     }
-    Ok(traces)
+
+    /// Namespaces that a process lives in or has open, and mounts that it sees.
+    fn held_by(&self, pid: &str) -> BTreeSet<String> {
+        let open = links(&format!("/proc/{pid}/fd")).into_iter();
+        let held = namespaces(pid).into_iter().chain(open).filter(|link| self.namespaces.contains(link));
+        let mounts = fs::read_to_string(format!("/proc/{pid}/mountinfo")).unwrap_or_default();
+        // A namespace that is mounted is the root of its mount.
+        let is_ours = |line: &&str| line.contains(&self.id) || self.namespaces.iter().any(|own| line.contains(own));
+        let mounts = mounts.lines().filter(is_ours).map(|line| format!("mount {line}"));
+        held.map(|namespace| format!("namespace {namespace} of process {pid}")).chain(mounts).collect()
+    }
+
+    fn directories(&self) -> Vec<PathBuf> {
+        let mut named = Vec::new();
+        for place in ["/sys/fs/cgroup", "/run/systemd/nspawn"] {
+            directories(Path::new(place), &mut named);
+        }
+        named.retain(|path| path.to_string_lossy().contains(&self.id));
+        named.extend(self.groups.iter().chain([&self.directory]).filter(|path| path.exists()).cloned());
+        named
+    }
 }
 
 /// Every setting of the host's kernel that can be written, by its path.
@@ -29,6 +75,24 @@ pub fn host_settings() -> BTreeMap<PathBuf, String> {
     // The number of the latest process is no setting.
     settings.remove(Path::new("/proc/sys/kernel/ns_last_pid"));
     settings
+}
+
+/// All processes; one that has ended and waits for its parent's look holds nothing but its number.
+fn processes() -> Vec<String> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter(|pid| owner::start_time(*pid).is_some()).map(|pid: u32| pid.to_string()).collect()
+}
+
+/// The namespaces of a process; none when it has just ended.
+fn namespaces(pid: &str) -> BTreeSet<String> {
+    links(&format!("/proc/{pid}/ns"))
+}
+
+/// Where the links of a directory lead.
+fn links(directory: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some(fs::read_link(entry.path()).ok()?.to_string_lossy().into_owned())).collect()
 }
 
 fn directories(place: &Path, found: &mut Vec<PathBuf>) {

@@ -44,9 +44,9 @@ fn bare_kubeadm_makes_a_cluster_that_resolves_names_and_survives_power_off_of_al
     assert_eq!(lookup(second, "after")?, "10.96.0.1");
     times.print("a pod resolved a Service's name again");
 
-    let id = bed.id().to_owned();
+    let traces = bed.traces()?;
     bed.down()?;
-    assert_eq!(traces::of(&id)?, Vec::<String>::new(), "nothing is left");
+    assert_eq!(traces.found()?, Vec::<String>::new(), "nothing is left");
     let after = traces::host_settings();
     let changed: Vec<_> = before.iter().filter(|(path, value)| after.get(*path) != Some(value)).collect();
     assert!(changed.is_empty(), "settings of the host changed: {changed:?}");

@@ -2,8 +2,8 @@
 mod own_cache;
 
 use own_cache::OwnCache;
+use testbed::Result;
 use testbed::programs::SETS;
-use testbed::{Result, traces};
 
 #[test]
 fn up_leaves_a_cluster_that_can_be_entered_and_down_removes_it() -> Result<()> {
@@ -13,9 +13,10 @@ fn up_leaves_a_cluster_that_can_be_entered_and_down_removes_it() -> Result<()> {
         said.lines().find_map(|line| line.strip_prefix("Bed ")?.split_once(' ')).expect("the bed's id").0.to_owned();
     let seen = own.run(&["enter", "cp1"], "kubectl get nodes --no-headers\n");
     assert!(seen.contains("cp1") && seen.contains("Ready"), "{seen}");
-    assert!(!traces::of(&id)?.is_empty());
+    let traces = own.traces(&id)?;
+    assert!(!traces.found()?.is_empty());
     assert_eq!(own.run(&["down"], ""), format!("Removed {id}.\n"));
-    assert_eq!(traces::of(&id)?, Vec::<String>::new());
+    assert_eq!(traces.found()?, Vec::<String>::new());
     assert_eq!(own.run(&["down"], ""), "There was nothing to remove.\n");
     Ok(())
 }

@@ -8,7 +8,10 @@ fn a_control_plane_answers_survives_its_parts_and_leaves_nothing() -> Result<()>
     let began = Instant::now();
     let mut plane = ControlPlane::start(&Options { scheduler: true, ..Options::default() })?;
     println!("control plane: ready in {:.1?}", began.elapsed());
-    let directory = plane.pki().parent().unwrap().to_owned();
+    let traces = plane.traces()?;
+    let has =
+        |what: &str| Ok::<_, testbed::Error>(traces.found()?.iter().filter(|trace| trace.starts_with(what)).count());
+    assert_eq!(has("process")?, 4, "etcd, API server, controllers, scheduler: {:?}", traces.found());
     plane.kubectl(&["create", "configmap", "kept", "--from-literal=a=b"])?;
     let stored = plane.stored("/registry/configmaps/default/kept")?.expect("the object is in etcd");
     assert!(stored.starts_with(b"k8s\0"), "it is stored as plain protobuf");
@@ -36,7 +39,7 @@ fn a_control_plane_answers_survives_its_parts_and_leaves_nothing() -> Result<()>
     let began = Instant::now();
     plane.down()?;
     println!("control plane: down in {:.1?}", began.elapsed());
-    assert!(!directory.exists());
+    assert_eq!(traces.found()?, Vec::<String>::new());
     Ok(())
 }
 

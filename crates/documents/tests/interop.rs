@@ -1,7 +1,7 @@
 //! What others seal opens here, and what is sealed here opens with others: Python with `cryptography`, and openssl.
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 use machineadm_documents::{
-    AnyDocument, Fresh, Heading, Secret, Source, decrypt, read, seal, sealed_document, v1alpha1::Sealed,
+    AnyDocument, Fresh, Heading, KINDS, Secret, Source, decrypt, read, seal, sealed_document, v1alpha1::Sealed,
 };
 use objects::hex::encode as hex;
 use std::{io::Write, path::Path, process::Stdio};
@@ -66,6 +66,35 @@ fn what_python_seals_opens_here() {
     ] {
         let document = python(&["seal", rounds, passphrase], text);
         assert_eq!(opened(std::str::from_utf8(&document).unwrap(), passphrase), text);
+    }
+}
+
+/// The defaults that the schema tells its readers, for another program that follows them.
+#[test]
+fn a_document_that_states_no_algorithm_opens_with_the_defaults_of_the_schema() {
+    let kind = KINDS.iter().find(|kind| kind.kind == "EncryptedConfig").unwrap();
+    let schema = (kind.schema)();
+    let default = |member: &str| match &schema["properties"]["spec"]["properties"][member]["default"] {
+        serde_json::Value::String(name) => name.clone(),
+        other => other.to_string(),
+    };
+    let names = ["cipherAlgorithm", "digestAlgorithm", "keyDerivationAlgorithm", "iterations"];
+    let defaults = names.map(default);
+    assert_eq!(defaults, ["aes-256-gcm", "sha-512", "pbkdf2", "50000"]);
+    let sealed_with = |algorithms: [&str; 4]| {
+        let arguments = [&["seal-with"], &algorithms[..], &[PASSPHRASE]].concat();
+        let document = String::from_utf8(python(&arguments, PLAIN.as_bytes())).unwrap();
+        assert!(names.iter().all(|name| !document.contains(name)), "{document}");
+        decrypt(&sealed(&document), &Secret::new(PASSPHRASE.into())).map(|text| text.to_vec())
+    };
+    let [cipher, digest, derivation, rounds] = defaults.each_ref().map(String::as_str);
+    assert_eq!(sealed_with([cipher, digest, derivation, rounds]).unwrap(), PLAIN.as_bytes());
+    for other in [
+        ["aes-128-gcm", digest, derivation, rounds],
+        [cipher, "sha-256", derivation, rounds],
+        [cipher, digest, derivation, "50001"],
+    ] {
+        assert!(sealed_with(other).is_err(), "{other:?} is no default, and opened");
     }
 }
 

@@ -1,7 +1,8 @@
 //! The cases under `tests/`: a machine before, a configuration, and what the real program makes of it.
 //!
-//! `positive/<case>`: `config.yaml`, `before/` (if any), `plan.txt`, `after/`, and `modes` for files that are not 0644 and
-//! directories that are not 0755. A link is a file that holds an arrow and the target.
+//! `positive/<case>`: `config.yaml`, `before/` (if any), `plan.txt`, `after/`, `modes` for files that are not 0644 and
+//! directories that are not 0755, and `owners` for everything that is not the runner's own. `owners-before` gives files of
+//! `before/` away, in the same form. A link is a file that holds an arrow and the target.
 //! `negative/<case>`: `config.*`, and `problems.txt`: every problem, as `validate` prints it.
 //! With UPDATE_CASES=1 the expected texts and trees are written anew, for a person to review.
 use documents::{Source, v1alpha1::trust_anchor};
@@ -12,7 +13,7 @@ use host::{
 use std::{
     collections::BTreeMap,
     fs,
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{MetadataExt, PermissionsExt, lchown},
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -46,6 +47,12 @@ fn root(case: &Path) -> tempfile::TempDir {
     if case.join("before").exists() {
         copy(&case.join("before"), root.path());
     }
+    for line in fs::read_to_string(case.join("owners-before")).unwrap_or_default().lines() {
+        let (owner, path) = line.split_once(" /").expect("an owner and a path");
+        let ids = owner.split_once(':').and_then(|(uid, gid)| Some((uid.parse().ok()?, gid.parse().ok()?)));
+        let (uid, gid) = ids.expect("uid:gid");
+        lchown(root.path().join(path), Some(uid), Some(gid)).expect("root may give files away");
+    }
     let name = root.path().join("etc/hostname");
     if !name.exists() {
         fs::write(name, "node-7\n").expect("a name for the machine");
@@ -67,8 +74,16 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Path, mode and contents of every file; our own state is compared elsewhere.
-fn tree(root: &Path) -> BTreeMap<String, (u32, String)> {
+/// A file or link of a tree.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    mode: u32,
+    owner: (u32, u32),
+    contents: String,
+}
+
+/// Every file and link by its path; our own state is compared elsewhere.
+fn tree(root: &Path) -> BTreeMap<String, Entry> {
     let mut files = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -81,39 +96,48 @@ fn tree(root: &Path) -> BTreeMap<String, (u32, String)> {
             let meta = path.symlink_metadata().expect("an entry");
             if meta.is_dir() {
                 folders.push(path);
-            } else if meta.is_symlink() {
-                let target = fs::read_link(&path).expect("a link");
-                files.insert(name, (meta.permissions().mode() & 0o7777, format!("→ {}", target.display())));
-            } else {
-                let text = String::from_utf8_lossy(&fs::read(&path).expect("a file")).into_owned();
-                files.insert(name, (meta.permissions().mode() & 0o7777, text));
+                continue;
             }
+            let contents = if meta.is_symlink() {
+                format!("→ {}", fs::read_link(&path).expect("a link").display())
+            } else {
+                String::from_utf8_lossy(&fs::read(&path).expect("a file")).into_owned()
+            };
+            files.insert(name, Entry { mode: meta.mode() & 0o7777, owner: (meta.uid(), meta.gid()), contents });
         }
     }
     files
 }
 
-/// Path and mode of every directory that is not 0755; our own state is compared elsewhere.
-fn directories(root: &Path) -> Vec<String> {
-    let mut found = Vec::new();
+/// Path, mode and owner of every directory below a root; our own state is compared elsewhere.
+fn directories(root: &Path) -> BTreeMap<String, (u32, (u32, u32))> {
+    let mut found = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("an entry").path());
         folders.extend(entries.filter(|path| path.symlink_metadata().expect("an entry").is_dir()));
-        let mode = fs::symlink_metadata(&folder).expect("a folder").permissions().mode() & 0o7777;
+        let meta = fs::symlink_metadata(&folder).expect("a folder");
         let name = folder.strip_prefix(root).expect("below the root").display().to_string();
-        if mode != 0o755 && !name.is_empty() && !name.starts_with("var/lib/machineadm") {
-            found.push(format!("{mode:04o} /{name}/\n"));
+        if !name.is_empty() && !name.starts_with("var/lib/machineadm") {
+            found.insert(format!("/{name}/"), (meta.mode() & 0o7777, (meta.uid(), meta.gid())));
         }
     }
-    found.sort();
     found
+}
+
+/// Everything below a root with another owner than the runner, who made the root.
+fn owners(root: &Path) -> String {
+    let runner = fs::metadata(root).map(|meta| (meta.uid(), meta.gid())).expect("a scratch root");
+    let files = tree(root).into_iter().map(|(path, entry)| (path, entry.owner));
+    let all = files.chain(directories(root).into_iter().map(|(path, (_, owner))| (path, owner)));
+    let given: BTreeMap<_, _> = all.filter(|(_, owner)| *owner != runner).collect();
+    given.into_iter().map(|(path, (uid, gid))| format!("{uid}:{gid} {path}\n")).collect()
 }
 
 /// Compares with a file of the case, or writes it.
 fn same_as(case: &Path, name: &str, got: &str) {
     let file = case.join(name);
-    if std::env::var_os(UPDATE).is_some() {
+    if std::env::var_os(UPDATE).is_some() && (file.exists() || !got.is_empty()) {
         fs::write(&file, got).expect("the case can be updated");
     }
     let wanted = fs::read_to_string(&file).unwrap_or_default();
@@ -128,17 +152,19 @@ fn compare_after(case: &Path, root: &Path) {
     let got = tree(root);
     if std::env::var_os(UPDATE).is_some() {
         let _ = fs::remove_dir_all(case.join("after"));
-        for (path, (_, contents)) in &got {
+        for (path, Entry { contents, .. }) in &got {
             let file = case.join("after").join(&path[1..]);
             fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
             fs::write(file, contents).expect("a file");
         }
     }
-    let modes =
-        got.iter().filter(|(_, (mode, _))| *mode != 0o644).map(|(path, (mode, _))| format!("{mode:04o} {path}\n"));
-    same_as(case, "modes", &modes.chain(directories(root)).collect::<String>());
-    let contents = |tree: BTreeMap<String, (u32, String)>| -> BTreeMap<String, String> {
-        tree.into_iter().map(|(path, (_, contents))| (path, contents)).collect()
+    let files = got.iter().filter(|(_, entry)| entry.mode != 0o644).map(|(path, entry)| (path.clone(), entry.mode));
+    let directories = directories(root).into_iter().filter(|(_, (mode, _))| *mode != 0o755);
+    let modes = files.chain(directories.map(|(path, (mode, _))| (path, mode)));
+    same_as(case, "modes", &modes.map(|(path, mode)| format!("{mode:04o} {path}\n")).collect::<String>());
+    same_as(case, "owners", &owners(root));
+    let contents = |tree: BTreeMap<String, Entry>| -> BTreeMap<String, String> {
+        tree.into_iter().map(|(path, entry)| (path, entry.contents)).collect()
     };
     assert_eq!(contents(got), contents(tree(&case.join("after"))), "{}", case.display());
 }

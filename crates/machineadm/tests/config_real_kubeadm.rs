@@ -1,11 +1,18 @@
 //! Real kubeadm programs judge the files that we write for them: accepted, and no field unknown to them.
 //!
 //! kubeadm runs in a network namespace of its own, which is empty: otherwise it would ask the internet for a version.
+mod support {
+    pub(crate) mod ran;
+    pub(crate) mod sandbox;
+    pub(crate) mod scratch;
+}
+
 use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
+use support::sandbox::Sandbox;
 use testbed::programs::{KUBEADM_1_21, KUBEADM_1_26, KUBEADM_1_30, KUBEADM_1_31, KUBEADM_1_37, KUBERNETES, Set};
 
 /// A kubeadm that judges.
@@ -52,6 +59,25 @@ impl Judge {
         if output.status.success() && !complains.iter().any(|word| said.contains(word)) { Ok(()) } else { Err(said) }
     }
 
+    /// The newest API version that it speaks without being asked, as it says itself.
+    fn own_api(&self) -> String {
+        let printed = self.run(&["config", "print", "init-defaults"]).stdout;
+        let printed = String::from_utf8_lossy(&printed);
+        printed.lines().find_map(|line| line.strip_prefix("apiVersion: ")).expect("an API version").to_owned()
+    }
+
+    /// The file and the flags that `machineadm bootstrap` starts this kubeadm with.
+    fn started_with(&self, documents: &str) -> (String, Vec<String>) {
+        let machine = Sandbox::new();
+        fs::copy(&self.program, machine.at("/usr/local/bin/real-kubeadm")).expect("a program can be copied");
+        fs::write(machine.at("/usr/local/bin/kubeadm"), LISTENING_KUBEADM).expect("a file can be written");
+        machine.sh("chmod +x /usr/local/bin/kubeadm; mkdir -p /run/containerd; : > /run/containerd/containerd.sock");
+        let ran = machine.bootstrap(documents);
+        assert!(ran.stderr.contains("kubeadm was listened to"), "{}{}", ran.stdout, ran.stderr);
+        let said = machine.text("/srv/arguments").expect("the arguments of kubeadm");
+        (machine.text("/srv/kubeadm.yaml").expect("the file of kubeadm"), said.lines().map(str::to_owned).collect())
+    }
+
     /// An API version that it reads although it prefers another one.
     fn other_api(&self) -> Option<&'static str> {
         match self.minor() {
@@ -63,6 +89,16 @@ impl Judge {
         }
     }
 }
+
+/// The real kubeadm but for `init`, which stops where the real one would begin.
+const LISTENING_KUBEADM: &str = r#"#!/bin/sh
+[ "$1" = init ] || exec real-kubeadm "$@"
+cp "$3" /srv/kubeadm.yaml
+shift 4
+printf '%s\n' "$@" > /srv/arguments
+echo "kubeadm was listened to" >&2
+exit 1
+"#;
 
 fn vectors() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../kubeadm/tests/vectors")
@@ -126,6 +162,58 @@ fn every_kubeadm_accepts_what_we_write_for_it() {
     assert!(refused.is_empty(), "{} refused\n{}", refused.len(), refused.join("\n"));
     println!("{judged} files were judged");
     assert!(judged > 100, "{judged}");
+}
+
+/// What an operator writes for every version; only the version itself differs.
+const ONE_DOCUMENT: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: SysctlConfig
+spec: {parameters: {net.ipv4.ip_forward: 1}}
+---
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: InitConfig
+spec:
+  kubernetesVersion: vVERSION
+  controlPlaneEndpoint: cluster.example:6443
+  advertiseAddress: 192.0.2.10
+  nodeName: node-7
+  podSubnets: [10.244.0.0/16]
+  serviceSubnets: [10.97.0.0/16]
+  ignoredChecks: [Swap, SystemVerification]
+";
+
+#[test]
+fn one_document_reaches_every_kubeadm_in_the_newest_api_that_it_speaks() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let ours = scratch.path().join("ours.yaml");
+    let (mut apis, mut meanings) = (Vec::new(), Vec::new());
+    for judge in judges() {
+        let (file, flags) = judge.started_with(&ONE_DOCUMENT.replace("VERSION", judge.version));
+        let api = judge.own_api();
+        let of_kubeadm: Vec<&str> = file.lines().filter_map(|line| line.strip_prefix("apiVersion: ")).collect();
+        assert_eq!(of_kubeadm, [format!("\"{api}\""), format!("\"{api}\"")], "kubeadm {}: {file}", judge.version);
+        fs::write(&ours, &file).expect("a file");
+        assert_eq!(judge.accepts(&ours, scratch.path()), Ok(()), "kubeadm {} on {file}", judge.version);
+        assert!(flags.is_empty() || flags == [""], "kubeadm {} has a field for all of it: {flags:?}", judge.version);
+        apis.push((judge.minor(), api));
+        meanings.push(meaning(&file, judge.version));
+    }
+    let expected =
+        [(21, "v1beta2"), (26, "v1beta3"), (30, "v1beta3"), (31, "v1beta4"), (36, "v1beta4"), (37, "v1beta4")];
+    assert_eq!(apis, expected.map(|(minor, api)| (minor, format!("kubeadm.k8s.io/{api}"))));
+    let first = &meanings[0];
+    assert_eq!(first.init.as_ref().expect("init").node_registration.ignore_preflight_errors.len(), 2);
+    assert!(meanings.iter().all(|meaning| meaning == first), "{meanings:#?}");
+}
+
+/// What a file says, in our own types, but for the version that it was written for.
+fn meaning(file: &str, version: &str) -> kubeadm::hub::Documents {
+    let rules = kubeadm::Rules { strictness: kubeadm::Strictness::Strict, minor: None };
+    let mut read = kubeadm::read(&[kubeadm::Source { name: "kubeadm.yaml", text: file }], rules);
+    assert!(read.problems.is_empty(), "{:?}", read.problems);
+    let cluster = read.documents.cluster.as_mut().expect("a cluster");
+    assert_eq!(cluster.kubernetes_version.take(), Some(format!("v{version}")));
+    read.documents
 }
 
 /// A flag that the file's kubeadm does not have would be a loss in disguise.

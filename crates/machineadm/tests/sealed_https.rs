@@ -8,6 +8,8 @@ mod support {
     pub(crate) mod scratch;
 }
 
+use base64::{Engine, prelude::BASE64_STANDARD};
+use flate2::{Compression, write::GzEncoder};
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
@@ -19,7 +21,7 @@ use support::{
     keeper::{Keeper, PASSPHRASE},
     ran::Ran,
 };
-use testbed::fake::{FakeServer, answer};
+use testbed::fake::{FakeServer, Seen, Tls, answer};
 
 fn motd(text: &str) -> String {
     document("FilesConfig", &format!("{{files: [{{path: /etc/motd, content: {text}}}]}}"))
@@ -72,6 +74,69 @@ fn documents_and_their_passphrase_are_fetched() {
     done(&ran);
     assert_eq!(fs::read_to_string(keeper.root().join("etc/motd")).unwrap(), "fetched");
     assert!(!ran.stderr.contains("q=1"), "{}", ran.stderr);
+}
+
+/// Access to the location of the passphrase is what keeps others from the documents, which anyone may have.
+#[test]
+fn a_passphrase_that_only_this_machine_can_access_is_fetched_with_its_credentials() {
+    let guard = |seen: &Seen, tls: &mut Tls| match seen.header("authorization") {
+        Some(given) if given == format!("Basic {}", BASE64_STANDARD.encode("node-7:s3cret")) => {
+            answer(tls, "200 OK", "", PASSPHRASE)
+        }
+        Some(_) => answer(tls, "403 Forbidden", "", PASSPHRASE),
+        None => answer(tls, "401 Unauthorized", "", PASSPHRASE),
+    };
+    let (vault, keeper) = (FakeServer::start(guard), Keeper::new());
+    let authority = format!("\"{}\"", vault.authority().pem().replace('\n', "\\n"));
+    let sealed = keeper.seal(&motd("hush"), &[]);
+    let local = format!("provider: \"file\"\n  passphraseURI: \"{}\"", keeper.uri("passphrase"));
+    assert!(sealed.contains(&local), "{sealed}");
+    let with = |credentials: &str| {
+        let uri = vault.url("/node-7").replace("https://", &format!("https://{credentials}"));
+        let there = format!("provider: https\n  passphraseURI: \"{uri}\"\n  certificateAuthority: {authority}");
+        keeper.bootstrap(&sealed.replace(&local, &there))
+    };
+    for (others, status) in [("", "401"), ("node-8:s3cret@", "403"), ("node-7:guessed@", "403")] {
+        let ran = with(others);
+        given_up(&ran, &format!("answered with status {status}"));
+        assert!(!ran.stderr.contains("s3cret") && !ran.stderr.contains("guessed"), "{}", ran.stderr);
+        assert!(!keeper.root().join("etc/motd").exists(), "{others} is not this machine");
+    }
+    let ran = with("node-7:s3cret@");
+    done(&ran);
+    assert!(!ran.stderr.contains("s3cret") && !ran.stdout.contains("s3cret"), "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(fs::read_to_string(keeper.root().join("etc/motd")).unwrap(), "hush");
+}
+
+/// The userdata of AWS and Azure ends at 64 KiB, and certificates and the like do not compress.
+#[test]
+fn a_configuration_larger_than_userdata_is_fetched_from_storage() {
+    const USERDATA: usize = 64 << 10;
+    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    let content = incompressible(100_000);
+    let spec = "{files: [{path: /etc/large, encoding: base64, content: CONTENT}]}";
+    let large = document("FilesConfig", &spec.replace("CONTENT", &BASE64_STANDARD.encode(&content)));
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    gzip.write_all(large.as_bytes()).unwrap();
+    assert!(gzip.finish().unwrap().len() > USERDATA, "it would fit");
+    storage.put("/a", &[(200, &large)]);
+    let userdata = remote(&storage, "/a", "");
+    assert!(userdata.len() < USERDATA / 16, "{} bytes", userdata.len());
+    done(&keeper.bootstrap(&userdata));
+    assert_eq!(fs::read(keeper.root().join("etc/large")).unwrap(), content);
+}
+
+/// Bytes that do not compress, the same each time: Marsaglia's xorshift.
+fn incompressible(length: usize) -> Vec<u8> {
+    let next = |mut state: u32| {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^ state << 5
+    };
+    std::iter::successors(Some(1), |state| Some(next(*state)))
+        .map(|state: u32| state.to_le_bytes()[1])
+        .take(length)
+        .collect()
 }
 
 #[test]

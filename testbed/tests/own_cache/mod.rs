@@ -2,7 +2,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use testbed::{Result, cache};
+use testbed::{Result, cache, traces::Traces};
 
 /// A cache that shares with the usual one what is dear to make, and nothing else.
 pub(crate) struct OwnCache {
@@ -20,6 +20,11 @@ impl OwnCache {
                 .expect("a link to it");
         }
         Ok(Self { place })
+    }
+
+    /// What a bed of this cache has on the host now.
+    pub(crate) fn traces(&self, id: &str) -> Result<Traces> {
+        Traces::of(&self.place.join("machineadm/beds").join(id))
     }
 
     /// The command, not started yet.

@@ -290,6 +290,22 @@ mod tests {
         assert!(found(&with("cipherAlgorithm", &long))[0].len() < 200);
     }
 
+    /// A change of the algorithms is a new version of the type, which no older program takes for its own.
+    #[test]
+    fn another_version_of_the_type_is_refused_as_such() {
+        assert!(EncryptedConfig::EXAMPLE.starts_with(&format!("apiVersion: {API_VERSION}\n")));
+        let (group, version) = API_VERSION.split_once('/').unwrap();
+        assert_eq!(version, "v1alpha1");
+        for other in ["v1alpha2", "v1beta1", "v1"] {
+            let text = EncryptedConfig::EXAMPLE.replacen(API_VERSION, &format!("{group}/{other}"), 1);
+            let read = read_text(&text);
+            assert!(read.documents.is_empty(), "{other} was read as {version}");
+            let notes: Vec<_> =
+                read.report.notes.iter().map(|note| (note.path.as_str(), note.message.as_str())).collect();
+            assert_eq!(notes, [("apiVersion", "unknown version of machineadm's documents")], "{other}");
+        }
+    }
+
     #[test]
     fn salt_iv_and_ciphertext_have_their_sizes() {
         for (field, value, message) in [

@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use crate::{
         AnyDocument,
-        testing::{problems, spec},
+        testing::{found, problems, spec, with_spec},
     };
 
     fn remote(yaml: &str) -> Remote {
@@ -231,6 +231,16 @@ mod tests {
         assert_eq!(remote.sha256, Some([0x0a, 0xff].repeat(16).try_into().unwrap()));
         assert_eq!((remote.rights, remote.requires_encryption), (Rights::ALL, true));
         assert_eq!(remote.passphrase_uris.unwrap()[0].expose(), "fd:3");
+    }
+
+    #[test]
+    fn provider_and_uri_are_required() {
+        let found = |spec: &str| found(&with_spec("RemoteConfig", spec));
+        assert_eq!(found("{uri: 'file:///a'}"), ["spec.provider: required, but missing"]);
+        assert_eq!(found("{provider: file}"), ["spec.uri: required, but missing"]);
+        let both = ["spec.provider: required, but missing", "spec.uri: required, but missing"];
+        assert_eq!(found("{timeout: 1m}"), both);
+        assert_eq!(found("{provider: file, uri: 'file:///a'}"), [""; 0]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! A small model of a disk: what a power cut may leave of a recorded order of calls.
 //!
 //! A file's bytes, mode and owner are durable once the file is synced, a name once its directory is. What is not
-//! durable yet may have reached the disk or not, each for itself and in any order, and bytes also in part.
+//! durable yet may have reached the disk or not, each for itself, and bytes also in part, of which the first half stands
+//! for all.
 use super::{
     strace::Op,
     tree::{Entry, Tree},
@@ -37,7 +38,7 @@ struct Node {
 pub(crate) struct Disk {
     before: Vec<Node>,
     effects: Vec<Effect>,
-    calls: usize,
+    pub(crate) calls: usize,
     /// Each version of a file that was renamed into its place, whole.
     pub(crate) whole: Vec<(String, Entry)>,
 }
@@ -72,28 +73,58 @@ impl Disk {
         disk
     }
 
-    /// Every tree that a power cut after any of the calls could leave, each once.
-    pub(crate) fn states(&self) -> BTreeSet<Tree> {
+    /// Every tree that a power cut after any of the calls could leave, each once: all choices of what of the open effects
+    /// has reached the disk. Their number doubles with each effect that is never made durable.
+    pub(crate) fn every_state(&self) -> BTreeSet<Tree> {
         let mut states = BTreeSet::new();
         for call in 0..=self.calls {
-            let done = || self.effects.iter().enumerate().filter(|(_, effect)| effect.call < call);
-            let open: Vec<usize> =
-                done().filter(|(_, effect)| effect.durable >= call).map(|(index, _)| index).collect();
-            let mut add = |kept: &dyn Fn(usize) -> Kept| {
-                let choice = done().map(|(index, effect)| {
-                    (&effect.what, if open.contains(&index) { kept(index) } else { Kept::Whole })
-                });
-                states.insert(self.state(choice));
-            };
-            add(&|_| Kept::Whole);
-            add(&|_| Kept::Lost);
-            for &one in &open {
-                add(&|index| if index == one { Kept::Lost } else { Kept::Whole });
-                add(&|index| if index == one { Kept::Whole } else { Kept::Lost });
-                add(&|index| if index == one { Kept::Half } else { Kept::Whole });
+            for fates in self.choices(call) {
+                states.insert(self.state_before(call, &fates));
             }
         }
         states
+    }
+
+    /// Some of them: after each call all open effects kept, all lost, and each one alone lost, kept or halved.
+    pub(crate) fn states_that_differ_in_one_effect(&self) -> BTreeSet<Tree> {
+        let mut states = BTreeSet::new();
+        for call in 0..=self.calls {
+            let open = self.effects.iter().filter(|effect| effect.is_open(call)).count();
+            let mut add = |fates: &[Kept]| _ = states.insert(self.state_before(call, fates));
+            for all in [Kept::Whole, Kept::Lost] {
+                add(&vec![all; open]);
+            }
+            for one in 0..open {
+                for (others, fate) in [(Kept::Whole, Kept::Lost), (Kept::Lost, Kept::Whole), (Kept::Whole, Kept::Half)]
+                {
+                    let mut fates = vec![others; open];
+                    fates[one] = fate;
+                    add(&fates);
+                }
+            }
+        }
+        states
+    }
+
+    /// Every choice of fates for the effects that are open before a call.
+    pub(crate) fn choices(&self, call: usize) -> Vec<Vec<Kept>> {
+        let open = self.effects.iter().filter(|effect| effect.is_open(call));
+        open.fold(vec![Vec::new()], |choices, effect| {
+            assert!(choices.len() < 10_000, "too many effects are open before call {call} to build every state");
+            let with =
+                |choice: &Vec<Kept>| effect.fates().iter().map(|fate| [&choice[..], &[*fate]].concat()).collect();
+            choices.iter().flat_map::<Vec<_>, _>(with).collect()
+        })
+    }
+
+    /// The tree when the power is cut before a call, with these fates of the open effects.
+    fn state_before(&self, call: usize, fates: &[Kept]) -> Tree {
+        let mut fates = fates.iter();
+        let done = self.effects.iter().filter(|effect| effect.call < call);
+        self.state(done.map(|effect| {
+            let fate = if effect.is_open(call) { fates.next() } else { None };
+            (&effect.what, fate.copied().unwrap_or(Kept::Whole))
+        }))
     }
 
     fn state<'a>(&self, effects: impl Iterator<Item = (&'a What, Kept)>) -> Tree {
@@ -166,11 +197,27 @@ impl Disk {
     }
 }
 
+/// What of an effect has reached the disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
+pub(crate) enum Kept {
     Whole,
     Half,
     Lost,
+}
+
+impl Effect {
+    /// Whether it has been done before a call, and need not have reached the disk.
+    const fn is_open(&self, call: usize) -> bool {
+        self.call < call && self.durable >= call
+    }
+
+    /// What may become of it: only bytes can reach the disk in part.
+    const fn fates(&self) -> &'static [Kept] {
+        match self.what {
+            What::Write { .. } => &[Kept::Whole, Kept::Half, Kept::Lost],
+            _ => &[Kept::Whole, Kept::Lost],
+        }
+    }
 }
 
 impl What {
