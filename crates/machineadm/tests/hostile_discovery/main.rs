@@ -5,6 +5,7 @@ mod brought;
 mod by_token;
 #[path = "../support/heard.rs"]
 mod heard;
+mod impostor;
 mod kept;
 mod stage;
 mod stored;
