@@ -8,6 +8,7 @@ mod heard;
 mod impostor;
 mod kept;
 mod stage;
+mod stale;
 mod stored;
 mod telling;
 mod watched;
