@@ -1,7 +1,10 @@
 //! What a token of ours is good for at a real API server: it authenticates, its certificate request is approved and
-//! signed, and nothing else is allowed to it.
+//! signed, and nothing else is allowed to it. Clients without a token may read cluster-info, and nothing else.
+use fetch::{Client, Limits, Method, Reach, Request, Settings, Trust, certificates};
+use secret::Secret as Hidden;
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     process::{Command, Output},
     time::Duration,
@@ -14,9 +17,9 @@ use testbed::{
 };
 
 const LIMIT: Duration = Duration::from_secs(60);
-/// What a holder may read: its own kind of request, and one node by its name, which kubeadm grants so that a joining
-/// machine sees whether its name is taken (docs/discovery.md).
-const READABLE: [&str; 1] = ["certificatesigningrequests.certificates.k8s.io"];
+/// What a holder may list: its own kind of request. It may also read one node by its name, which kubeadm grants so that
+/// a joining machine sees whether its name is taken (docs/discovery.md).
+const REQUESTS: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 
 struct Holder {
     kubectl: PathBuf,
@@ -45,6 +48,15 @@ fn machineadm(plane: &ControlPlane, words: &[&str]) -> String {
     let output = command.args(words).arg("--kubeconfig").arg(plane.kubeconfig()).output().expect("machineadm runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// The kubeconfig of the cluster, which the token verifies. It has no credentials.
+fn discover(plane: &ControlPlane, token: &str) -> Result<Vec<u8>> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    command.args(["discover", &plane.url(0)?, "--token", token, "--discovery-token-unsafe-skip-ca-verification"]);
+    let output = command.args(["--output", "kubeconfig"]).output().expect("machineadm runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(output.stdout)
 }
 
 /// A key, and a certificate request for a node's identity.
@@ -83,15 +95,15 @@ fn request(dir: &Path) -> Value {
 }
 
 #[test]
-fn a_token_of_ours_gets_a_node_its_certificate_and_may_do_nothing_else() -> Result<()> {
+fn a_token_gets_a_certificate_anonymous_clients_read_cluster_info_and_neither_may_do_anything_else() -> Result<()> {
     let plane = ControlPlane::start(&Options::default())?;
+    let before = anonymous_rules(&plane)?;
     machineadm(&plane, &["discovery-objects"]);
+    anonymous_clients_may_read_cluster_info_and_nothing_else(&plane, &before)?;
     let token = machineadm(&plane, &["token", "create"]);
     let dir = tempfile::tempdir().expect("a directory");
     let discovered = dir.path().join("discovered.yaml");
-    let cluster = plane.kubectl(&["config", "view", "--raw", "--output=jsonpath={.clusters[0].cluster}"])?;
-    let cluster: Value = serde_json::from_str(&cluster).expect("a cluster");
-    std::fs::write(&discovered, json!({"clusters": [{"name": "c", "cluster": cluster}], "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}).to_string()).expect("a file");
+    std::fs::write(&discovered, discover(&plane, &token)?).expect("a file");
     let holder = Holder {
         kubectl: KUBERNETES.ensure()?.judge("kubectl")?,
         kubeconfig: discovered,
@@ -111,21 +123,18 @@ fn a_token_of_ours_gets_a_node_its_certificate_and_may_do_nothing_else() -> Resu
         let signed = plane.kubectl(&output).map_err(|error| error.to_string())?;
         if signed.is_empty() { Err("no certificate".to_owned()) } else { Ok(signed) }
     })?;
-    everything_else_is_refused(&plane, &holder)?;
+    everything_else_is_refused(&plane, &holder, &token)?;
     the_certificate_replaces_the_token(&holder, dir.path(), &certificate);
     plane.down()
 }
 
-fn everything_else_is_refused(plane: &ControlPlane, holder: &Holder) -> Result<()> {
-    let resources = plane.kubectl(&["api-resources", "--verbs=list", "--output=name"])?;
-    let resources: Vec<&str> = resources.lines().collect();
-    assert!(resources.len() > 40 && READABLE.iter().all(|one| resources.contains(one)), "{resources:?}");
-    for resource in resources {
-        let read = holder.allowed(&["get", resource, "--all-namespaces"]);
-        match READABLE.contains(&resource) {
-            true => assert!(read.is_ok(), "{resource}: {read:?}"),
-            false => assert!(read.as_ref().is_err_and(|why| why.contains("forbidden")), "{resource}: {read:?}"),
-        }
+fn everything_else_is_refused(plane: &ControlPlane, holder: &Holder, token: &str) -> Result<()> {
+    let caller = Caller::at(plane, Some(token))?;
+    let lists = lists(plane)?;
+    assert!(lists.iter().any(|path| path == REQUESTS), "{lists:?}");
+    for path in lists {
+        let expected = if path == REQUESTS { 200 } else { 403 };
+        assert_eq!(caller.status(Method::Get, &path), expected, "{path}");
     }
     for words in [
         &["get", "secret", "--namespace=kube-system", "bootstrap-token-abcdef"][..],
@@ -143,6 +152,102 @@ fn everything_else_is_refused(plane: &ControlPlane, holder: &Holder) -> Result<(
     let node = holder.allowed(&["get", "node", "probe"]);
     assert!(node.as_ref().is_err_and(|why| why.contains("not found")), "{node:?}");
     Ok(())
+}
+
+/// What RBAC allows to clients without credentials, in each of these namespaces and cluster-wide. They may not ask for
+/// that themselves: the rights of `system:authenticated`, which may, are part of it.
+fn anonymous_rules(plane: &ControlPlane) -> Result<BTreeSet<(&'static str, String)>> {
+    let mut rules = BTreeSet::new();
+    for namespace in ["kube-public", "kube-system", "default"] {
+        let whom = ["--as=system:anonymous", "--as-group=system:unauthenticated", "--as-group=system:authenticated"];
+        let list = ["auth", "can-i", "--list", "--no-headers", "--namespace", namespace];
+        let listed = plane.kubectl(&[&list[..], &whom].concat())?;
+        rules.extend(listed.lines().map(|line| (namespace, line.split_whitespace().collect::<Vec<_>>().join(" "))));
+    }
+    Ok(rules)
+}
+
+/// A client that asks the API server as it is, by token or without credentials.
+struct Caller {
+    client: Client,
+    server: String,
+    token: Option<String>,
+}
+
+impl Caller {
+    fn at(plane: &ControlPlane, token: Option<&str>) -> Result<Self> {
+        let authority = std::fs::read(plane.pki().join("ca.crt")).expect("the cluster's CA certificate");
+        let trust = Trust::Only(certificates(&authority).expect("PEM"));
+        let settings = Settings { reach: Reach::ANYWHERE, limits: Limits::default(), ..Settings::new(trust) };
+        let client = Client::new(settings).expect("a client");
+        Ok(Self { client, server: plane.url(0)?, token: token.map(str::to_owned) })
+    }
+
+    fn status(&self, method: Method, path: &str) -> u16 {
+        let request = Request::new(method, &format!("{}{path}", self.server)).expect("a URL");
+        let request = match method {
+            Method::Get | Method::Delete => request,
+            Method::Patch => request.with_body("application/merge-patch+json", b"{}".to_vec()),
+            Method::Post | Method::Put => request.with_body("application/json", b"{}".to_vec()),
+        };
+        let request = match &self.token {
+            Some(token) => request.with_header("Authorization", Hidden::new(format!("Bearer {token}"))),
+            None => request,
+        };
+        self.client.send(&request).expect("an answer").status
+    }
+}
+
+fn anonymous_clients_may_read_cluster_info_and_nothing_else(
+    plane: &ControlPlane,
+    before: &BTreeSet<(&'static str, String)>,
+) -> Result<()> {
+    let after = anonymous_rules(plane)?;
+    let more: Vec<_> = after.difference(before).collect();
+    assert_eq!(more, [&("kube-public", "configmaps [] [cluster-info] [get]".to_owned())]);
+    for (namespace, name) in [("kube-public", "other"), ("default", "cluster-info"), ("kube-system", "cluster-info")] {
+        plane.kubectl(&["--namespace", namespace, "create", "configmap", name])?;
+    }
+    let stranger = Caller::at(plane, None)?;
+    let of_kube_public = "/api/v1/namespaces/kube-public";
+    let cluster_info = format!("{of_kube_public}/configmaps/cluster-info");
+    assert_eq!(stranger.status(Method::Get, &cluster_info), 200);
+    for method in [Method::Put, Method::Patch, Method::Delete] {
+        assert_eq!(stranger.status(method, &cluster_info), 403, "{method:?}");
+    }
+    assert_eq!(stranger.status(Method::Post, &format!("{of_kube_public}/configmaps")), 403);
+    let named = "fieldSelector=metadata.name%3Dcluster-info";
+    for path in [
+        of_kube_public,
+        &format!("{of_kube_public}/configmaps/other"),
+        &format!("{of_kube_public}/configmaps?{named}"),
+        &format!("{of_kube_public}/configmaps?watch=true&{named}"),
+        "/api/v1/namespaces/default/configmaps/cluster-info",
+        "/api/v1/namespaces/kube-system/configmaps/cluster-info",
+    ] {
+        assert_eq!(stranger.status(Method::Get, path), 403, "{path}");
+    }
+    for path in lists(plane)? {
+        assert_eq!(stranger.status(Method::Get, &path), 403, "{path}");
+    }
+    Ok(())
+}
+
+/// The lists of every kind of resource of this API server, in all namespaces and in kube-public.
+fn lists(plane: &ControlPlane) -> Result<Vec<String>> {
+    let resources = plane.kubectl(&["api-resources", "--verbs=list", "--no-headers"])?;
+    assert!(resources.lines().count() > 40, "{resources}");
+    let mut paths = Vec::new();
+    for line in resources.lines() {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        let [name, .., version, is_namespaced, _] = columns[..] else { panic!("{line}") };
+        let root = if version.contains('/') { "/apis" } else { "/api" };
+        paths.push(format!("{root}/{version}/{name}"));
+        if is_namespaced == "true" {
+            paths.push(format!("{root}/{version}/namespaces/kube-public/{name}"));
+        }
+    }
+    Ok(paths)
 }
 
 /// From then on the machine is the node that the certificate names.

@@ -52,6 +52,21 @@ fn the_docs_and_the_help_say_what_a_token_is_good_for() {
 }
 
 #[test]
+fn the_docs_and_the_help_say_why_a_token_is_a_risk_and_what_to_do_about_it() {
+    let page = fs::read_to_string(repository().join("docs/discovery.md")).expect("the page");
+    let help = String::from_utf8_lossy(&machineadm(&["token", "create", "--help"]).stdout).into_owned();
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [&page, &help] {
+        assert!(text.contains("a node can read the Secrets of its pods"), "{text}");
+        assert!(text.contains("no longer needed with `machineadm token delete`"), "{text}");
+    }
+    assert!(help.contains("[default: 24h0m0s]"), "{help}");
+    assert!(
+        page.contains("should use labels and annotations of the Secret instead of data packed into the description")
+    );
+}
+
+#[test]
 fn every_example_is_accepted() {
     let examples = fs::read_dir(repository().join("examples")).unwrap().map(|entry| entry.unwrap().path());
     let documents: Vec<PathBuf> =

@@ -1,6 +1,9 @@
 //! Tokens on a real control plane: made by us, judged by the real signer, authenticator and kubeadm, and the other way.
+use base64::{Engine, prelude::BASE64_STANDARD};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::{
+    collections::BTreeSet,
     path::Path,
     process::{Command, Output},
     time::Duration,
@@ -78,11 +81,15 @@ fn tokens_that_we_make_are_signed_listed_and_deleted_by_the_real_programs_and_th
     let made = token(&plane, &["create"]);
     let warning = text(&made.stderr);
     let made = said(&made);
-    assert!(
-        warning.starts_with("warning: until 20") && warning.contains("can join this cluster as a node"),
-        "{warning}"
-    );
     let (id, _) = made.trim_end().split_once('.').expect("a token");
+    for told in [
+        "can join this cluster as a node",
+        "a node can read the Secrets of its pods",
+        &format!("\nremedy: delete the token when it is no longer needed: machineadm token delete {id}\n"),
+    ] {
+        assert!(warning.starts_with("warning: until 20") && warning.contains(told), "{told}: {warning}");
+    }
+    lives_for(&plane, id, SignedDuration::from_hours(24))?;
     is_signed(&plane, id)?;
 
     let signing = said(&token(&plane, &["create", "aaaaaa.0123456789abcdef", "--usages", "signing", "--ttl", "0"]));
@@ -92,6 +99,7 @@ fn tokens_that_we_make_are_signed_listed_and_deleted_by_the_real_programs_and_th
     let words = ["create", "cccccc.0123456789abcdef", "--ttl", "90m", "--description", "both", "--groups"];
     let groups = "system:bootstrappers:one,system:bootstrappers:two";
     said(&token(&plane, &[&words[..], &[groups]].concat()));
+    lives_for(&plane, "cccccc", SignedDuration::from_mins(90))?;
 
     for format in ["json", "yaml", "jsonpath={.token} {.groups[*]}{\"\\n\"}"] {
         let theirs = said(&kubeadm(&plane, &["token", "list", "-o", format])?);
@@ -107,6 +115,7 @@ fn tokens_that_we_make_are_signed_listed_and_deleted_by_the_real_programs_and_th
         said(&token(&plane, &["delete", "000000"]));
     }
 
+    expiring(&plane)?;
     deleting(&plane)?;
     refusals(&plane)?;
     taken(&plane)?;
@@ -116,6 +125,51 @@ fn tokens_that_we_make_are_signed_listed_and_deleted_by_the_real_programs_and_th
     denied(&plane, scratch.path());
     described(&plane, scratch.path())?;
     plane.down()
+}
+
+/// When a token of the cluster expires: absolute, in UTC, to the second, as RFC 3339 has it.
+fn expiration(secret: &Value) -> Timestamp {
+    let encoded = secret["data"]["expiration"].as_str().expect("an expiration");
+    let time = text(&BASE64_STANDARD.decode(encoded).expect("base64"));
+    assert!(is_like(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", &time), "{time}");
+    time.parse().expect("a time")
+}
+
+fn is_like(pattern: &str, text: &str) -> bool {
+    regex_lite::Regex::new(pattern).expect("a pattern").is_match(text)
+}
+
+fn find(plane: &ControlPlane, id: &str) -> Result<Option<Value>> {
+    let name = format!("bootstrap-token-{id}");
+    Ok(secrets(plane)?.into_iter().find(|secret| secret["metadata"]["name"] == name.as_str()))
+}
+
+/// The token's expiration is this long after the API server created its Secret: at most a second more, since that time
+/// is cut to seconds, and less only by the time that the request took.
+fn lives_for(plane: &ControlPlane, id: &str, ttl: SignedDuration) -> Result<()> {
+    let secret = find(plane, id)?.expect("it was created");
+    let created = secret["metadata"]["creationTimestamp"].as_str().expect("a time");
+    let created: Timestamp = created.parse().expect("a time");
+    let lives = expiration(&secret).duration_since(created);
+    let (least, most) = (ttl - SignedDuration::from_mins(2), ttl + SignedDuration::from_secs(1));
+    assert!((least..=most).contains(&lives), "{id}: {lives} instead of {ttl}");
+    Ok(())
+}
+
+/// The real cleaner deletes a token of ours when it has expired, not before, and no other.
+fn expiring(plane: &ControlPlane) -> Result<()> {
+    let others = secrets(plane)?;
+    said(&token(plane, &["create", "iiiiii.0123456789abcdef", "--ttl", "3s"]));
+    let expires = expiration(&find(plane, "iiiiii")?.expect("it was created"));
+    let gone = until("the cleaner deletes the token", LIMIT, || {
+        match find(plane, "iiiiii").map_err(|error| error.to_string())? {
+            None => Ok(Timestamp::now()),
+            Some(_) => Err("it is there".to_owned()),
+        }
+    })?;
+    assert!(gone >= expires, "deleted by {gone}, expires {expires}");
+    assert_eq!(secrets(plane)?, others);
+    Ok(())
 }
 
 /// Ours and kubeadm's are the same, but for the time to live, which may change between the two.
@@ -382,10 +436,29 @@ fn without_a_usable_kubeconfig_the_command_says_what_to_do() {
     let endless = run(&["list", "--kubeconfig", "/dev/zero"]);
     assert_eq!(endless.status.code(), Some(2));
     assert!(text(&endless.stderr).contains("neither a file nor a pipe"), "{endless:?}");
-    let generate = ["generate", "--dry-run", "--kubeconfig", "/nonexistent/kubeconfig"];
-    let token = said(&run(&generate));
-    assert_eq!(token.len(), 24, "{token}");
-    assert_ne!(token, said(&run(&generate)));
+}
+
+/// Whoever opens the kubeconfig waits: it is a pipe into which nobody writes.
+#[test]
+fn random_tokens_are_generated_without_a_server_and_without_reading_a_kubeconfig() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let pipe = scratch.path().join("kubeconfig");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    let generate = |further: &[&str]| {
+        let mut command = Command::new("timeout");
+        command.args(["20", env!("CARGO_BIN_EXE_machineadm"), "token", "generate"]).args(further);
+        let output = command.env("KUBECONFIG", &pipe).env("HOME", scratch.path()).output().expect("it runs");
+        assert!(output.stderr.is_empty(), "{output:?}");
+        said(&output)
+    };
+    let name = pipe.display().to_string();
+    let named = ["--kubeconfig", &name, "--dry-run"];
+    let tokens = [generate(&[]), generate(&[]), generate(&named), generate(&named)];
+    for token in &tokens {
+        assert!(is_like(r"^[a-z0-9]{6}\.[a-z0-9]{16}\n$", token), "{token}");
+    }
+    let halves: BTreeSet<&str> = tokens.iter().flat_map(|token| token.split('.')).collect();
+    assert_eq!(halves.len(), 2 * tokens.len(), "a half of a token is the same twice: {halves:?}");
 }
 
 #[test]

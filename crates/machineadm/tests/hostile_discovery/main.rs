@@ -5,8 +5,10 @@ mod brought;
 mod by_token;
 #[path = "../support/heard.rs"]
 mod heard;
+mod impostor;
 mod kept;
 mod stage;
+mod stale;
 mod stored;
 mod telling;
 mod watched;

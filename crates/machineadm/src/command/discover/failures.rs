@@ -57,8 +57,20 @@ pub(super) fn not_answered(unreached: &Unreached, shown: &[&'static str]) -> Com
     };
     let text = format!("{what}; the saved cluster is unchanged: {unreached}");
     let advice = Refusal::Unreached(unreached.clone()).next_step();
-    CommandError::failed(text).with_remedies(Some(advice).filter(|advice| !shown.contains(advice)))
+    let advice = Some(advice).filter(|advice| !shown.contains(advice));
+    CommandError::failed(text).with_remedies(advice.into_iter().chain(if_stale(unreached)))
 }
+
+/// A server that returned a status is the saved cluster's: the saved CA certificates have verified it.
+fn if_stale(unreached: &Unreached) -> Option<&'static str> {
+    (!matches!(unreached.cause, Cause::Status(_))).then_some(DISCOVER_AGAIN)
+}
+
+/// For a machine that was off while the cluster moved or replaced its CA certificates: nothing that it has saved leads
+/// to the cluster any more.
+const DISCOVER_AGAIN: &str = "if the address or the CA certificates of the cluster have changed, discover it again: \
+     machineadm discover ENDPOINT --token TOKEN --discovery-token-ca-cert-hash HASH --store; \
+     on the cluster, machineadm token create --print-join-command prints these values";
 
 fn advice(refused: &Refused) -> Option<&'static str> {
     match refused {
@@ -66,6 +78,6 @@ fn advice(refused: &Refused) -> Option<&'static str> {
             "compare the new CA certificates with the cluster's own, then accept them with --accept-unpinned-roots",
         ),
         Refused::Unusable(refusal) => Some(refusal.next_step()),
-        Refused::Unverified => Some("discover the cluster again"),
+        Refused::Unverified => Some(DISCOVER_AGAIN),
     }
 }

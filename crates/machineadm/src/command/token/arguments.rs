@@ -36,10 +36,12 @@ Examples:
   TOKEN=$(machineadm token create)          # standard output holds the token alone
   machineadm token create -o json | jq -r .expires
 
-A token for authentication lets anyone who has it join the cluster as a node until it expires. An id that exists is
-refused, with --config before any token is created, unless the existing token is identical and expires at most a tenth
-of the TTL, and at most ten minutes, earlier than a new one. A token that never expires, or at a time set in --config,
-may be of any age.")]
+A token for authentication lets anyone who has it join the cluster as a node until it expires, and a node can read the
+Secrets of its pods. Delete a token that is no longer needed with `machineadm token delete`.
+
+An id that exists is refused, with --config before any token is created, unless the existing token is identical and
+expires at most a tenth of the TTL, and at most ten minutes, earlier than a new one. A token that never expires, or at a
+time set in --config, may be of any age.")]
     Create(Box<Create>),
     /// List the tokens of the cluster
     #[command(args = without_effect::<Trial>(), after_help = "\

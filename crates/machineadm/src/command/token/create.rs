@@ -154,7 +154,7 @@ impl Telling {
             return Ok(());
         }
         if live.usages.contains(Usage::Authentication.name()) {
-            warn!("{} anyone who has this token can join this cluster as a node", until(live));
+            warn!("{}", risk(live));
         }
         if self.invitation.is_some() && !live.usages.contains(Usage::Signing.name()) {
             warn!("this token has no signing usage: machines cannot discover the cluster with it");
@@ -167,6 +167,16 @@ impl Telling {
 fn orphan(settings: &TokenSettings) -> String {
     let id = &settings.token.id;
     format!("the token exists: `machineadm token list` prints it, `machineadm token delete {id}` deletes it")
+}
+
+/// What holders of a token for authentication can do. Only the name of a node limits which Secrets they can read, and
+/// they choose the name.
+fn risk(settings: &TokenSettings) -> String {
+    let (until, id) = (until(settings), &settings.token.id);
+    format!(
+        "{until} anyone who has this token can join this cluster as a node, under any name, and a node can read the \
+         Secrets of its pods\nremedy: delete the token when it is no longer needed: machineadm token delete {id}"
+    )
 }
 
 fn until(settings: &TokenSettings) -> String {
