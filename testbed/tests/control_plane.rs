@@ -5,6 +5,7 @@ use testbed::{Result, until};
 
 #[test]
 fn a_control_plane_answers_survives_its_parts_and_leaves_nothing() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let began = Instant::now();
     let mut plane = ControlPlane::start(&Options { scheduler: true, ..Options::default() })?;
     println!("control plane: ready in {:.1?}", began.elapsed());
@@ -45,6 +46,7 @@ fn a_control_plane_answers_survives_its_parts_and_leaves_nothing() -> Result<()>
 
 #[test]
 fn two_api_servers_share_an_encrypted_store_without_controllers() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let encryption = "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources:\n\
         - resources: [secrets]\n  providers:\n  - aescbc: {keys: [{name: k1, secret: MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=}]}\n  - identity: {}\n";
     let options = Options {

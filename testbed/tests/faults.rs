@@ -21,6 +21,7 @@ fn assert_says(output: &Output, expected: &str) {
 
 #[test]
 fn a_missing_program_is_named_with_the_package_that_has_it() {
+    testbed::needs!(Machines);
     let output = testbed(&cache("program")).arg("shell").env("PATH", "/nowhere").output().unwrap();
     assert_says(&output, "chroot is missing; remedy: apt-get install coreutils (or run testbed/setup)");
     let output = testbed(&cache("program")).arg("doctor").env("PATH", "/nowhere").output().unwrap();
@@ -33,6 +34,7 @@ fn a_missing_program_is_named_with_the_package_that_has_it() {
 
 #[test]
 fn a_missing_capability_is_named() {
+    testbed::needs!(Machines);
     let mut command = Command::new("setpriv");
     command.args(["--bounding-set=-sys_admin", "--inh-caps=-sys_admin", env!("CARGO_BIN_EXE_testbed"), "shell"]);
     let output = command.env("XDG_CACHE_HOME", cache("capability")).output().unwrap();
@@ -41,6 +43,7 @@ fn a_missing_capability_is_named() {
 
 #[test]
 fn a_module_proxy_out_of_reach_is_named() {
+    testbed::needs!(Root, Pinned(&KUBERNETES));
     let place = cache("proxy");
     let output = testbed(&place).args(["build", "etcd-3.6.8"]).env("GOPROXY", "http://127.0.0.1:1").output().unwrap();
     assert_says(&output, "is missing; remedy: make a Go module proxy reachable (GOPROXY)");

@@ -10,6 +10,7 @@ use testbed::{Bed, Profile, Result, traces};
 
 #[test]
 fn a_bed_whose_process_was_killed_is_cleaned_up_by_the_next_run() -> Result<()> {
+    testbed::needs!(Machines);
     let before = traces::host_settings();
     let own = OwnCache::new("killed")?;
     let mut child = own.command(&["shell"]).spawn().unwrap();
@@ -37,6 +38,7 @@ fn a_bed_whose_process_was_killed_is_cleaned_up_by_the_next_run() -> Result<()> 
 
 #[test]
 fn two_beds_with_the_same_names_and_addresses_do_not_meet() -> Result<()> {
+    testbed::needs!(Machines);
     let (first, second) = (Bed::new()?, Bed::new()?);
     let ours = first.machine("m1", &Profile::default())?;
     let theirs = second.machine("m1", &Profile::default())?;

@@ -12,6 +12,7 @@ fn booted(bed: &Bed, name: &str) -> Result<Machine> {
 
 #[test]
 fn a_machine_runs_commands_and_keeps_its_disk_through_power_off_and_power_cut() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = booted(&bed, "m1")?;
     assert_eq!(machine.check(&["systemctl", "is-system-running"])?.trim(), "running");
@@ -41,6 +42,7 @@ fn a_machine_runs_commands_and_keeps_its_disk_through_power_off_and_power_cut() 
 
 #[test]
 fn files_go_in_and_come_out_and_a_snapshot_tells_what_changed() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = booted(&bed, "m1")?;
     let place = std::env::temp_dir().join(bed.id());
@@ -66,6 +68,7 @@ fn files_go_in_and_come_out_and_a_snapshot_tells_what_changed() -> Result<()> {
 
 #[test]
 fn a_clone_has_the_disk_of_its_image_and_an_identity_of_its_own() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let image = booted(&bed, "image")?;
     image.shell("echo kept > /etc/kept; rm /etc/motd; echo 192.0.2.1 other >> /etc/hosts")?;
@@ -88,6 +91,7 @@ fn a_clone_has_the_disk_of_its_image_and_an_identity_of_its_own() -> Result<()> 
 
 #[test]
 fn machines_reach_each_other_until_one_is_cut_off() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let (first, second) = (booted(&bed, "m1")?, booted(&bed, "m2")?);
     let address = second.address().to_string();
@@ -110,6 +114,7 @@ fn machines_reach_each_other_until_one_is_cut_off() -> Result<()> {
 
 #[test]
 fn cloud_init_runs_what_its_seed_says_at_the_first_boot() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let seed = "#cloud-config\nwrite_files:\n- {path: /etc/seeded, permissions: '0600', content: from the seed}\n\
         runcmd:\n- [sh, -c, 'cat /etc/seeded > /srv/ran']\n";
@@ -124,6 +129,7 @@ fn cloud_init_runs_what_its_seed_says_at_the_first_boot() -> Result<()> {
 
 #[test]
 fn debians_own_containerd_runs_our_images() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let profile = Profile { software: Software::Node(Runtime::Debian), ..Profile::default() };
     let machine = bed.machine("m1", &profile)?;

@@ -3,6 +3,7 @@ use testbed::{Bed, Profile, Result, neighbours};
 
 #[test]
 fn a_machine_fetches_a_file_over_https_only_with_the_right_authority() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let server = bed.file_server()?;
     let machine = bed.machine("m1", &Profile::default())?;
@@ -25,6 +26,7 @@ fn a_machine_fetches_a_file_over_https_only_with_the_right_authority() -> Result
 
 #[test]
 fn a_machine_measures_its_clock_against_the_ntp_server() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let server = bed.ntp_server()?;
     let machine = bed.machine("m1", &Profile::default())?;

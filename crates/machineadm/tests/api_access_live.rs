@@ -136,6 +136,7 @@ fn exec(command: &str) -> Value {
 
 #[test]
 fn the_api_server_is_reached_through_proxies_plugins_and_contexts_as_by_kubectl() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let bed = Bed::start()?;
     the_environment_s_proxy_is_used_but_not_for_this_machine(&bed);
     the_proxy_of_a_kubeconfig_is_used_also_for_this_machine(&bed);

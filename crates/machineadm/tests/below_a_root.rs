@@ -66,6 +66,7 @@ fn words_of_hint(text: &str, start: &str) -> Vec<String> {
 
 #[test]
 fn hints_are_exact_commands_with_the_root() {
+    testbed::needs!(Root);
     let root = Root::new();
     let path = root.1.to_string_lossy().into_owned();
     let file = root.0.path().join("node.yaml").to_string_lossy().into_owned();

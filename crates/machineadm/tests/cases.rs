@@ -171,6 +171,7 @@ fn compare_after(case: &Path, root: &Path) {
 
 #[test]
 fn positive_cases_end_as_they_should_and_leave_nothing_to_do() {
+    testbed::needs!(Root);
     for case in cases("positive") {
         let root = root(&case);
         let at = ["--root", root.path().to_str().unwrap()];

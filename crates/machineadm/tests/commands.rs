@@ -45,6 +45,7 @@ fn soon(condition: impl Fn() -> bool) -> bool {
 
 #[test]
 fn each_command_runs_as_often_as_it_should() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let documents = commands(
         "
@@ -71,6 +72,7 @@ fn each_command_runs_as_often_as_it_should() {
 
 #[test]
 fn a_script_stops_at_its_first_failing_line() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let ran = sandbox.bootstrap(&commands(
         "
@@ -88,6 +90,7 @@ fn a_script_stops_at_its_first_failing_line() {
 
 #[test]
 fn when_its_time_is_over_a_command_goes_with_all_it_started() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let ran = sandbox.bootstrap(&commands(
         "
@@ -106,6 +109,7 @@ fn when_its_time_is_over_a_command_goes_with_all_it_started() {
 
 #[test]
 fn a_command_that_talks_without_end_has_no_more_time_than_others() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let script = "timeout 20 machineadm bootstrap -f /srv/configuration.yaml > /dev/null 2>&1 || echo $?";
     fs::write(sandbox.at("/srv/configuration.yaml"), commands("\n  - {name: flood, argv: ['yes'], timeout: 1s}"))
@@ -116,6 +120,7 @@ fn a_command_that_talks_without_end_has_no_more_time_than_others() {
 
 #[test]
 fn a_killed_run_takes_its_command_along_with_all_it_started() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     for command in ["argv: [sleep, '986545']", "shell: 'sleep 986546 & sleep 986545'"] {
         let documents = commands(&format!("\n  - {{name: long, {command}}}"));
@@ -134,6 +139,7 @@ fn a_killed_run_takes_its_command_along_with_all_it_started() {
 
 #[test]
 fn the_end_of_a_failed_commands_output_is_kept_without_secrets() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let ran = sandbox.bootstrap(&commands(
         "
@@ -160,6 +166,7 @@ fn the_end_of_a_failed_commands_output_is_kept_without_secrets() {
 
 #[test]
 fn a_secret_that_the_cut_of_a_long_output_divides_is_not_shown_in_part() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     for separator in ["", "\\n"] {
         let ran = sandbox.bootstrap(&commands(&format!(
@@ -179,6 +186,7 @@ fn a_secret_that_the_cut_of_a_long_output_divides_is_not_shown_in_part() {
 
 #[test]
 fn a_private_key_that_a_command_prints_is_shown_nowhere() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     // The second time its first lines are cut off the kept end of the output.
     for lines_after in [1, 11] {
@@ -202,6 +210,7 @@ fn a_private_key_that_a_command_prints_is_shown_nowhere() {
 
 #[test]
 fn no_argument_and_no_other_environment_holds_a_commands_secrets() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let spy = "
       echo script-canary > /dev/null
@@ -242,6 +251,7 @@ fn no_argument_and_no_other_environment_holds_a_commands_secrets() {
 
 #[test]
 fn a_command_neither_dumps_core_nor_inherits_the_passphrase() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let look = "
   - {name: look, shell: 'cat /proc/self/limits > /srv/limits; if cat <&3; then exit 1; fi'}";
@@ -260,6 +270,7 @@ fn a_command_neither_dumps_core_nor_inherits_the_passphrase() {
 
 #[test]
 fn a_command_inherits_nothing_that_machineadm_was_given() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let look = "
   - {name: look, shell: 'for number in 3 4 9; do if cat <&$number; then exit 1; fi; done; ls /proc/self/fd > /srv/open'}";

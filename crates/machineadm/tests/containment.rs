@@ -150,6 +150,7 @@ fn a_link_under_the_name_of_our_temporary_file_is_not_followed() {
 
 #[test]
 fn a_link_by_somebody_else_in_a_directory_for_all_is_refused() {
+    testbed::needs!(Root);
     let cage = Cage::new();
     cage.dir("/tmp");
     cage.dir("/srv/target");
@@ -166,6 +167,7 @@ fn a_link_by_somebody_else_in_a_directory_for_all_is_refused() {
 
 #[test]
 fn an_input_that_somebody_else_could_have_put_there_is_refused() {
+    testbed::needs!(Root);
     let cage = Cage::new();
     let (shared, private) = (cage.outside.join("shared"), cage.outside.join("private.yaml"));
     fs::create_dir(&shared).unwrap();

@@ -189,6 +189,7 @@ proptest! {
 
     #[test]
     fn memory_and_the_real_program_do_the_same_in_the_same_order(stream in stream(), cut in 0..12_usize, seed in any::<u64>()) {
+        testbed::needs!(Root);
         let (mut host, real) = (in_memory(), Root::new());
         let changes = run_in_memory(&stream, &mut host);
         prop_assert!(!changes.is_empty());

@@ -70,6 +70,7 @@ fn plane() -> Result<ControlPlane> {
 
 #[test]
 fn a_cluster_with_our_objects_is_discovered_by_us_and_by_a_real_kubeadm() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let plane = plane()?;
     let (pin, endpoint) = (pin(&plane), endpoint(&plane)?);
     objects_are_made_once(&plane)?;
@@ -301,6 +302,7 @@ fn kept_and_refreshed(plane: &ControlPlane, pin: &str, endpoint: &str) -> Result
 
 #[test]
 fn a_machine_that_boots_before_its_control_plane_finds_it() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let mut plane = plane()?;
     let (pin, endpoint) = (pin(&plane), endpoint(&plane)?);
     plane.kill(Part::ApiServer(0))?;

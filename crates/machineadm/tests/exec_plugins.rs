@@ -60,6 +60,7 @@ fn list(kubeconfig: &Path) -> Ran {
 
 #[test]
 fn an_exec_plugin_of_a_kubeconfig_that_other_users_can_write_is_not_started() {
+    testbed::needs!(Root);
     let bed = Bed::with_plugin("exit 3");
     let kubeconfig = bed.path("kc");
     for ((owner, group), mode, why, advice) in [

@@ -44,6 +44,7 @@ fn succeeded(sandbox: &Sandbox, ran: &Ran) {
 
 #[test]
 fn a_read_only_file_system_fails_the_step_and_the_next_run_finishes() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     sandbox.sh("mkdir /srv/ro && mount -t tmpfs -o ro none /srv/ro");
     let ran = sandbox.bootstrap(&file("/srv/ro/dir/file", 3));
@@ -55,6 +56,7 @@ fn a_read_only_file_system_fails_the_step_and_the_next_run_finishes() {
 
 #[test]
 fn a_full_file_system_fails_the_step_and_leaves_no_half_file() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     sandbox.sh("mkdir /srv/full && mount -t tmpfs -o size=8k none /srv/full");
     let ran = sandbox.bootstrap(&file("/srv/full/file", 20_000));
@@ -67,6 +69,7 @@ fn a_full_file_system_fails_the_step_and_leaves_no_half_file() {
 
 #[test]
 fn when_our_own_directory_is_read_only_the_outcome_is_kept_in_memory() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     sandbox.sh("mkdir -p /var/lib/machineadm && mount -t tmpfs -o ro,mode=700 none /var/lib/machineadm");
     let ran = sandbox.bootstrap(&file("/srv/file", 3));
@@ -79,6 +82,7 @@ fn when_our_own_directory_is_read_only_the_outcome_is_kept_in_memory() {
 
 #[test]
 fn when_our_own_directory_becomes_read_only_the_step_at_work_is_named() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     sandbox.sh("mkdir -p /var/lib/machineadm && mount -t tmpfs -o mode=700 none /var/lib/machineadm");
     let spec = "{commands: [{name: break, argv: [mount, -o, 'remount,ro', /var/lib/machineadm], creates: /srv/none}]}";
@@ -90,6 +94,7 @@ fn when_our_own_directory_becomes_read_only_the_step_at_work_is_named() {
 
 #[test]
 fn however_little_room_is_left_the_result_is_told_and_the_next_run_finishes() {
+    testbed::needs!(Root);
     let documents = [
         document("SysctlConfig", "{parameters: {net.ipv4.ip_forward: 1}}"),
         document("CommandsConfig", "{commands: [{name: one, argv: ['true']}, {name: two, argv: ['true']}]}"),
@@ -122,6 +127,7 @@ fn however_little_room_is_left_the_result_is_told_and_the_next_run_finishes() {
 
 #[test]
 fn a_run_that_cannot_keep_its_success_has_failed() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     sandbox.sh("mkdir -p -m 700 /var/lib/machineadm && mkdir /var/lib/machineadm/bootstrap-success.complete");
     let ran = sandbox.bootstrap(&file("/srv/file", 3));

@@ -90,6 +90,7 @@ fn a_host_name_cannot_forge_a_line_of_a_plan_or_a_report() {
 
 #[test]
 fn what_a_command_prints_cannot_control_a_terminal() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let script = r"printf '\033[2K\033[1A\302\2332J\r\342\200\256\nvisible\n'; exit 7";
     let ran =

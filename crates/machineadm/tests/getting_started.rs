@@ -34,6 +34,7 @@ fn adapt(machine: &Machine) -> Result<()> {
 
 #[test]
 fn the_page_leads_from_a_fresh_machine_to_a_ready_node() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = bed.machine("node-7", &Profile::node())?;
     machine.copy_in(&machineadm_benches::static_machineadm().expect("the static program"), PROGRAM)?;

@@ -188,6 +188,7 @@ fn assert_complete(folder: &str, names: impl Iterator<Item = &'static str>) {
 
 #[test]
 fn every_error_is_as_its_golden_file_says() {
+    testbed::needs!(Root);
     for (name, before, line) in ERRORS {
         let bench = Bench::new();
         let _lock = prepare(&bench, before);
@@ -200,6 +201,7 @@ fn every_error_is_as_its_golden_file_says() {
 
 #[test]
 fn every_status_is_as_its_golden_file_says() {
+    testbed::needs!(Root);
     for (name, before) in STATUS {
         let bench = Bench::new();
         let _lock = prepare(&bench, before);

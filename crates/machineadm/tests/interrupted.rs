@@ -67,6 +67,7 @@ impl Machine {
 
 #[test]
 fn a_killed_run_is_reported_as_interrupted_and_goes_on_without_its_file() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     let mut first = machine.at_work(&["bootstrap", "-f", &machine.configuration()]);
     let status = machine.run(&["status"]);
@@ -132,6 +133,7 @@ fn whoever_asks_for_the_status_all_the_time_keeps_no_run_from_starting() {
 
 #[test]
 fn an_interrupted_command_that_the_configuration_no_longer_has_stops_the_run_until_it_is_abandoned() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     let mut first = machine.at_work(&["bootstrap", "-f", &machine.configuration()]);
     first.kill().unwrap();

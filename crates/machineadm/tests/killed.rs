@@ -31,6 +31,7 @@ const LONGEST_CHAIN: u64 = 6;
 
 #[test]
 fn a_run_killed_anywhere_is_finished_by_the_next() {
+    testbed::needs!(Root);
     let (wanted, first) = undisturbed();
     // The first was cold; most others are quicker, and a kill shall meet them at work.
     let duration = (0..5).map(|_| undisturbed().1).min().unwrap_or(first);

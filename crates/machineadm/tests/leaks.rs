@@ -147,6 +147,7 @@ fn a_decoded_document_shows_no_canary() {
 
 #[test]
 fn no_command_shows_a_canary_of_a_good_configuration() {
+    testbed::needs!(Root);
     for (kind, document, canaries) in applicable() {
         let watched = Watched::new(&document.to_string(), canaries);
         let wanted = match kind {
@@ -193,6 +194,7 @@ fn no_command_shows_a_canary_beside_a_mistake() {
 
 #[test]
 fn a_secret_of_two_characters_that_a_command_prints_is_shown_nowhere() {
+    testbed::needs!(Root);
     let command = "{name: c, shell: 'echo \"<$WORD>\"; exit 3', environment: {WORD: ~x}}";
     let commands = document("CommandsConfig", &format!("{{commands: [{command}]}}"));
     let watched = Watched::new(&commands, vec!["~x".to_owned()]);

@@ -38,6 +38,7 @@ fn of_the_host() -> BTreeMap<String, String> {
 
 #[test]
 fn a_kernel_parameter_is_set_read_back_and_kept() {
+    testbed::needs!(Root);
     let host = of_the_host();
     let sandbox = Sandbox::new();
     assert_eq!(sandbox.sh("cat /proc/sys/net/ipv4/ip_forward"), "0\n");
@@ -53,6 +54,7 @@ fn a_kernel_parameter_is_set_read_back_and_kept() {
 
 #[test]
 fn a_parameter_that_does_not_take_is_a_failure_until_it_is_corrected() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     sandbox.sh("mount --bind /dev/null /proc/sys/net/ipv4/ip_no_pmtu_disc");
     for (wrong, key, why) in [
@@ -79,6 +81,7 @@ fn a_parameter_that_does_not_take_is_a_failure_until_it_is_corrected() {
 
 #[test]
 fn a_certificate_is_taken_up_by_the_systems_own_program() {
+    testbed::needs!(Root);
     assert!(Path::new("/usr/sbin/update-ca-certificates").exists(), "ca-certificates is missing: run scripts/setup");
     let sandbox = Sandbox::new();
     let make = "cd /srv
@@ -100,6 +103,7 @@ fn a_certificate_is_taken_up_by_the_systems_own_program() {
 
 #[test]
 fn a_link_by_somebody_else_in_a_directory_for_all_is_refused() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     sandbox.sh("mkdir /srv/target && ln -s /srv/target /tmp/trap && chown -h 65534:65534 /tmp/trap && chmod 1777 /tmp");
     let ran = sandbox.bootstrap(&document("FilesConfig", "{files: [{path: /tmp/trap/file, content: x}]}"));

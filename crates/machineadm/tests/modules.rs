@@ -6,6 +6,7 @@ const FILE: &str = "/srv/node.yaml";
 
 #[test]
 fn a_module_that_is_there_is_kept_for_the_next_boot_and_one_that_is_not_stops_the_run() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = bed.machine("node-7", &Profile::default())?;
     machine.copy_in(&machineadm_benches::static_machineadm().expect("the static program"), PROGRAM)?;

@@ -121,16 +121,19 @@ fn assert_fits(columns: u16) {
 
 #[test]
 fn the_moving_line_fits_into_60_columns_and_is_erased_before_other_output() {
+    testbed::needs!(Root);
     assert_fits(60);
 }
 
 #[test]
 fn the_moving_line_uses_200_columns() {
+    testbed::needs!(Root);
     assert_fits(200);
 }
 
 #[test]
 fn a_boot_log_has_a_start_and_an_end_of_each_step() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let documents = document("CommandsConfig", "{commands: [{name: a, argv: [echo, hello]}]}");
     fs::write(sandbox.at("/srv/a.yaml"), documents).expect("a file can be written");
@@ -145,6 +148,7 @@ fn a_boot_log_has_a_start_and_an_end_of_each_step() {
 
 #[test]
 fn quiet_leaves_warnings_and_errors_and_verbose_adds_what_needs_nothing() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let documents = document("CommandsConfig", "{commands: [{name: a, argv: [echo, hello], creates: /etc/passwd}]}");
     fs::write(sandbox.at("/srv/a.yaml"), &documents).expect("a file can be written");
@@ -166,6 +170,7 @@ fn quiet_leaves_warnings_and_errors_and_verbose_adds_what_needs_nothing() {
 
 #[test]
 fn a_log_in_json_has_one_object_a_line() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     fs::write(
         sandbox.at("/srv/a.yaml"),
@@ -187,6 +192,7 @@ fn a_log_in_json_has_one_object_a_line() {
 
 #[test]
 fn ctrl_c_prints_how_to_continue_and_ends_as_the_signal_does() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     fs::write(sandbox.at("/srv/node.yaml"), slow("a")).expect("a file can be written");
     // Whoever runs this test may ignore SIGINT, as shells do for background jobs, and machineadm respects that.

@@ -34,6 +34,7 @@ fn bootstrapped(dir: &Path, user: u32) -> (Option<i32>, String) {
 
 #[test]
 fn a_user_s_own_group_may_write_their_file_and_no_other_may() {
+    testbed::needs!(Root);
     for (user, group, code) in [(NOBODY, NOBODY, 0), (NOBODY, OTHERS, 2), (0, NOBODY, 2), (0, 0, 0)] {
         let dir = tempfile::tempdir().expect("a directory");
         laid_out(dir.path(), user, group);

@@ -123,6 +123,7 @@ fn put(path: &Path, content: Option<&str>) {
 
 #[test]
 fn a_run_with_unusable_records_runs_no_command_again_and_changes_nothing() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     for Cause { path, content, message } in CAUSES {
         let before = fs::read_to_string(machine.at(path)).unwrap();
@@ -141,6 +142,7 @@ fn a_run_with_unusable_records_runs_no_command_again_and_changes_nothing() {
 
 #[test]
 fn a_reviewed_plan_is_not_applied_with_a_damaged_journal() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     fs::write(machine.at("etc/motd"), "changed").unwrap();
     let plan = machine.dir.path().join("plan.json");
@@ -155,6 +157,7 @@ fn a_reviewed_plan_is_not_applied_with_a_damaged_journal() {
 
 #[test]
 fn the_journal_of_another_machine_and_an_image_without_machine_id_start_fresh() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     put(&machine.at(MACHINE_ID), Some("fedcba9876543210fedcba9876543210\n"));
     assert_eq!(machine.run("bootstrap", &["-f"]).code, Some(0));
@@ -177,6 +180,7 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn a_saved_configuration_that_another_user_wrote_is_not_continued_with() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     let hostile = document("FilesConfig", "{files: [{path: /etc/hostile, content: x}]}");
     let saved = machine.at(CONFIGURATION);
@@ -210,6 +214,7 @@ fn a_saved_configuration_that_another_user_wrote_is_not_continued_with() {
 
 #[test]
 fn no_record_that_another_user_could_have_written_is_acted_on() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     let previous = fs::read_dir(machine.at("var/lib/machineadm")).unwrap().count();
     assert!(previous > 2, "the run has left records");
@@ -232,6 +237,7 @@ fn no_record_that_another_user_could_have_written_is_acted_on() {
 
 #[test]
 fn a_state_directory_of_another_user_is_refused_and_its_mode_is_restored_by_runs_alone() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     let state = machine.at(STATE);
     set_mode(&state, 0o777);
@@ -249,6 +255,7 @@ fn a_state_directory_of_another_user_is_refused_and_its_mode_is_restored_by_runs
 
 #[test]
 fn a_failed_later_run_keeps_the_success_marks_of_a_node_and_reports_its_failure_beside_them() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     let marks = || {
         let durable = "var/lib/machineadm/bootstrap-success.complete";
@@ -274,6 +281,7 @@ fn a_failed_later_run_keeps_the_success_marks_of_a_node_and_reports_its_failure_
 /// A run without an InitConfig succeeds too. Whoever polls for a node must not take its mark for one later.
 #[test]
 fn a_machine_that_never_became_a_node_loses_its_success_marks_when_a_later_run_fails() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     let fails = document("CommandsConfig", "{commands: [{name: fails, argv: [/bin/sh, -c, 'exit 3']}]}");
     fs::write(machine.dir.path().join("node.yaml"), fails).unwrap();
@@ -286,6 +294,7 @@ fn a_machine_that_never_became_a_node_loses_its_success_marks_when_a_later_run_f
 /// The names are not reserved; where they lead is.
 #[test]
 fn a_document_cannot_write_the_lock_or_the_journal_through_a_link() {
+    testbed::needs!(Root);
     for (link, target, path) in [
         ("srv/l", "../run", "/srv/l/machineadm/lock"),
         ("srv/l", "/run/machineadm", "/srv/l/lock"),
@@ -326,6 +335,7 @@ fn a_document_cannot_write_the_lock_or_the_journal_through_a_link() {
 /// The directories are the same under every name, also where a system has linked them.
 #[test]
 fn a_document_cannot_write_the_journal_where_var_lib_is_a_link() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     fs::create_dir(machine.at("data")).unwrap();
     fs::rename(machine.at("var/lib"), machine.at("data/lib")).unwrap();
@@ -339,6 +349,7 @@ fn a_document_cannot_write_the_journal_where_var_lib_is_a_link() {
 
 #[test]
 fn a_machine_id_that_is_damaged_does_not_empty_the_journal() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     fs::write(machine.at(MACHINE_ID), "garbage\n").unwrap();
     let ran = machine.run("bootstrap", &["-f"]);
@@ -348,6 +359,7 @@ fn a_machine_id_that_is_damaged_does_not_empty_the_journal() {
 
 #[test]
 fn status_names_a_damaged_a_newer_and_an_unreadable_outcome_instead_of_no_run() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     let outcome = machine.at("var/lib/machineadm/outcome.json");
     let newer = r#"{"apiVersion": "machineadm.cluster.x-k8s.io/v9", "kind": "Outcome"}"#;
@@ -381,6 +393,7 @@ type Planted = fn(&Path, &Path);
 
 #[test]
 fn a_lock_that_is_a_link_or_another_user_s_is_refused_and_its_target_is_unchanged() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     let (lock, victim) = (machine.at(LOCK), machine.at("etc/victim"));
     fs::write(&victim, "important").unwrap();
@@ -411,6 +424,7 @@ fn a_lock_that_is_a_link_or_another_user_s_is_refused_and_its_target_is_unchange
 
 #[test]
 fn the_text_of_a_lock_that_another_process_wrote_is_shown_in_one_short_line() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     fs::write(machine.at(LOCK), format!("other\x1b[2J\nprocess {}", "x".repeat(1 << 20))).unwrap();
     let held = File::open(machine.at(LOCK)).unwrap();

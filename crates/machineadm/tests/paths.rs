@@ -63,6 +63,7 @@ impl Root {
 
 #[test]
 fn a_directory_gets_its_mode_and_owner_whether_it_is_new_or_not() {
+    testbed::needs!(Root);
     let root = Root::new();
     let entry = "{path: /srv/a/b, type: directory, mode: '2750', owner: '65534:65534'}";
     root.works(entry);
@@ -133,6 +134,7 @@ fn a_file_that_is_too_large_to_read_is_deleted_and_not_restored() {
 
 #[test]
 fn a_link_in_a_directory_of_another_user_leads_no_directory_or_link_outside() {
+    testbed::needs!(Root);
     let root = Root::new();
     fs::create_dir_all(root.at("/srv/user")).unwrap();
     lchown(root.at("/srv/user"), Some(NOBODY), Some(NOBODY)).unwrap();

@@ -285,6 +285,7 @@ fn a_plan_for_another_machine_is_refused() {
 
 #[test]
 fn what_is_no_plan_is_wrong_input() {
+    testbed::needs!(Root);
     let reviewed = Reviewed::new();
     let text = fs::read_to_string(&reviewed.plan).unwrap();
     let put = |name: &str, bytes: &[u8]| {

@@ -170,6 +170,7 @@ fn the_search_finds_what_is_there() {
 
 #[test]
 fn a_whole_run_leaves_no_passphrase_and_no_plaintext() {
+    testbed::needs!(Root);
     let watched = Watched::new();
     let plan = |words: &[&str]| {
         let ran = watched.keeper.run(&[&["plan", "-f", "@node.yaml"], words].concat());
@@ -206,6 +207,7 @@ fn a_run_that_is_refused_leaves_nothing_either() {
 
 #[test]
 fn no_core_dump_can_be_forced_from_any_process_of_a_run() {
+    testbed::needs!(Root);
     let control = Keeper::new();
     fs::create_dir(control.path("cores")).unwrap();
     assert!(dumps_elsewhere(&control), "this test needs a system that dumps core: see /proc/sys/kernel/core_pattern");

@@ -39,6 +39,7 @@ fn plain(hold: &str) -> String {
 
 #[test]
 fn a_killed_run_goes_on_with_what_was_kept_sealed() {
+    testbed::needs!(Root);
     let keeper = Keeper::new();
     lay_out(&keeper.root());
     let sealed = keeper.seal(&plain(&format!("{HOLD}; : > /etc/done")), &["--for-hostname", "node-7"]);
@@ -85,6 +86,7 @@ fn search(machine: &Machine) -> Result<()> {
 
 #[test]
 fn a_machine_that_loses_its_power_finishes_after_its_reboot() -> Result<()> {
+    testbed::needs!(Machines);
     let keeper = Keeper::new();
     let hold = "if test -e /srv/go; then : > /etc/done; else : > /run/ready; sleep infinity; fi";
     let sealed = keeper.seal(&plain(hold), &["--for-hostname", "node-7", "--valid-for", "1h"]);

@@ -36,6 +36,7 @@ fn environment(machine: &Machine, service: &str) -> Result<String> {
 
 #[test]
 fn a_running_service_is_restarted_once_and_an_idle_one_is_left_alone() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = booted(&bed)?;
     machine.shell("systemctl start containerd; systemctl stop chrony")?;
@@ -75,6 +76,7 @@ fn a_running_service_is_restarted_once_and_an_idle_one_is_left_alone() -> Result
 
 #[test]
 fn an_unknown_service_stops_the_run_at_its_step_and_the_next_run_finishes() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = booted(&bed)?;
     proxy(&machine, 3128, "[no-such-thing]")?;
@@ -102,6 +104,7 @@ fn units(machine: &Machine, entries: &str) -> Result<()> {
 
 #[test]
 fn units_are_enabled_started_masked_and_a_failed_start_shows_its_log() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = booted(&bed)?;
     machine.shell("systemctl disable --now chrony; systemctl stop containerd")?;
@@ -175,6 +178,7 @@ fn starts(machine: &Machine) -> Result<Starts> {
 
 #[test]
 fn two_documents_with_different_files_of_one_service_do_not_restart_it_for_each_other() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = booted(&bed)?;
     machine.shell("systemctl start containerd chrony")?;

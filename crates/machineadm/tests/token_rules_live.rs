@@ -114,6 +114,7 @@ fn kept(plane: &ControlPlane, row: &Row) -> Result<Option<Secret>> {
 
 #[test]
 fn the_real_signer_authenticator_and_cleaner_agree_with_our_rules_row_by_row() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let plane = ControlPlane::start(&Options::default())?;
     let scratch = tempfile::tempdir().expect("a folder");
     plane.kubectl(&[

@@ -74,6 +74,7 @@ fn secrets(plane: &ControlPlane) -> Result<Vec<Value>> {
 
 #[test]
 fn tokens_that_we_make_are_signed_listed_and_deleted_by_the_real_programs_and_theirs_by_us() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let plane = ControlPlane::start(&Options::default())?;
     let scratch = tempfile::tempdir().expect("a folder");
     cluster_info(&plane, scratch.path())?;

@@ -28,6 +28,7 @@ fn is_link(sandbox: &Sandbox, path: &str) -> bool {
 
 #[test]
 fn a_unit_of_an_earlier_document_is_enabled_without_a_service_manager_and_not_started() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let documents = [unit_file(), services("{name: agent, enabled: true, state: started}")].concat();
     fs::write(sandbox.at("/srv/configuration.yaml"), &documents).unwrap();
@@ -49,6 +50,7 @@ fn a_unit_of_an_earlier_document_is_enabled_without_a_service_manager_and_not_st
 
 #[test]
 fn below_a_root_its_own_systemctl_enables_and_masks_inside_that_root() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     sandbox.sh("mkdir -p /mnt/root; mount --bind / /mnt/root");
     let documents = [unit_file(), services("{name: agent, enabled: true, state: started}, {name: gone, masked: true}")];
@@ -66,6 +68,7 @@ fn below_a_root_its_own_systemctl_enables_and_masks_inside_that_root() {
 
 #[test]
 fn an_unknown_unit_and_a_root_without_systemctl_are_errors_at_plan() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     fs::write(sandbox.at("/srv/configuration.yaml"), services("{name: no-such-thing, enabled: true}")).unwrap();
     let plan = sandbox.machineadm(&["plan", "-f", "/srv/configuration.yaml"]);

@@ -34,6 +34,7 @@ fn is_settled(sandbox: &Sandbox) {
 
 #[test]
 fn a_user_is_created_with_group_password_and_keys_and_a_second_run_does_nothing() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     let rest = format!(", groups: [ops], shell: /bin/sh, passwordHash: '{HASH}', sshAuthorizedKeys: ['{KEY}']");
     let documents = [users("{groups: [{name: ops, gid: 4300}]}"), alice(&rest)].concat();
@@ -57,6 +58,7 @@ fn a_user_is_created_with_group_password_and_keys_and_a_second_run_does_nothing(
 
 #[test]
 fn a_user_without_a_hash_is_locked_and_a_system_user_has_no_home() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     done(&sandbox.bootstrap(&users("{users: [{name: agent, system: true, shell: /usr/sbin/nologin}]}")));
     assert_eq!(sandbox.sh("getent shadow agent | cut -d: -f2"), "!\n");
@@ -68,6 +70,7 @@ fn a_user_without_a_hash_is_locked_and_a_system_user_has_no_home() {
 /// The keys of one user must not become another's, nor the other way round.
 #[test]
 fn a_new_user_does_not_get_the_ssh_directory_of_another_user() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     sandbox
         .sh("mkdir -p /srv/victim/.ssh; echo original > /srv/victim/.ssh/authorized_keys; chmod 700 /srv/victim/.ssh");
@@ -87,6 +90,7 @@ fn a_new_user_does_not_get_the_ssh_directory_of_another_user() {
 
 #[test]
 fn a_user_and_a_group_of_one_name_belong_together() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     done(&sandbox.bootstrap(&users("{groups: [{name: carol, gid: 4400}], users: [{name: carol, home: /srv/carol}]}")));
     assert_eq!(sandbox.sh("id -g carol").trim(), "4400");
@@ -95,6 +99,7 @@ fn a_user_and_a_group_of_one_name_belong_together() {
 
 #[test]
 fn a_link_that_the_user_put_into_its_home_is_not_followed() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     done(&sandbox.bootstrap(&alice("")));
     let with_keys = alice(&format!(", sshAuthorizedKeys: ['{KEY}']"));
@@ -113,6 +118,7 @@ fn a_link_that_the_user_put_into_its_home_is_not_followed() {
 
 #[test]
 fn below_a_root_its_own_tools_are_used() {
+    testbed::needs!(Root);
     let sandbox = Sandbox::new();
     sandbox.sh("mkdir -p /mnt/root; mount --bind / /mnt/root");
     fs::write(sandbox.at("/srv/configuration.yaml"), alice(&format!(", passwordHash: '{HASH}'"))).unwrap();

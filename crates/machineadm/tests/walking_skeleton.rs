@@ -97,6 +97,7 @@ fn is_a_node_and_says_so(machine: &Machine) -> Result<()> {
 
 #[test]
 fn a_seeded_machine_becomes_a_ready_node_and_survives_a_power_cut() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = seeded(&bed)?;
     machine.power_on()?;
@@ -117,6 +118,7 @@ fn a_seeded_machine_becomes_a_ready_node_and_survives_a_power_cut() -> Result<()
 
 #[test]
 fn a_bootstrap_killed_in_the_middle_of_kubeadm_is_finished_by_a_second_run() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = seeded(&bed)?;
     machine.power_on()?;
@@ -155,6 +157,7 @@ fn a_bootstrap_killed_in_the_middle_of_kubeadm_is_finished_by_a_second_run() -> 
 
 #[test]
 fn a_kubeadm_init_that_fails_leaves_no_file_with_a_secret() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = bed.machine("node-7", &Profile::node())?;
     machine.copy_in(&machineadm_benches::static_machineadm().expect("the static program"), PROGRAM)?;

@@ -39,6 +39,7 @@ fn live(api: &ApiServer, name: &str) -> Option<Value> {
 
 #[test]
 fn every_verb_does_what_it_says_and_a_dry_run_leaves_nothing() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let plane = start()?;
     let api = connect(&plane);
     a_dry_run_leaves_nothing(&api);
@@ -124,6 +125,7 @@ fn an_immutable_role_is_named(api: &ApiServer) {
 
 #[test]
 fn a_long_list_comes_in_pieces_one_by_one() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let plane = start()?;
     let api = connect(&plane);
     let names: BTreeSet<_> = (0..1200).map(|number| format!("m-{number:04}")).collect();
@@ -157,6 +159,7 @@ fn write_many(kubeconfig: Kubeconfig, at: Sender<usize>, waits: Sender<String>) 
 
 #[test]
 fn a_server_killed_in_the_middle_is_waited_for_and_nothing_is_lost() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let mut plane = start()?;
     let api = connect(&plane);
     assert_eq!(live(&api, "m-0"), None);
@@ -177,6 +180,7 @@ fn a_server_killed_in_the_middle_is_waited_for_and_nothing_is_lost() -> Result<(
 
 #[test]
 fn who_may_not_is_told_so_and_cluster_info_is_for_everybody() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let plane = start()?;
     let with = |authorization: Option<&str>| {
         let kubeconfig = Kubeconfig::load(&plane.kubeconfig()).expect("a kubeconfig");

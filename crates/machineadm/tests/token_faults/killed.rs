@@ -108,6 +108,7 @@ fn completed(plane: &ControlPlane, outputs: &[Output]) -> Result<()> {
 
 #[test]
 fn the_api_server_dies_in_the_middle_of_each_command_and_nothing_is_half_made() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let mut plane = ControlPlane::start(&Options { controllers: Vec::new(), ..Options::default() })?;
     reset(&plane)?;
     let never_arrived = fault(&mut plane, |case| Hold::Requests(case.lost))?;
@@ -135,6 +136,7 @@ fn begun_while_it_is_down(plane: &mut ControlPlane) -> Result<Vec<Output>> {
 /// A random token whose answer was lost is still one token, and the one that is printed.
 #[test]
 fn a_random_token_is_made_once_although_the_server_dies_before_it_answers() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let mut plane = ControlPlane::start(&Options { controllers: Vec::new(), ..Options::default() })?;
     let scratch = tempfile::tempdir().unwrap();
     let kubeconfig = plane.kubeconfig();

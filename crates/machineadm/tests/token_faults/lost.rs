@@ -31,6 +31,7 @@ fn lost(kubeconfig: &Path, words: &[&str]) -> String {
 
 #[test]
 fn a_result_that_is_lost_is_an_error_and_the_cluster_has_what_was_done() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let plane = ControlPlane::start(&Options { controllers: Vec::new(), ..Options::default() })?;
     let scratch = tempfile::tempdir().unwrap();
     let (kubeconfig, file) = (plane.kubeconfig(), scratch.path().join("tokens.yaml"));

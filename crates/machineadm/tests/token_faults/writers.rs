@@ -28,6 +28,7 @@ fn codes(outputs: &[Output]) -> Vec<Option<i32>> {
 
 #[test]
 fn writers_at_the_same_time_lose_nothing_and_leave_nothing_half_made() -> Result<()> {
+    testbed::needs!(ControlPlane);
     // With the real signer, which writes to cluster-info as well.
     let plane = ControlPlane::start(&Options::default())?;
     one_of_many_creates(&plane)?;
