@@ -96,6 +96,7 @@ fn request(dir: &Path) -> Value {
 
 #[test]
 fn a_token_gets_a_certificate_anonymous_clients_read_cluster_info_and_neither_may_do_anything_else() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let plane = ControlPlane::start(&Options::default())?;
     let before = anonymous_rules(&plane)?;
     machineadm(&plane, &["discovery-objects"]);

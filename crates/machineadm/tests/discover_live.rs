@@ -214,30 +214,69 @@ fn by_file(plane: &ControlPlane) -> Result<()> {
     Ok(())
 }
 
-/// A real kubeadm takes token and pin at our word, and reads what our roles let it read.
+/// A real kubeadm discovers the cluster by our token, with and without CA pin, and by the file that we print. In each
+/// case it goes on with our token, and ends there: nobody has uploaded a kubeadm-config that it could read.
 fn by_kubeadm(pin: &str, endpoint: &str) -> Result<()> {
     let scratch = tempfile::tempdir().expect("a folder");
-    let kubeadm = KUBERNETES.ensure()?.judge("kubeadm")?;
-    let join = |pin: &str| {
-        let mut command = Command::new(&kubeadm);
-        let file = scratch.path().join("join.yaml");
-        let text = format!(
-            "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\ndiscovery:\n  bootstrapToken:\n    \
-             {{apiServerEndpoint: '{endpoint}', token: {TOKEN}, caCertHashes: ['{pin}']}}\n\
-             nodeRegistration: {{name: w-1, criSocket: 'unix:///run/none.sock', ignorePreflightErrors: [all]}}\n\
-             timeouts: {{kubernetesAPICall: 1s, discovery: 20s}}\n"
-        );
-        std::fs::write(&file, text).expect("a file");
-        command.args(["join", "phase", "preflight", "-v=5", "--config"]).arg(file).output().expect("it runs")
-    };
-    let output = join(pin);
-    let complaint = text(&output.stderr);
-    // It has discovered the cluster; that nobody has uploaded a kubeadm-config is what stops it.
-    assert!(complaint.contains("Cluster info signature and contents are valid"), "{complaint}");
-    assert!(complaint.contains("TLS certificate validates against pinned roots"), "{complaint}");
-    let other = format!("sha256:{}", "0".repeat(64));
-    assert!(text(&join(&other).stderr).contains("none of the public keys"));
+    let unpinned = "unsafeSkipCAVerification: true";
+    for (pinning, valid) in [
+        (format!("caCertHashes: ['{pin}']"), "are valid and TLS certificate validates against pinned roots"),
+        (unpinned.to_owned(), "are valid and no TLS pinning was specified"),
+    ] {
+        let said = kubeadm_joins(scratch.path(), &of_token(endpoint, TOKEN, &pinning))?;
+        assert!(said.contains(&format!("Cluster info signature and contents {valid}")), "{said}");
+        assert!(said.contains(PAST_DISCOVERY), "{said}");
+    }
+    let file = scratch.path().join("cluster.yaml");
+    let words = ["discover", endpoint, "--token", TOKEN, "--discovery-token-ca-cert-hash", pin, "-o", "kubeconfig"];
+    std::fs::write(&file, said(&machineadm(&words).output().expect("it runs"))).expect("a file");
+    let said = kubeadm_joins(scratch.path(), &of_file(&file))?;
+    assert!(said.contains("Discovery file does not contains authentication credentials"), "{said}");
+    assert!(said.contains(PAST_DISCOVERY), "{said}");
+    kubeadm_refuses(scratch.path(), endpoint)
+}
+
+/// What shows that kubeadm would have told us.
+fn kubeadm_refuses(scratch: &Path, endpoint: &str) -> Result<()> {
+    let other = format!("caCertHashes: ['sha256:{}']", "0".repeat(64));
+    let another_half = TOKEN.replace("3k9x", "9k3x");
+    let strange = scratch.join("strange.yaml");
+    let roots = discovery::certificate::CaBundle::read(Authority::new().pem().into_bytes()).expect("PEM");
+    let info = discovery::ClusterInfo::new(format!("https://{endpoint}"), roots, None).expect("a cluster");
+    std::fs::write(&strange, info.kubeconfig()).expect("a file");
+    for (discovery, reason) in [
+        (of_token(endpoint, TOKEN, &other), "none of the public keys"),
+        (of_token(endpoint, &another_half, "unsafeSkipCAVerification: true"), "failed to verify JWS signature"),
+        (of_file(&strange), "certificate signed by unknown authority"),
+    ] {
+        let said = kubeadm_joins(scratch, &discovery)?;
+        assert!(said.contains(reason) && !said.contains(PAST_DISCOVERY), "{reason}: {said}");
+    }
     Ok(())
+}
+
+const PAST_DISCOVERY: &str = "User \"system:bootstrap:abcdef\" cannot get resource \"configmaps\"";
+
+fn of_token(endpoint: &str, token: &str, pinning: &str) -> String {
+    format!("bootstrapToken: {{apiServerEndpoint: '{endpoint}', token: {token}, {pinning}}}")
+}
+
+fn of_file(file: &Path) -> String {
+    format!("file: {{kubeConfigPath: '{}'}}\n  tlsBootstrapToken: {TOKEN}", file.display())
+}
+
+/// What a real kubeadm says to a join with this discovery.
+fn kubeadm_joins(scratch: &Path, discovery: &str) -> Result<String> {
+    let config = scratch.join("join.yaml");
+    let content = format!(
+        "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\ndiscovery:\n  {discovery}\n\
+         nodeRegistration: {{name: w-1, criSocket: 'unix:///run/none.sock', ignorePreflightErrors: [all]}}\n\
+         timeouts: {{kubernetesAPICall: 1s, discovery: 5s}}\n"
+    );
+    std::fs::write(&config, content).expect("a file");
+    let mut command = Command::new(KUBERNETES.ensure()?.judge("kubeadm")?);
+    command.args(["join", "phase", "preflight", "-v=5", "--config"]).arg(config);
+    Ok(text(&command.output().expect("it runs").stderr))
 }
 
 fn kept(root: &Path) -> Value {

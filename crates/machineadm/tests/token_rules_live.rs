@@ -35,7 +35,23 @@ struct Row {
 fn rows(now: Timestamp) -> Vec<Row> {
     let table: Value = serde_json::from_str(TABLE).expect("JSON");
     let observed: Timestamp = table["observed_at"].as_str().expect("a time").parse().expect("a time");
-    table["cases"].as_array().expect("cases").iter().map(|case| row(case, observed, now)).collect()
+    let cases = table["cases"].as_array().expect("cases");
+    let mismatched = [mismatched("t00007", "u00007", "t00007"), mismatched("t00010", "u00010", "u00010")];
+    cases.iter().chain(&mismatched).map(|case| row(case, observed, now)).collect()
+}
+
+/// A Secret whose `token-id` is not the one in its name; somebody shows its secret half under one of the two.
+fn mismatched(named: &str, token_id: &str, shown: &str) -> Value {
+    let secret = "0123456789abcdef";
+    json!({
+        "desc": format!("token-id {token_id} in the Secret of {named}, bearer {shown}"),
+        "name": format!("bootstrap-token-{named}"), "namespace": "kube-system", "type": "bootstrap.kubernetes.io/token",
+        "id": shown, "bearer": format!("{shown}.{secret}"),
+        "data": {
+            "token-id": token_id, "token-secret": secret,
+            "usage-bootstrap-signing": "true", "usage-bootstrap-authentication": "true",
+        },
+    })
 }
 
 fn row(case: &Value, observed: Timestamp, now: Timestamp) -> Row {

@@ -1,11 +1,11 @@
 //! Discovery by a kubeconfig that somebody brought: a hostile one is refused before anything is sent.
 use crate::{
     heard::PATIENCE,
-    stage::{Cluster, Stage, kubeconfig},
+    stage::{Cluster, Stage, kubeconfig, signed},
     watched::{Machine, SHORT, each, nothing_was_told, refusal, told, told_apart, wrong_input},
 };
 use std::{os::unix::fs::PermissionsExt, process::Stdio, sync::Arc};
-use testbed::fake::Authority;
+use testbed::fake::{Authority, FakeServer, answer};
 
 /// Every form of a credential, as members of a user.
 const CREDENTIALS: &[(&str, &str)] = &[
@@ -222,6 +222,30 @@ fn a_file_without_ca_whose_server_is_not_trusted_fails_and_is_not_stored_without
     assert!(output.stderr.starts_with(b"warning: no CA certificate verifies the API server"), "{output:?}");
     let output = discover(&["--accept-untrusted-certificate", "--store"]);
     assert_eq!((output.status.code(), machine.kept().is_some()), (Some(0), true), "{output:?}");
+}
+
+/// All that is brought is a DNS name: an organisation has the CA certificates on its machines.
+#[test]
+fn a_dns_name_alone_is_verified_by_the_ca_certificates_of_the_system() {
+    let (cluster, machine) = (Cluster::new(), Machine::new());
+    let server = format!("https://localhost:{}", cluster.tap.port());
+    let (brought, system) = (kubeconfig(&server, ""), machine.file("system.pem", cluster.authority.pem().as_bytes()));
+    let file = machine.file("cluster.yaml", brought.as_bytes()).display().to_string();
+    let right = Stage::tells(&cluster.authority, signed(&brought));
+    let other_name = {
+        let (config, body) = (cluster.authority.serves(&["api.example.com"]), signed(&brought));
+        FakeServer::with(Arc::clone(&cluster.authority), config, move |_, tls| answer(tls, "200 OK", "", &body))
+    };
+    let discover = |port| {
+        cluster.tap.lead_to(port);
+        machine.discover(&["--discovery-file", &file]).env("SSL_CERT_FILE", &system).output().unwrap()
+    };
+    let output = discover(right.port);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("the cluster confirmed it") && shown.contains("the system's CA certificates"), "{shown}");
+    let said = refusal("another name", &discover(other_name.port()));
+    assert!(said.contains("the system's CA certificates do not verify the API server"), "{said}");
 }
 
 /// Where a server sends us is its own word: never to this machine itself, whatever listens there.

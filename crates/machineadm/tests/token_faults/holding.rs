@@ -4,7 +4,7 @@ use std::{
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc, Condvar, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -13,6 +13,8 @@ pub(crate) enum Hold {
     /// The client's messages from this one on: the server never gets them. The first is TLS's greeting, the second or
     /// third brings the first request.
     Requests(usize),
+    /// What the client sends over this connection, counted from 1, and over later ones.
+    Connections(usize),
     /// All answers once this is so: the server has done what was asked, and the client never learns.
     AnswersOnce(Box<dyn Fn() -> bool + Send + Sync>),
 }
@@ -26,6 +28,7 @@ pub(crate) struct Holding {
 struct State {
     server: u16,
     hold: Hold,
+    connections: AtomicUsize,
     phase: Mutex<Phase>,
     changed: Condvar,
     ended: AtomicBool,
@@ -44,7 +47,7 @@ impl Holding {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (phase, changed, ended) = (Mutex::new(Phase::Armed), Condvar::new(), AtomicBool::new(false));
-        let state = Arc::new(State { server, hold, phase, changed, ended });
+        let state = Arc::new(State { server, hold, connections: AtomicUsize::new(0), phase, changed, ended });
         let own = Arc::clone(&state);
         std::thread::spawn(move || {
             for client in listener.incoming().flatten().take_while(|_| !own.ended.load(Ordering::SeqCst)) {
@@ -83,11 +86,16 @@ impl State {
         let Ok(server) = TcpStream::connect(("127.0.0.1", self.server)) else { return };
         let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
         let own = Arc::clone(&self);
+        let connection = self.connections.fetch_add(1, Ordering::SeqCst) + 1;
         std::thread::spawn(move || {
             let mut messages = 0;
             own.pass(from, to, |hold| {
                 messages += 1;
-                matches!(hold, Hold::Requests(first) if messages >= *first)
+                match hold {
+                    Hold::Requests(first) => messages >= *first,
+                    Hold::Connections(first) => connection >= *first,
+                    Hold::AnswersOnce(_) => false,
+                }
             });
         });
         std::thread::spawn(move || {
