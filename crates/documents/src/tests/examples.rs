@@ -5,6 +5,7 @@ use crate::{
     tree::{Node, Value},
 };
 use serde_json::json;
+use std::collections::BTreeSet;
 
 /// A document as JSON, so that a test can change it.
 pub(super) fn as_json(yaml: &str) -> serde_json::Value {
@@ -28,6 +29,25 @@ fn every_example_is_read_without_a_note() {
         let notes = usize::from(kind.kind == "ScopeConfig");
         assert!(read.report.notes.len() == notes && !read.report.has_errors(), "{}", read.report);
         assert_eq!(read.documents[0].kind, kind.kind);
+    }
+}
+
+/// Instead of one large type: a kind changes, and gets a new version, without any other.
+#[test]
+fn every_kind_is_a_small_type_with_a_version_of_its_own() {
+    let names: BTreeSet<&str> = KINDS.iter().map(|kind| kind.kind).collect();
+    assert_eq!(names.len(), KINDS.len(), "two kinds have one name");
+    assert!(names.len() >= 12, "{names:?}");
+    for kind in KINDS {
+        let schema = (kind.schema)();
+        assert_eq!(schema["properties"]["apiVersion"]["const"], kind.api_version, "{}", kind.kind);
+        assert_eq!(schema["properties"]["kind"]["const"], kind.kind);
+        let members = schema["properties"]["spec"]["properties"].as_object().unwrap().len();
+        assert!(members <= 12, "{} has {members} members: make it two kinds", kind.kind);
+        let others = names.iter().filter(|other| **other != kind.kind);
+        let spec = schema["properties"]["spec"]["properties"].to_string();
+        let inside: Vec<_> = others.filter(|other| spec.contains(&format!("\"const\":\"{other}\""))).collect();
+        assert!(inside.is_empty(), "{} contains {inside:?}", kind.kind);
     }
 }
 

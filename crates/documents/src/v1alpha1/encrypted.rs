@@ -307,6 +307,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_needed_to_decrypt_is_required() {
+        for field in ["provider", "passphraseURI", "ciphertext", "salt", "iv"] {
+            let is_field = |line: &&str| line.starts_with(&format!("  {field}: "));
+            let line = EncryptedConfig::EXAMPLE.lines().find(is_field).unwrap();
+            let without = EncryptedConfig::EXAMPLE.replace(&format!("{line}\n"), "");
+            assert_eq!(found(&without), [format!("spec.{field}: required, but missing")]);
+        }
+    }
+
+    #[test]
     fn salt_iv_and_ciphertext_have_their_sizes() {
         for (field, value, message) in [
             ("salt", "c2hvcnQ=", "has 5 bytes: at least 16, at most 1024"),
