@@ -43,7 +43,7 @@ fn a_missing_capability_is_named() {
 
 #[test]
 fn a_module_proxy_out_of_reach_is_named() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Judge("go"));
     let place = cache("proxy");
     let output = testbed(&place).args(["build", "etcd-3.6.8"]).env("GOPROXY", "http://127.0.0.1:1").output().unwrap();
     assert_says(&output, "is missing; remedy: make a Go module proxy reachable (GOPROXY)");
