@@ -34,35 +34,44 @@ pub fn cost<S: AsRef<OsStr>>(measure: &str, runs: u32, program: &Path, arguments
 /// it. The design allows 12 MB for the whole machine side: whoever needs more of that raises it here.
 pub const LARGEST_PROGRAM: usize = 9_500_000;
 
-/// Whether a program keeps the names of its functions.
+/// How the static program is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Symbols {
+pub enum Build {
     /// As it ships.
-    Stripped,
-    /// To see what it is made of.
-    Kept,
+    Shipped,
+    /// As it ships, with the names of its functions, to see what it is made of.
+    WithSymbols,
+    /// Without optimization, which takes seconds instead of minutes.
+    Quick,
+}
+
+/// The static program that tests copy into machines: quickly built, or in the long tier as it ships.
+pub fn machine_program() -> Result<PathBuf, String> {
+    let is_long = std::env::var_os(testbed::programs::TIER).is_some_and(|tier| tier == "long");
+    static_program(if is_long { Build::Shipped } else { Build::Quick })
 }
 
 /// The static program as it ships, built if it is not there or not fresh.
 pub fn static_machineadm() -> Result<PathBuf, String> {
-    static_program(Symbols::Stripped)
+    static_program(Build::Shipped)
 }
 
 /// The static program, built if it is not there or not fresh.
-pub fn static_program(symbols: Symbols) -> Result<PathBuf, String> {
+pub fn static_program(build: Build) -> Result<PathBuf, String> {
     const TARGET: &str = "x86_64-unknown-linux-musl";
     let root = repository();
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(&root).args(["build", "--quiet", "--release", "--locked", "-p", "machineadm"]);
-    cargo.args(["--target", TARGET]);
+    cargo.current_dir(&root).args(["build", "--quiet", "--locked", "-p", "machineadm", "--target", TARGET]);
     let mut place = root.join("target");
-    if symbols == Symbols::Kept {
+    if build == Build::WithSymbols {
         // Beside the one that ships, which tests run.
         place.push("with-symbols");
         cargo.arg("--target-dir").arg(&place).env("CARGO_PROFILE_RELEASE_STRIP", "none");
     }
+    let profile = if build == Build::Quick { "debug" } else { "release" };
+    cargo.args((profile == "release").then_some("--release"));
     match cargo.status() {
-        Ok(status) if status.success() => Ok(place.join(TARGET).join("release/machineadm")),
+        Ok(status) if status.success() => Ok(place.join(TARGET).join(profile).join("machineadm")),
         Ok(status) => Err(format!("cannot build the static program: {status}; run scripts/setup")),
         Err(error) => Err(format!("cannot run cargo: {error}")),
     }

@@ -22,6 +22,9 @@ pub struct Set {
     pub tier: Tier,
 }
 
+/// The variable that names a run's tier to its tests: `quick` or `long`.
+pub const TIER: &str = "MACHINEADM_TIER";
+
 /// Which tests a run has: the quick ones, or those that take longer besides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {

@@ -37,7 +37,7 @@ fn the_page_leads_from_a_fresh_machine_to_a_ready_node() -> Result<()> {
     testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = bed.machine("node-7", &Profile::node())?;
-    machine.copy_in(&machineadm_benches::static_machineadm().expect("the static program"), PROGRAM)?;
+    machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;
     machine.boot()?;
     let blocks = blocks();
     assert!(blocks.len() >= 7, "{blocks:?}");

@@ -82,7 +82,7 @@ fn a_clone_of_a_prepared_image_becomes_a_node_which_post_maintains_and_prune_cle
     testbed::needs!(Machines);
     let bed = Bed::new()?;
     let image = bed.machine("image", &Profile::node())?;
-    image.copy_in(&machineadm_benches::static_machineadm().expect("the static program"), PROGRAM)?;
+    image.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;
     image.boot()?;
     is_prepared(&image)?;
     image.power_off()?;
@@ -235,7 +235,7 @@ fn a_run_ends_with_5_until_the_machine_has_rebooted() -> Result<()> {
     testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = bed.machine("node-7", &Profile::default())?;
-    machine.copy_in(&machineadm_benches::static_machineadm().expect("the static program"), PROGRAM)?;
+    machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;
     machine.boot()?;
     let head = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: CommandsConfig";
     let command = "{name: kernel, shell: ': > /etc/new-kernel', creates: /etc/new-kernel, needsReboot: true}";

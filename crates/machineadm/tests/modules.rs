@@ -9,7 +9,7 @@ fn a_module_that_is_there_is_kept_for_the_next_boot_and_one_that_is_not_stops_th
     testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = bed.machine("node-7", &Profile::default())?;
-    machine.copy_in(&machineadm_benches::static_machineadm().expect("the static program"), PROGRAM)?;
+    machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;
     machine.boot()?;
     let ask = |modules: &str| {
         let head = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: KernelModulesConfig";

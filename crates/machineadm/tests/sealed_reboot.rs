@@ -93,7 +93,7 @@ fn a_machine_that_loses_its_power_finishes_after_its_reboot() -> Result<()> {
     let sealed = sealed.replace(&keeper.uri("passphrase"), &format!("file://{PLACE}"));
     let bed = Bed::new()?;
     let machine = bed.machine("node-7", &Profile::default())?;
-    machine.copy_in(&machineadm_benches::static_machineadm().expect("the static program"), PROGRAM)?;
+    machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;
     machine.boot()?;
     machine.write(PLACE, PASSPHRASE, 0o600)?;
     machine.write("/run/machineadm/config.yaml", &sealed, 0o600)?;

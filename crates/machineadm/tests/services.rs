@@ -7,7 +7,7 @@ const FILE: &str = "/srv/node.yaml";
 
 fn booted(bed: &Bed) -> Result<Machine> {
     let machine = bed.machine("node-7", &Profile::default())?;
-    let program = machineadm_benches::static_machineadm().expect("the static program");
+    let program = machineadm_benches::machine_program().expect("the static program");
     machine.copy_in(&program, PROGRAM)?;
     machine.boot()?;
     Ok(machine)

@@ -64,7 +64,7 @@ fn user_data() -> String {
 
 fn seeded(bed: &Bed) -> Result<Machine> {
     let machine = bed.machine("node-7", &Profile::node().with_user_data(&user_data()))?;
-    let program = machineadm_benches::static_machineadm().expect("the static program");
+    let program = machineadm_benches::machine_program().expect("the static program");
     machine.copy_in(&program, PROGRAM)?;
     Ok(machine)
 }
@@ -162,7 +162,7 @@ fn a_kubeadm_init_that_fails_leaves_no_file_with_a_secret() -> Result<()> {
     testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = bed.machine("node-7", &Profile::node())?;
-    machine.copy_in(&machineadm_benches::static_machineadm().expect("the static program"), PROGRAM)?;
+    machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;
     machine.boot()?;
     machine.write("/var/lib/etcd/left", "of another cluster", 0o600)?;
     machine.write(CONFIGURATION, DOCUMENTS, 0o600)?;

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use testbed::programs::Tier;
+use testbed::programs::{TIER, Tier};
 use testbed::record::{self, Record};
 use testbed::{judges, needs};
 
@@ -93,8 +93,8 @@ fn output(binary: &Binary, tier: Tier, record: &Path) -> io::Result<(Report, Str
     let mut command = command();
     match tier {
         // The same cases of property tests each time: what lands must not depend on luck.
-        Tier::Quick => command.env("PROPTEST_RNG_SEED", "1"),
-        Tier::Long => command.arg("--include-ignored"),
+        Tier::Quick => command.env(TIER, "quick").env("PROPTEST_RNG_SEED", "1"),
+        Tier::Long => command.env(TIER, "long").arg("--include-ignored"),
     };
     let output = command.output()?;
     let [printed, errors] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

@@ -217,3 +217,38 @@ impl NotTrusted {
         self.attempts.into_iter().next_back().map(|attempt| attempt.refusal)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unreached(cause: Cause) -> Unreached {
+        Unreached { text: "no answer".to_owned(), cause }
+    }
+
+    #[test]
+    fn each_cause_has_its_own_next_step_for_an_api_server_and_for_a_url() {
+        for (cause, of_server, of_url) in [
+            (Cause::Unresolved, "check the host name, and the DNS", "check the host name in the URL"),
+            (Cause::Refused, "that the API server runs there", "that the server runs there"),
+            (Cause::UntrustedCertificate, "the CA certificates that the API server", "this machine's trust store"),
+            (Cause::Status(401), "enable anonymous authentication", "access rights of the file"),
+            (Cause::Status(403), "create the RoleBinding kubeadm:bootstrap-signer-clusterinfo", "access rights"),
+            (Cause::Status(404), "kubeadm init phase bootstrap-token", "check the URL and the access rights"),
+            (Cause::Status(500), "check the state of the API server", "check the URL and the access rights"),
+            (Cause::Other, "between this machine and the API server", "between this machine and the server"),
+        ] {
+            let [server, url] = [Refusal::Unreached(unreached(cause)), Refusal::NotFetched(unreached(cause))];
+            assert!(server.next_step().contains(of_server), "{cause:?}: {}", server.next_step());
+            assert!(url.next_step().contains(of_url), "{cause:?}: {}", url.next_step());
+        }
+    }
+
+    #[test]
+    fn only_what_is_wrong_with_the_kubeconfig_itself_is_the_kubeconfigs() {
+        let of_the_kubeconfig = [Refusal::Unreadable("not there".to_owned()), Refusal::Content(Vec::new())];
+        assert!(of_the_kubeconfig.iter().all(Refusal::is_of_the_kubeconfig));
+        let of_a_server = [Refusal::NoKubeconfig, Refusal::Changed, Refusal::NotFetched(unreached(Cause::Refused))];
+        assert!(!of_a_server.iter().any(Refusal::is_of_the_kubeconfig));
+    }
+}
