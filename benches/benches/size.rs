@@ -1,5 +1,5 @@
 //! What fills the static program, by crate: the sizes of functions and data that have a name, from its symbols.
-use machineadm_benches::{LARGEST_PROGRAM, Build, static_machineadm, static_program};
+use machineadm_benches::{Build, LARGEST_PROGRAM, static_machineadm, static_program};
 use std::{collections::BTreeMap, fs, process::Command};
 
 /// Crates below this share are printed as one row.
@@ -9,7 +9,8 @@ fn main() -> Result<(), String> {
     let size = |program| fs::metadata(program).map(|found| found.len()).map_err(|error| error.to_string());
     let shipped = size(static_machineadm()?)?;
     println!("static program: {shipped} bytes of at most {LARGEST_PROGRAM}");
-    let nm = Command::new("nm").args(["--print-size", "--demangle=auto"]).arg(static_program(Build::WithSymbols)?).output();
+    let nm =
+        Command::new("nm").args(["--print-size", "--demangle=auto"]).arg(static_program(Build::WithSymbols)?).output();
     let symbols = nm.map_err(|error| format!("nm of binutils: {error}"))?;
     let mut crates: BTreeMap<String, u64> = BTreeMap::new();
     for (size, name) in String::from_utf8_lossy(&symbols.stdout).lines().filter_map(symbol) {

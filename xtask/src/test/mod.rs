@@ -54,11 +54,10 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
 
 /// As many binaries at once as there are cores: most tests of whole machines wait.
 fn run_all(binaries: Vec<Binary>, tier: Tier, record: &Path) -> Vec<Run> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let (waiting, done) = (Mutex::new(VecDeque::from(binaries)), Mutex::new(Vec::new()));
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     std::thread::scope(|scope| {
-        for _ in 0..workers {
+        for _ in 0..cores() {
             scope.spawn(|| {
                 while let Some(binary) = next() {
                     let run = run_one(binary, tier, record);
@@ -70,6 +69,10 @@ fn run_all(binaries: Vec<Binary>, tier: Tier, record: &Path) -> Vec<Run> {
         }
     });
     done.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn run_one(binary: Binary, tier: Tier, record: &Path) -> Run {
@@ -86,6 +89,8 @@ fn output(binary: &Binary, tier: Tier, record: &Path) -> io::Result<(Report, Str
         let mut command = Command::new(&binary.program);
         command.current_dir(&binary.package).env("CARGO_MANIFEST_DIR", &binary.package).stdin(Stdio::null());
         command.env(record::DIRECTORY, record).env(needs::COMPLETE, "1");
+        // With one thread the harness writes a test's name before and its result after what the test prints.
+        command.env("RUST_TEST_THREADS", cores().max(2).to_string());
         command
     };
     let of_the_long_tier =
