@@ -1,7 +1,11 @@
-//! What we need of a certificate: its public key's bytes for a pin, and when it ends.
+//! What we need of a certificate: its public key's bytes for a pin, when it is valid, and whether it is a CA's.
 use crate::moment::Moment;
 use objects::pem::{self, CERTIFICATE, PemError};
-use x509_cert::der::{Decode, Encode};
+use x509_cert::{
+    der::{Decode, Encode},
+    ext::pkix::BasicConstraints,
+    time::Time,
+};
 
 /// A certificate of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,8 +14,12 @@ pub struct Certificate {
     pub der: Vec<u8>,
     /// Its SubjectPublicKeyInfo, the bytes that a pin is taken of.
     pub public_key_info: Vec<u8>,
+    /// Its first moment.
+    pub not_before: Moment,
     /// Its last moment.
     pub not_after: Moment,
+    /// Whether its basic constraints let it sign other certificates.
+    pub is_ca: bool,
 }
 
 /// Why there are no certificates.
@@ -78,14 +86,20 @@ impl Certificate {
         let signed = certificate.tbs_certificate();
         // DER has one form for each value, so that these are the very bytes that stand in the certificate.
         let public_key_info = signed.subject_public_key_info().to_der().ok()?;
-        let not_after = signed.validity().not_after.to_unix_duration().as_secs();
-        Some(Self { der: der.to_vec(), public_key_info, not_after: Moment::from_unix(i64::try_from(not_after).ok()?) })
+        let (not_before, not_after) = (moment(signed.validity().not_before)?, moment(signed.validity().not_after)?);
+        let constraints = signed.get_extension::<BasicConstraints>().ok().flatten();
+        let is_ca = constraints.is_some_and(|(_, constraints)| constraints.ca);
+        Some(Self { der: der.to_vec(), public_key_info, not_before, not_after, is_ca })
     }
 
     /// The certificate as PEM.
     pub fn pem(&self) -> String {
         pem::encode(CERTIFICATE, &self.der)
     }
+}
+
+fn moment(time: Time) -> Option<Moment> {
+    i64::try_from(time.to_unix_duration().as_secs()).ok().map(Moment::from_unix)
 }
 
 #[cfg(test)]
@@ -102,10 +116,26 @@ mod tests {
     #[test]
     fn a_real_root_is_read() {
         let roots = read(CA).unwrap();
-        assert_eq!(roots.certificates()[0].not_after.to_string(), "2036-11-12T18:48:09Z");
+        let Certificate { not_before, not_after, is_ca, .. } = &roots.certificates()[0];
+        assert_eq!(not_before.to_string(), "2026-11-15T18:43:09Z");
+        assert_eq!((not_after.to_string().as_str(), *is_ca), ("2036-11-12T18:48:09Z", true));
         assert_eq!((roots.certificates()[0].pem().as_bytes(), roots.pem()), (CA, CA));
         assert_eq!(CaBundle::from_der(&[&roots.certificates()[0].der]), Ok(roots));
         assert_eq!(CaBundle::from_der(&[b"x"]), Err(NoCertificates::NotACertificate));
+    }
+
+    #[test]
+    fn only_sound_basic_constraints_make_a_certificate_one_of_a_ca() {
+        let der = read(CA).unwrap().certificates.remove(0).der;
+        let with = |from: &[u8], to: &[u8]| {
+            let at = der.windows(from.len()).position(|bytes| bytes == from).unwrap();
+            let changed = [&der[..at], to, &der[at + to.len()..]].concat();
+            Certificate::read(&changed).map(|certificate| certificate.is_ca)
+        };
+        let (constraints, other) = (&[0x55, 0x1d, 0x13], &[0x55, 0x1d, 0x63]);
+        assert_eq!(with(constraints, constraints), Some(true));
+        assert_eq!(with(constraints, other), Some(false), "without them");
+        assert_eq!(with(&[0x30, 3, 1, 1, 0xff], &[0x30, 3, 1, 1, 0]), Some(false), "with a value that is not DER");
     }
 
     #[test]

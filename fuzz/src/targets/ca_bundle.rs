@@ -59,9 +59,10 @@ fn target(input: &[u8]) -> Seen {
 
 /// Its public key stands in it byte for byte, it has one end, nothing follows it and nothing is missing. Tells its end.
 fn is_sound(certificate: &Certificate) -> String {
-    let Certificate { der, public_key_info, not_after } = certificate;
+    let Certificate { der, public_key_info, not_before, not_after, is_ca: _ } = certificate;
     assert!(der.windows(public_key_info.len()).any(|bytes| bytes == public_key_info), "a pin of other bytes");
     assert_eq!(Pin::of(certificate).to_string().parse(), Ok(Pin::of(certificate)));
+    assert_eq!(rfc3339(&not_before.to_string()), Some(*not_before), "a beginning that can't be read back");
     assert_eq!(rfc3339(&not_after.to_string()), Some(*not_after), "an end that can't be read back");
     assert_eq!(Certificate::read(&der[..der.len() - 1]), None, "a certificate that was cut");
     assert_eq!(Certificate::read(&[&der[..], &[0]].concat()), None, "a certificate that goes on");
