@@ -1,0 +1,93 @@
+//! The canary: an expired token and a Secret that it owns. Whether a cluster deletes them shows whether it would ever
+//! delete the kubeadm-certs Secret.
+use crate::owner::Owner;
+use discovery::{BootstrapToken, TokenSettings, expiry::rfc3339};
+use objects::{Duration, Secret};
+use std::collections::BTreeMap;
+
+/// What the token is for, in the list of tokens.
+pub const DESCRIPTION: &str = "Canary of machineadm: shows that the token cleaner deletes expired tokens";
+/// How long to wait for the deletion of both. A leader election of kube-controller-manager alone takes 15 s.
+pub const PATIENCE: Duration = Duration::seconds(60);
+/// What the name of the Secret starts with; the token's id follows, so that two runs do not meet.
+const NAME_PREFIX: &str = "machineadm-canary-";
+const EXPIRED: &str = "2000-01-01T00:00:00Z";
+
+/// The token, which has expired before it is created and which nobody can use.
+pub fn token(token: BootstrapToken) -> TokenSettings {
+    TokenSettings { description: DESCRIPTION.to_owned(), expires: rfc3339(EXPIRED), ..TokenSettings::new(token) }
+}
+
+/// The Secret, which has no content and goes when its owner goes.
+pub fn secret(owner: &Owner) -> Secret {
+    Secret::new(owner.metadata(&format!("{NAME_PREFIX}{}", owner.id)), "Opaque", BTreeMap::new())
+}
+
+/// Whether an object is still there, by its UID: another of the same name does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It is there.
+    Present,
+    /// It was deleted.
+    Gone,
+}
+
+/// What the canary shows of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cleanup {
+    /// Expired tokens are deleted, and so is what they own.
+    Works,
+    /// The token cleaner does not run, or not yet. Nothing is known of the garbage collector.
+    TokenCleanerMissing,
+    /// Expired tokens are deleted, but what they own stays, or is not deleted yet.
+    GarbageCollectorMissing,
+}
+
+impl Cleanup {
+    /// What is seen now. Only [`Cleanup::Works`] is final before [`PATIENCE`] is over.
+    pub fn seen(token: Presence, secret: Presence) -> Self {
+        match (token, secret) {
+            (Presence::Gone, Presence::Gone) => Self::Works,
+            (Presence::Gone, Presence::Present) => Self::GarbageCollectorMissing,
+            // A Secret that is gone before its owner was deleted by something else.
+            (Presence::Present, _) => Self::TokenCleanerMissing,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use discovery::{token_secret, usable};
+    use jiff::Timestamp;
+
+    #[test]
+    fn the_canarys_token_is_due_for_every_cleaner_and_of_no_use() {
+        let secret = token("abcdef.0123456789abcdef".parse().unwrap()).secret();
+        let now: Timestamp = "2000-01-01T00:00:00Z".parse().unwrap();
+        assert_eq!(usable::cleaning(&secret, now), usable::Cleaning::Delete);
+        assert_eq!(secret.value("expiration"), Some(&b"2000-01-01T00:00:00Z"[..]));
+        let keys: Vec<_> = secret.data.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["description", "expiration", "token-id", "token-secret"]);
+        let shown = token_secret::token(&secret).unwrap();
+        assert!(usable::authenticates(&secret, &shown, now).is_err() && usable::signs(&secret, now).is_err());
+    }
+
+    #[test]
+    fn the_canarys_secret_holds_nothing_and_is_owned_by_its_token() {
+        let owner = Owner { id: "abcdef".parse().unwrap(), uid: "u".to_owned() };
+        let secret = secret(&owner);
+        assert_eq!((secret.metadata.name.as_str(), secret.data.len()), ("machineadm-canary-abcdef", 0));
+        assert_eq!(secret.metadata.namespace, token_secret::NAMESPACE);
+        assert_eq!(Owner::named_by(&secret.metadata), Some(owner));
+    }
+
+    #[test]
+    fn what_is_left_of_the_canary_tells_which_controller_is_missing() {
+        use Presence::{Gone, Present};
+        assert_eq!(Cleanup::seen(Gone, Gone), Cleanup::Works);
+        assert_eq!(Cleanup::seen(Gone, Present), Cleanup::GarbageCollectorMissing);
+        assert_eq!(Cleanup::seen(Present, Present), Cleanup::TokenCleanerMissing);
+        assert_eq!(Cleanup::seen(Present, Gone), Cleanup::TokenCleanerMissing);
+    }
+}

@@ -1,0 +1,213 @@
+//! The TTL token: a bootstrap token without usages and groups, whose end deletes the kubeadm-certs Secret.
+use crate::{owner::Owner, secret_object::KubeadmCerts};
+use discovery::{BootstrapToken, Lifetime, Remaining, TokenId, TokenSettings, token_secret, usable, usage::NODE_GROUP};
+use jiff::Timestamp;
+use objects::{Duration, Secret};
+
+/// kubeadm's words for it, by which it is recognised.
+pub const DESCRIPTION: &str = "Proxy for managing TTL for the kubeadm-certs secret";
+/// How long the Secret lives at most.
+pub const LONGEST: Duration = Duration::hours(2);
+/// The difference between two clocks from which on it is reported.
+const SKEW: Duration = Duration::minutes(1);
+/// A join token with less than this left is as good as gone: half of it is less than the second that a Secret's
+/// expiration can express.
+const LAST_SECONDS: Duration = Duration::seconds(2);
+
+/// How long a TTL token lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ttl {
+    /// So long from the API server's time on.
+    pub span: Duration,
+    /// The join token that makes it shorter than [`LONGEST`].
+    pub limited_by: Option<TokenId>,
+}
+
+impl Ttl {
+    /// Two hours, or half of what is left of the join token that ends first, where that is shorter: the Secret must not
+    /// outlive the tokens that may read it. `now` is the API server's time, since its clock ends tokens.
+    pub fn new(secrets: &[Secret], now: Timestamp) -> Self {
+        let halves = secrets.iter().filter_map(|secret| join_token(secret, now));
+        let halves = halves.map(|(id, left)| (Duration::nanoseconds(left.as_nanoseconds() / 2), id));
+        match halves.min_by_key(|(half, _)| *half) {
+            Some((span, id)) if span < LONGEST => Self { span, limited_by: Some(id) },
+            _ => Self { span: LONGEST, limited_by: None },
+        }
+    }
+
+    /// The TTL token that is created now.
+    pub fn token(&self, token: BootstrapToken, now: Timestamp) -> TokenSettings {
+        let expires = Lifetime::For(self.span).expires(now);
+        TokenSettings { description: DESCRIPTION.to_owned(), expires, ..TokenSettings::new(token) }
+    }
+}
+
+/// A live token with which a machine may read the Secret, if it ever ends, with what is left of it.
+fn join_token(secret: &Secret, now: Timestamp) -> Option<(TokenId, Duration)> {
+    let token = token_secret::token(secret).ok()?;
+    let identity = usable::authenticates(secret, &token, now).ok()?;
+    identity.groups.iter().find(|group| *group == NODE_GROUP)?;
+    match token_secret::expiry(secret).remaining(now) {
+        Remaining::For(left) if left >= LAST_SECONDS => Some((token.id, left)),
+        Remaining::For(_) | Remaining::Forever | Remaining::Expired => None,
+    }
+}
+
+/// TTL tokens that an upload may delete: those of machineadm or kubeadm that do not own the Secret, such as the token
+/// of an upload that was interrupted before it had written the Secret.
+///
+/// The token of an upload that runs at the same time looks just like that. Its Secret is then deleted as one whose owner
+/// is gone, so that an upload has to see its own token again after it has written the Secret.
+pub fn orphans(secrets: &[Secret], certs: Option<&KubeadmCerts<'_>>) -> Vec<Owner> {
+    let owner = certs.and_then(KubeadmCerts::owner);
+    let tokens = secrets.iter().filter(|secret| is_ttl_token(secret)).filter_map(Owner::of);
+    tokens.filter(|token| owner.as_ref() != Some(token)).collect()
+}
+
+/// Whether a token serves this purpose and no other.
+fn is_ttl_token(secret: &Secret) -> bool {
+    TokenSettings::read(secret)
+        .is_ok_and(|token| token.description == DESCRIPTION && token.usages.is_empty() && token.groups.is_empty())
+}
+
+/// How far this machine's clock is from the API server's, where that is worth a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockSkew {
+    /// This machine's clock is ahead by so much.
+    Ahead(Duration),
+    /// This machine's clock is behind by so much.
+    Behind(Duration),
+}
+
+impl ClockSkew {
+    /// The skew, if it is more than a minute. `server` is the time of the API server's answer.
+    pub fn between(machine: Timestamp, server: Timestamp) -> Option<Self> {
+        let ahead = discovery::Moment::from(machine).since(server);
+        let behind = discovery::Moment::from(server).since(machine);
+        if ahead > SKEW {
+            Some(Self::Ahead(ahead))
+        } else if behind > SKEW {
+            Some(Self::Behind(behind))
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::secret_object;
+    use std::collections::BTreeMap;
+
+    fn now() -> Timestamp {
+        "2026-11-16T12:00:00Z".parse().unwrap()
+    }
+
+    fn join_token_ending_in(id: &str, seconds: i64) -> TokenSettings {
+        let mut token = TokenSettings::new(format!("{id}.0123456789abcdef").parse().unwrap());
+        token.usages = ["authentication".to_owned(), "signing".to_owned()].into();
+        token.groups = vec![NODE_GROUP.to_owned()];
+        token.expires = Lifetime::For(Duration::seconds(seconds)).expires(now());
+        token
+    }
+
+    fn ttl(tokens: &[TokenSettings]) -> (i64, Option<String>) {
+        let secrets: Vec<_> = tokens.iter().map(TokenSettings::secret).collect();
+        let Ttl { span, limited_by } = Ttl::new(&secrets, now());
+        (span.as_nanoseconds() / 1_000_000_000, limited_by.map(|id| id.to_string()))
+    }
+
+    #[test]
+    fn the_secret_lives_two_hours_or_half_of_what_is_left_of_the_first_join_token_to_end() {
+        const HOUR: i64 = 3600;
+        let limited = |seconds, id: &str| (seconds, Some(id.to_owned()));
+        assert_eq!(ttl(&[]), (2 * HOUR, None));
+        assert_eq!(ttl(&[join_token_ending_in("aaaaaa", 24 * HOUR)]), (2 * HOUR, None));
+        assert_eq!(ttl(&[join_token_ending_in("aaaaaa", 4 * HOUR)]), (2 * HOUR, None));
+        assert_eq!(ttl(&[join_token_ending_in("aaaaaa", 4 * HOUR - 2)]), limited(2 * HOUR - 1, "aaaaaa"));
+        let several = [("aaaaaa", 3 * HOUR), ("bbbbbb", HOUR), ("cccccc", 2 * HOUR)];
+        assert_eq!(ttl(&several.map(|(id, left)| join_token_ending_in(id, left))), limited(HOUR / 2, "bbbbbb"));
+    }
+
+    #[test]
+    fn only_live_tokens_that_may_read_the_secret_count() {
+        let short = || join_token_ending_in("aaaaaa", 600);
+        assert_eq!(ttl(&[short()]), (300, Some("aaaaaa".to_owned())));
+        let changes: [fn(&mut TokenSettings); 5] = [
+            |token| token.usages.retain(|usage| usage != "authentication"),
+            |token| token.groups = vec!["system:bootstrappers:others".to_owned()],
+            |token| token.groups.clear(),
+            |token| token.expires = None,
+            |token| token.expires = Lifetime::For(Duration::seconds(-1)).expires(now()),
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut token = short();
+            change(&mut token);
+            assert_eq!(ttl(&[token]), (7200, None), "change {number}");
+        }
+        assert_eq!(ttl(&[join_token_ending_in("aaaaaa", 2)]), (1, Some("aaaaaa".to_owned())));
+        assert_eq!(ttl(&[join_token_ending_in("aaaaaa", 1)]), (7200, None));
+    }
+
+    #[test]
+    fn the_token_has_kubeadms_keys_and_no_usage_and_no_group() {
+        let ttl = Ttl::new(&[], now());
+        let secret = ttl.token("abcdef.0123456789abcdef".parse().unwrap(), now()).secret();
+        let data: Vec<_> = secret.data.iter().map(|(key, value)| (key.as_str(), value.expose())).collect();
+        let expected: [(&str, &[u8]); 4] = [
+            ("description", b"Proxy for managing TTL for the kubeadm-certs secret"),
+            ("expiration", b"2026-11-16T14:00:00Z"),
+            ("token-id", b"abcdef"),
+            ("token-secret", b"0123456789abcdef"),
+        ];
+        assert_eq!(data, expected);
+        let token = token_secret::token(&secret).unwrap();
+        assert!(usable::signs(&secret, now()).is_err() && usable::authenticates(&secret, &token, now()).is_err());
+    }
+
+    fn stored(id: &str, uid: &str) -> Secret {
+        let token = format!("{id}.0123456789abcdef").parse().unwrap();
+        let mut secret = Ttl::new(&[], now()).token(token, now()).secret();
+        secret.metadata.uid = Some(uid.to_owned());
+        secret
+    }
+
+    #[test]
+    fn ttl_tokens_that_do_not_own_the_secret_are_orphans() {
+        let tokens = [stored("aaaaaa", "1"), stored("bbbbbb", "2"), stored("cccccc", "3")];
+        let owner = |secret: &Secret| Owner::of(secret).unwrap();
+        let certs = Secret::new(owner(&tokens[1]).metadata(secret_object::NAME), "Opaque", BTreeMap::new());
+        let certs = KubeadmCerts::read(&certs).unwrap();
+        assert_eq!(orphans(&tokens, Some(&certs)), [owner(&tokens[0]), owner(&tokens[2])]);
+        assert_eq!(orphans(&tokens, None).len(), 3);
+        // A new token of the owner's name is not the owner.
+        let renewed = [stored("bbbbbb", "9")];
+        assert_eq!(orphans(&renewed, Some(&certs)), [owner(&renewed[0])]);
+    }
+
+    #[test]
+    fn a_token_that_serves_anything_else_is_never_an_orphan() {
+        let changes: [fn(&mut Secret); 6] = [
+            |secret| drop(secret.data.insert("usage-bootstrap-signing".to_owned(), "true".into())),
+            |secret| drop(secret.data.insert("auth-extra-groups".to_owned(), NODE_GROUP.into())),
+            |secret| drop(secret.data.insert("description".to_owned(), "mine".into())),
+            |secret| drop(secret.data.remove("description")),
+            |secret| secret.secret_type = "Opaque".to_owned(),
+            |secret| secret.metadata.uid = None,
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut secret = stored("aaaaaa", "1");
+            change(&mut secret);
+            assert_eq!(orphans(&[secret], None), [], "change {number}");
+        }
+    }
+
+    #[test]
+    fn a_skew_of_more_than_a_minute_is_reported_with_its_direction() {
+        let skew = |seconds| ClockSkew::between(now() + jiff::SignedDuration::from_secs(seconds), now());
+        assert_eq!([skew(0), skew(60), skew(-60)], [None; 3]);
+        assert_eq!(skew(61), Some(ClockSkew::Ahead(Duration::seconds(61))));
+        assert_eq!(skew(-90), Some(ClockSkew::Behind(Duration::seconds(90))));
+    }
+}
