@@ -1,11 +1,13 @@
 //! The readers, one per file.
 mod ca_bundle;
+mod certs_secret;
 mod decryption;
 mod expansion;
 mod expiration;
 mod jws;
 mod kubeadm_configuration;
 mod kubeconfig;
+mod pem_set;
 mod stream;
 mod token;
 mod token_secret;
@@ -25,4 +27,6 @@ pub const TARGETS: &[Target] = &[
     token_secret::TARGET,
     kubeadm_configuration::TARGET,
     ca_bundle::TARGET,
+    certs_secret::TARGET,
+    pem_set::TARGET,
 ];
