@@ -142,16 +142,6 @@ pub fn check_upload(
     check.finish(found)
 }
 
-/// Which CA is an external one, if its key is missing: one whose certificate is there.
-fn external_ca(missing: FileName, found: &BTreeMap<FileName, Found>) -> Option<ExternalCa> {
-    let (certificate, ca) = match missing {
-        FileName::CaKey => (FileName::CaCertificate, ExternalCa::Cluster),
-        FileName::FrontProxyCaKey => (FileName::FrontProxyCaCertificate, ExternalCa::FrontProxy),
-        _ => return None,
-    };
-    matches!(found.get(&certificate), Some(Found::Content(_))).then_some(ca)
-}
-
 /// Checks what a Secret has, before it is written to a node that found its cluster by these CA certificates. Where it
 /// found it by those of the system, which say nothing of the cluster's own, there are none to compare with.
 pub fn check_download(
@@ -162,8 +152,18 @@ pub fn check_download(
 ) -> Result<CertificateSet, Vec<Problem>> {
     let mut check = Check::new(files, &found, now);
     check.compare();
-    check.is_discovered(discovered);
+    check.compare_with_discovered(discovered);
     check.finish(found)
+}
+
+/// Which CA is an external one, if its key is missing: one whose certificate is there.
+fn external_ca(missing: FileName, found: &BTreeMap<FileName, Found>) -> Option<ExternalCa> {
+    let (certificate, ca) = match missing {
+        FileName::CaKey => (FileName::CaCertificate, ExternalCa::Cluster),
+        FileName::FrontProxyCaKey => (FileName::FrontProxyCaCertificate, ExternalCa::FrontProxy),
+        _ => return None,
+    };
+    matches!(found.get(&certificate), Some(Found::Content(_))).then_some(ca)
 }
 
 /// A file after it was read.
@@ -244,7 +244,7 @@ impl<'a> Check<'a> {
         (!belongs).then_some(Fault::OtherKey(location))
     }
 
-    fn is_discovered(&mut self, discovered: &CaBundle) {
+    fn compare_with_discovered(&mut self, discovered: &CaBundle) {
         let name = FileName::CaCertificate;
         let Some(Parsed::Certificates(bundle)) = self.parsed.get(&name) else { return };
         let is_known = first(bundle).is_some_and(|own| discovered.certificates().contains(own));
