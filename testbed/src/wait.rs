@@ -2,7 +2,8 @@
 use crate::{Error, Result};
 use std::time::{Duration, Instant};
 
-/// How often a condition is looked at.
+/// The pause between two looks at a condition; one that takes longer itself is followed by a pause as long, so that
+/// looking takes at most half of a slow host's time.
 const EVERY: Duration = Duration::from_millis(50);
 
 /// The variable that multiplies every limit of the test bed, for a host whose processor is emulated.
@@ -23,10 +24,11 @@ pub fn until<T>(what: &str, limit: Duration, mut look: impl FnMut() -> Result<T,
     let limit = on_this_host(limit)?;
     let began = Instant::now();
     loop {
+        let looked = Instant::now();
         match look() {
             Ok(found) => return Ok(found),
             Err(seen) if began.elapsed() >= limit => return Err(Error::TooLate { what: what.to_owned(), limit, seen }),
-            Err(_) => std::thread::sleep(EVERY),
+            Err(_) => std::thread::sleep(looked.elapsed().max(EVERY)),
         }
     }
 }
