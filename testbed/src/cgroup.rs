@@ -1,6 +1,7 @@
 //! Control groups of a machine: the one file that knows version 1 from version 2.
 //!
-//! Version 1 (and the hybrid of both) was tried; version 2 could not be here, see docs/testbed.md.
+//! Version 1 (and the hybrid of both) was tried on a host, a scope of version 2 in the virtual machine of the long tier;
+//! version 2 without systemd was not, see docs/testbed.md.
 use crate::error::file;
 use crate::{Error, Result, until};
 use std::fs;

@@ -24,6 +24,7 @@ mod profile;
 pub mod programs;
 pub mod reaper;
 pub mod traces;
+pub mod vm;
 mod wait;
 
 pub use bed::Bed;
