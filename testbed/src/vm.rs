@@ -9,7 +9,6 @@ mod report;
 pub use report::{Outcome, Report};
 
 use crate::claim::Claim;
-use crate::error::file;
 use crate::{Error, Result, child, doctor, reaper, until};
 use disk::Disk;
 use std::fs;
