@@ -38,6 +38,12 @@ pub(crate) fn on_this_host(limit: Duration) -> Result<Duration> {
     multiplied(limit, std::env::var(TIME_FACTOR).ok().as_deref())
 }
 
+/// Whether limits of other programs must be raised as well.
+pub(crate) fn is_slow_host() -> Result<bool> {
+    let second = Duration::from_secs(1);
+    Ok(on_this_host(second)? > second)
+}
+
 fn multiplied(limit: Duration, factor: Option<&str>) -> Result<Duration> {
     let Some(factor) = factor else { return Ok(limit) };
     let number: Option<u32> = factor.parse().ok().filter(|number| *number > 0);
