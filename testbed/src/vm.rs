@@ -41,6 +41,17 @@ pub struct TestProgram {
     pub executable: PathBuf,
     /// Its arguments, none of which may hold a space.
     pub arguments: Vec<String>,
+    /// What it finds in charge of the machine's control groups.
+    pub manager: Manager,
+}
+
+/// Who manages the control groups of the virtual machine, as a test program sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manager {
+    /// systemd, as on most hosts.
+    Systemd,
+    /// Nobody: systemd's directory below `/run` is hidden.
+    Nobody,
 }
 
 /// Boots a fresh virtual machine, runs everything in it, and gives its report once it has powered itself off.

@@ -2,11 +2,18 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use testbed::vm::{self, TestProgram, Workload};
+use testbed::vm::{self, Manager, TestProgram, Workload};
 use testbed::{Error, Result};
 
-/// The test programs that boot machines, each a target of the workspace.
-const PROGRAMS: [&str; 5] = ["machine", "services", "modes", "modules", "walking_skeleton"];
+/// The test programs that boot machines, each a target of the workspace, and one of them once more without systemd.
+const PROGRAMS: [(&str, Manager); 6] = [
+    ("modules", Manager::Systemd),
+    ("modules", Manager::Nobody),
+    ("machine", Manager::Systemd),
+    ("services", Manager::Systemd),
+    ("walking_skeleton", Manager::Systemd),
+    ("modes", Manager::Systemd),
+];
 
 const LIMIT: Duration = Duration::from_secs(90 * 60);
 
@@ -22,7 +29,8 @@ fn whole_machines_work_where_control_groups_have_version_2_alone() -> Result<()>
     let report = vm::run(&workload, LIMIT)?;
     assert_eq!(report.control_groups, "cgroup2fs", "control groups of version 1 are there too");
     let names: Vec<&str> = report.programs.iter().map(|program| program.name.as_str()).collect();
-    assert_eq!(names, PROGRAMS, "every program is started once");
+    let wanted: Vec<&str> = workload.programs.iter().map(|program| program.name.as_str()).collect();
+    assert_eq!(names, wanted, "every program is started once");
     for program in &report.programs {
         assert_eq!((program.exit_code, program.failed), (Some(0), 0), "{program:?}");
         assert!(program.passed > 0, "{} ran no test", program.name);
@@ -34,7 +42,7 @@ fn whole_machines_work_where_control_groups_have_version_2_alone() -> Result<()>
 fn test_programs() -> Result<Vec<TestProgram>> {
     let mut words = vec!["test", "--workspace", "--locked", "--no-run", "--message-format=json"];
     // All packages are named, so that cargo picks the features, and so the files, of `cargo test --workspace`.
-    words.extend(PROGRAMS.iter().flat_map(|name| ["--test", name]));
+    words.extend(PROGRAMS.iter().flat_map(|(target, _)| ["--test", target]));
     let printed = cargo(&words)?;
     let messages = printed.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let built: Vec<(String, PathBuf)> = messages
@@ -43,14 +51,18 @@ fn test_programs() -> Result<Vec<TestProgram>> {
             Some((message["target"]["name"].as_str()?.to_owned(), executable.into()))
         })
         .collect();
-    let find = |name: &str| {
-        let found = built.iter().find(|(target, _)| target == name);
-        let (_, executable) = found.unwrap_or_else(|| panic!("cargo did not build the test {name}: {built:?}"));
+    let program = |(target, manager): &(&str, Manager)| {
+        let found = built.iter().find(|(name, _)| name == target);
+        let (_, executable) = found.unwrap_or_else(|| panic!("cargo did not build the test {target}: {built:?}"));
+        let name = match manager {
+            Manager::Systemd => (*target).to_owned(),
+            Manager::Nobody => format!("{target}-without-systemd"),
+        };
         // One after another: a machine alone is slow enough.
         let arguments = vec!["--test-threads=1".to_owned()];
-        TestProgram { name: name.to_owned(), executable: executable.clone(), arguments }
+        TestProgram { name, executable: executable.clone(), arguments, manager: *manager }
     };
-    Ok(PROGRAMS.iter().map(|name| find(name)).collect())
+    Ok(PROGRAMS.iter().map(program).collect())
 }
 
 /// The static machineadm that the machine tests copy into their machines.

@@ -1,5 +1,5 @@
 //! The disk of a virtual machine: Debian with a kernel, what machines need of the cache, and the test programs.
-use super::Workload;
+use super::{Manager, Workload};
 use crate::error::file;
 use crate::profile::{Runtime, Software};
 use crate::programs::{CONTAINERD, COREDNS, ETCD, KUBERNETES, TOOLS};
@@ -80,7 +80,11 @@ fn add_tests(root: &Path, workload: &Workload) -> Result<()> {
     for program in &workload.programs {
         let inside = format!("{TESTS}/{}", program.name);
         copy(&program.executable, root, Path::new(&inside))?;
-        list += &format!("{} /{inside} {}\n", program.name, program.arguments.join(" "));
+        let manager = match program.manager {
+            Manager::Systemd => "systemd",
+            Manager::Nobody => "nobody",
+        };
+        list += &format!("{} {manager} /{inside} {}\n", program.name, program.arguments.join(" "));
     }
     for needed in &workload.files {
         copy(needed, root, needed.strip_prefix("/").unwrap_or(needed))?;
