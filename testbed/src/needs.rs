@@ -5,7 +5,7 @@
 //! them. The project's test command leaves nothing out ([`COMPLETE`]): there such a test goes on, and fails.
 use crate::programs::{CONTAINERD, COREDNS, ETCD, KUBERNETES, Set, TOOLS};
 use crate::record::{Record, Subject};
-use crate::{doctor, judges};
+use crate::{Error, doctor, judges};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
@@ -35,7 +35,10 @@ impl Need {
     fn missing(self) -> Option<String> {
         match self {
             Self::Root => (!rustix::process::geteuid().is_root()).then(|| "root".to_owned()),
-            Self::Machines => doctor::require_machines().err().map(|error| error.to_string()),
+            Self::Machines => match doctor::require_machines() {
+                Err(Error::Missing { what, .. }) => Some(what),
+                other => other.err().map(|error| error.to_string()),
+            },
             Self::Nodes => {
                 let sets = [&KUBERNETES, &ETCD, &CONTAINERD, &COREDNS, &TOOLS];
                 Self::Machines.missing().or_else(|| sets.iter().find_map(|set| Self::Pinned(set).missing()))

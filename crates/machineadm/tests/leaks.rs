@@ -171,6 +171,7 @@ fn no_command_shows_a_canary_of_a_good_configuration() {
 
 #[test]
 fn no_command_shows_a_canary_when_a_step_fails() {
+    testbed::needs!(Root);
     let fails = document("CommandsConfig", "{commands: [{name: fails, argv: [/bin/sh, -c, 'echo no; exit 3']}]}");
     for (kind, document, canaries) in applicable() {
         let watched = Watched::new(&format!("{document}\n{fails}"), canaries);
