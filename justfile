@@ -12,6 +12,10 @@ setup:
 test:
     scripts/test
 
+# Everything that CI runs, and what takes longer.
+long:
+    scripts/test --long
+
 # The rules of the whole repository.
 tidy:
     cargo xtask tidy

@@ -8,6 +8,8 @@ use std::time::{Duration, SystemTime};
 
 /// What [`make_once`] makes, by folder.
 const FOLDERS: &[&str] = &["programs", "bases", "layers", "images"];
+/// How the name of what is half made ends.
+const PARTIAL: &str = "partial";
 /// What no run has used for this long belongs to a checkout that is gone.
 const KEPT_FOR: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
@@ -40,7 +42,7 @@ pub(crate) fn make_once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) ->
     if place.exists() {
         return Ok(());
     }
-    let partial = beside(place, "partial");
+    let partial = beside(place, PARTIAL);
     remove_tree(&partial)?;
     fs::create_dir_all(&partial).map_err(file("create", &partial))?;
     make(&partial)?;
@@ -60,13 +62,16 @@ fn prune_below(cache: &Path, unused_since: SystemTime) -> Result<Vec<String>> {
     }
     let mut removed = Vec::new();
     for place in FOLDERS.iter().map(|folder| entries(&cache.join(folder))).collect::<Result<Vec<_>>>()?.concat() {
+        // What is half made is beside its lock; whoever makes it, or makes it anew, looks after it.
+        let is_made = place.is_dir() && place.extension().is_none_or(|suffix| suffix != PARTIAL);
         let lock = beside(&place, "lock");
-        let last_use = fs::metadata(&lock).and_then(|lock| lock.modified());
-        if !place.is_dir() || last_use.is_ok_and(|used| used > unused_since) {
+        let last_use = || fs::metadata(&lock).and_then(|lock| lock.modified());
+        if !is_made || last_use().is_ok_and(|used| used > unused_since) {
             continue;
         }
+        // The file of the lock stays: another process may wait for it.
+        let _only_one = Lock::take(&lock)?;
         remove_tree(&place)?;
-        fs::remove_file(&lock).or_else(absent_is_fine).map_err(file("remove", &lock))?;
         removed.push(place.file_name().unwrap_or_default().to_string_lossy().into_owned());
     }
     Ok(removed)
@@ -177,12 +182,13 @@ mod tests {
         }
         make("programs/used-again");
         note_use(&cache.join("programs/new-2.lock"));
+        fs::create_dir_all(cache.join("programs/being-made-3.partial")).unwrap();
         fs::create_dir_all(cache.join("beds/alive")).unwrap();
         let limit = SystemTime::now() - KEPT_FOR;
         assert_eq!(prune_below(&cache, limit).unwrap(), [""; 0]);
         fs::remove_dir(cache.join("beds/alive")).unwrap();
         assert_eq!(prune_below(&cache, limit).unwrap(), ["old-1", "old"]);
-        assert_eq!(entries(&cache.join("bases")).unwrap(), [""; 0].map(PathBuf::from));
+        assert!(!cache.join("bases/old").exists() && cache.join("programs/being-made-3.partial").is_dir());
         assert!(cache.join("programs/new-2").is_dir() && cache.join("programs/used-again").is_dir());
         fs::remove_dir_all(cache).unwrap();
     }

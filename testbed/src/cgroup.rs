@@ -1,6 +1,7 @@
 //! Control groups of a machine: the one file that knows version 1 from version 2.
 //!
-//! Version 1 (and the hybrid of both) was tried; version 2 could not be here, see docs/testbed.md.
+//! Version 1 (and the hybrid of both) was tried on a host, version 2 in the virtual machine of the long tier; see
+//! docs/testbed.md.
 use crate::error::file;
 use crate::{Error, Result, until};
 use std::fs;
@@ -19,7 +20,7 @@ pub(crate) enum Plan {
         /// Its group.
         group: PathBuf,
     },
-    /// One group of our own in the single hierarchy, where no systemd keeps it.
+    /// One group at the top of the single hierarchy, where no systemd manages it.
     Version2(PathBuf),
 }
 
@@ -38,13 +39,14 @@ impl Plan {
         if mounts.iter().any(|mount| !mount.version2) {
             return Ok(Self::Version1(groups(&mounts)?.into_iter().map(|own| own.join(name)).collect()));
         }
-        if let Some(mount) = mounts.first().filter(|_| Path::new("/run/systemd/system").exists()) {
+        let top = mounts.first().map(|mount| &mount.point);
+        let top = top.ok_or_else(|| unreadable("/proc/self/mountinfo", "no control groups are mounted"))?;
+        if Path::new("/run/systemd/system").exists() {
             let unit = format!("{name}.scope");
-            return Ok(Self::Scope { group: mount.point.join("system.slice").join(&unit), unit });
+            return Ok(Self::Scope { group: top.join("system.slice").join(&unit), unit });
         }
-        let own = groups(&mounts)?.into_iter().next();
-        let own = own.ok_or_else(|| unreadable("/proc/self/cgroup", "no control group of version 2"))?;
-        Ok(Self::Version2(own.join(name)))
+        // Not below our own group: one that has processes can't hand down controllers, and ours has us.
+        Ok(Self::Version2(top.join(name)))
     }
 
     /// All groups of the machine, in which its processes are found.
@@ -108,7 +110,8 @@ fn hand_down_controllers(parent: &Path) -> Result<()> {
     let handed = fs::write(parent.join("cgroup.subtree_control"), "+cpu +cpuset +io +memory +pids");
     handed.map_err(|error| Error::Missing {
         what: format!("a control group that can be divided ({}: {error})", parent.display()),
-        remedy: "run where systemd is the first process, or in a control group without other processes".to_owned(),
+        remedy: "run where systemd is the first process, or with the host's own control groups (--cgroupns=host)"
+            .to_owned(),
     })
 }
 

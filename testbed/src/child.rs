@@ -1,5 +1,5 @@
 //! Running programs of the host: with a time limit, with their output kept, and gone when the time is over.
-use crate::{Error, Result, doctor};
+use crate::{Error, Result, doctor, wait};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -52,7 +52,7 @@ pub(crate) fn output(command: &mut Command, input: Input<'_>, limit: Duration) -
     let Some(status) = wait_within(&mut child, limit)? else {
         end_group(&mut child);
         let seen = [finish(stdout), finish(stderr)].concat();
-        return Err(Error::TooLate { what: line(command), limit, seen: tail(&seen) });
+        return Err(Error::TooLate { what: line(command), limit: wait::on_this_host(limit)?, seen: tail(&seen) });
     };
     if let Some(writing) = writing {
         drop(writing.join());
@@ -89,6 +89,7 @@ pub(crate) fn start(command: &mut Command) -> Result<Child> {
 
 /// Waits for the end; `None` when the time is over first.
 pub(crate) fn wait_within(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
+    let limit = wait::on_this_host(limit)?;
     let began = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {

@@ -16,6 +16,10 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("unshare", "apt-get install util-linux"),
 ];
 
+/// Programs that only the long tier calls, for its virtual machine.
+const LONG_TIER: &[(&str, &str)] =
+    &[("mke2fs", "apt-get install e2fsprogs"), ("qemu-system-x86_64", "apt-get install qemu-system-x86")];
+
 /// Capabilities without which no machine boots: their number and name.
 const CAPABILITIES: &[(u32, &str)] =
     &[(1, "CAP_DAC_OVERRIDE"), (12, "CAP_NET_ADMIN"), (18, "CAP_SYS_CHROOT"), (21, "CAP_SYS_ADMIN"), (27, "CAP_MKNOD")];
@@ -76,8 +80,12 @@ pub(crate) fn require_machines() -> Result<()> {
 
 /// The error for a program that is not installed.
 pub(crate) fn missing_program(program: &str) -> Error {
-    let known = PROGRAMS.iter().find(|(name, _)| *name == program);
-    let remedy = known.map_or_else(|| "install it".to_owned(), |(_, remedy)| by_setup(remedy));
+    let remedy_in = |list: &[(&str, &'static str)]| list.iter().find(|(name, _)| *name == program).map(|found| found.1);
+    let remedy = match (remedy_in(PROGRAMS), remedy_in(LONG_TIER)) {
+        (Some(remedy), _) => by_setup(remedy),
+        (None, Some(remedy)) => format!("{remedy} (or run testbed/setup --long)"),
+        (None, None) => "install it".to_owned(),
+    };
     Error::Missing { what: program.to_owned(), remedy }
 }
 

@@ -21,6 +21,7 @@ const IMPORT_LIMIT: Duration = Duration::from_secs(300);
 /// The tars, and a containerd store that has them all.
 #[derive(Debug)]
 pub(crate) struct Images {
+    whole: PathBuf,
     directory: PathBuf,
     store: PathBuf,
 }
@@ -50,10 +51,15 @@ pub(crate) fn ensure(base: &Path) -> Result<Images> {
         println!("testbed: made the images in {:.1?}", began.elapsed());
         Ok(())
     })?;
-    Ok(Images { directory: place.join("tars"), store: place.join("store") })
+    Ok(Images { directory: place.join("tars"), store: place.join("store"), whole: place })
 }
 
 impl Images {
+    /// The part of the cache that holds both.
+    pub(crate) fn whole(&self) -> &Path {
+        &self.whole
+    }
+
     /// Where the tars are.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory

@@ -89,7 +89,7 @@ impl Machine {
         for (set, programs) in BEHIND_A_READY_NODE {
             programs.iter().try_for_each(|program| judges::ran(program, Some(set.version())))?;
         }
-        judges::ran("containerd", judges::first_version(&self.check(&["containerd", "--version"])?))
+        self.judged("containerd")
     }
 
     /// Waits until a deployment has all the replicas that it wants.

@@ -2,7 +2,7 @@
 use crate::error::file;
 use crate::profile::{Runtime, Software};
 use crate::programs::{CONTAINERD, KUBERNETES};
-use crate::{Result, cache};
+use crate::{Result, cache, wait};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 enum Content {
     Text(&'static str),
+    /// A program that is a text.
+    Script(&'static str),
     /// A program of the cache, shared by a hard link.
     Program(PathBuf),
     Link(String),
@@ -48,6 +50,10 @@ fn content(software: &Software) -> Result<Vec<(String, Content)>> {
     content.push((drop_in, Content::Text(include_str!("../files/10-kubeadm.conf"))));
     let kubernetes = KUBERNETES.ensure()?;
     content.extend(["kubeadm", "kubelet", "kubectl"].map(|name| program(name, kubernetes.path(name))));
+    if wait::is_slow_host()? {
+        // Its own limits are minutes, and can only be set in its file.
+        content.push(("usr/local/bin/kubeadm".to_owned(), Content::Script(include_str!("../files/slow-kubeadm"))));
+    }
     let config = match runtime {
         Runtime::Containerd2 => {
             let containerd = CONTAINERD.ensure()?;
@@ -78,6 +84,7 @@ fn lay(root: &Path, path: &str, content: &Content) -> Result<()> {
     let to = make_parent(root, path)?;
     match content {
         Content::Text(text) => put(root, path, 0o644, text.as_bytes()),
+        Content::Script(text) => put(root, path, 0o755, text.as_bytes()),
         Content::Program(from) => fs::hard_link(from, &to).map_err(file("link", to)),
         Content::Link(target) => symlink(target, &to).map_err(file("link", to)),
         Content::Directory => fs::create_dir(&to).map_err(file("create", to)),

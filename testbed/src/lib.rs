@@ -27,6 +27,7 @@ pub mod programs;
 pub mod reaper;
 pub mod record;
 pub mod traces;
+pub mod vm;
 mod wait;
 
 pub use bed::Bed;

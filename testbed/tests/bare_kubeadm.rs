@@ -6,6 +6,7 @@ use testbed::{Bed, Machine, Profile, Result, TOOLS_IMAGE, traces, until};
 #[test]
 #[ignore = "long tier: the measure for everything else, kubeadm without machineadm, through a power cut of all machines"]
 fn bare_kubeadm_makes_a_cluster_that_resolves_names_and_survives_power_off_of_all() -> Result<()> {
+    testbed::needs!(Nodes);
     let before = traces::host_settings();
     let bed = Bed::new()?;
     let times = Times::start();

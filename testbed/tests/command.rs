@@ -7,7 +7,7 @@ use testbed::programs::SETS;
 
 #[test]
 fn up_leaves_a_cluster_that_can_be_entered_and_down_removes_it() -> Result<()> {
-    testbed::needs!(Machines);
+    testbed::needs!(Nodes);
     let own = OwnCache::new("up")?;
     let said = own.run(&["up", "--control-planes", "1", "--workers", "0"], "");
     let id =

@@ -81,6 +81,7 @@ impl Drop for Leftover {
 /// What the other tests rely on: each kind of leftover is seen after `down`, although no name leads to most of them.
 #[test]
 fn whatever_a_bed_leaves_is_found() -> Result<()> {
+    testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = bed.machine("m1", &Profile::default())?;
     machine.boot()?;

@@ -129,7 +129,7 @@ fn cloud_init_runs_what_its_seed_says_at_the_first_boot() -> Result<()> {
 
 #[test]
 fn debians_own_containerd_runs_our_images() -> Result<()> {
-    testbed::needs!(Machines);
+    testbed::needs!(Nodes);
     let bed = Bed::new()?;
     let profile = Profile { software: Software::Node(Runtime::Debian), ..Profile::default() };
     let machine = bed.machine("m1", &profile)?;

@@ -1,22 +1,32 @@
 //! Faults that are put into the rules one at a time, to see whether a test notices (`cargo mutants`).
 //!
-//! A run takes the change since the last release and one shard of all rules crates; the day decides which, so that runs
-//! on different days go through all of it. A fault that no test needs to notice stands in `.cargo/mutants.toml` with its
+//! A run takes the change since the last release, in every crate, and one shard of all rules crates; the day decides which,
+//! so that runs on different days go through all of it. A fault that no test needs to notice stands in `.cargo/mutants.toml` with its
 //! reason; any other that is not noticed fails the run.
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
+use std::io::ErrorKind::NotFound;
 use std::path::Path;
 use std::process::Command;
 
 /// The crates whose faults their own tests have to notice, by package.
-const RULES: &[&str] =
-    &["machineadm-documents", "machineadm-kubeadm", "machineadm-discovery", "machineadm-objects", "machineadm-secret"];
+const RULES: &[&str] = &[
+    "machineadm-certs",
+    "machineadm-discovery",
+    "machineadm-documents",
+    "machineadm-kubeadm",
+    "machineadm-objects",
+    "machineadm-secret",
+];
 /// So many that one takes about a quarter of an hour on two cores.
 const SHARDS: i64 = 40;
 /// Below the repository's top folder.
 const PLACE: &str = "target/mutants";
+/// Exit codes of cargo mutants that tell of the faults, and not of itself.
+const NOT_NOTICED: i32 = 2;
+const NEVER_ENDED: i32 = 3;
 const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 
 /// What became of the faults of one run, by file.
@@ -36,24 +46,29 @@ struct Score {
 /// Tries one shard and the change since the last release, or with `--file PATTERN...` all faults of these files.
 pub(crate) fn run(root: &Path, options: &[String]) -> Result<(), String> {
     let now = jiff::Timestamp::now();
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let mut runs = Vec::new();
     match options {
         [file, patterns @ ..] if file == "--file" && !patterns.is_empty() => {
-            let files = patterns.iter().flat_map(|pattern| ["--file".to_owned(), pattern.clone()]);
+            let files = patterns.iter().flat_map(|pattern| words(&["--file", pattern]));
             runs.push((format!("all of {}", patterns.join(", ")), files.collect()));
         }
         [] => {
             let shard = format!("{}/{SHARDS}", now.as_second() / SECONDS_A_DAY % SHARDS);
-            runs.push((format!("shard {shard} of the rules"), vec!["--shard".to_owned(), shard]));
+            let rules = RULES.iter().flat_map(|package| words(&["--package", package]));
+            let options = rules.chain(words(&["--shard", &shard])).collect();
+            runs.push((format!("shard {shard} of {}", RULES.join(", ")), options));
             runs.extend(change_since_release(root)?);
         }
         _ => return Err("usage: cargo xtask mutants [--file PATTERN...]".to_owned()),
     }
     let mut not_noticed = 0;
     for (what, options) in runs {
-        let scores = tried(root, options)?;
         println!("mutants: {what}, {now:.0}");
-        not_noticed += scores.print();
+        match tried(root, options)? {
+            Some(scores) => not_noticed += scores.print(),
+            None => println!("  nothing to put a fault into"),
+        }
     }
     match not_noticed {
         0 => Ok(()),
@@ -63,20 +78,31 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<(), String> {
     }
 }
 
-/// Runs cargo mutants; what it writes stays below `target/mutants`.
-fn tried(root: &Path, options: Vec<String>) -> Result<Scores, String> {
+/// Runs cargo mutants; what it writes stays below `target/mutants`. `None` if it found nothing to try.
+fn tried(root: &Path, options: Vec<String>) -> Result<Option<Scores>, String> {
     let output = root.join(PLACE);
-    fs::create_dir_all(&output).map_err(|error| format!("{}: {error}", output.display()))?;
+    // Otherwise a run that tries nothing would be read as the one before.
+    let of_before = fs::remove_dir_all(&output);
+    of_before.or_else(|error| if error.kind() == NotFound { Ok(()) } else { Err(failed(&output)(error)) })?;
+    fs::create_dir_all(&output).map_err(failed(&output))?;
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(root).env("PATH", path_with_tools()).env("PROPTEST_RNG_SEED", "1");
-    cargo.args(["mutants", "--no-shuffle", "--colors=never", "--output"]).arg(&output);
-    cargo.args(RULES.iter().flat_map(|package| ["--package", package])).args(options);
-    // Its exit code tells of faults that were not noticed too: its record tells more.
+    cargo.args(["mutants", "--no-shuffle", "--colors=never", "--output"]).arg(&output).args(options);
     let status =
         cargo.status().map_err(|error| format!("cannot run cargo mutants: {error}; run scripts/setup --long"))?;
-    let record = output.join("mutants.out/outcomes.json");
-    let text = fs::read_to_string(&record).map_err(|error| format!("cargo mutants ended with {status}: {error}"))?;
-    Scores::read(&text).ok_or_else(|| format!("{}: not a record of cargo mutants", record.display()))
+    let read = |name: &str| fs::read_to_string(output.join("mutants.out").join(name));
+    match (status.code(), read("mutants.json"), read("outcomes.json")) {
+        (Some(0), Err(_), Err(_)) => Ok(None),
+        (Some(0 | NOT_NOTICED | NEVER_ENDED), Ok(planned), Ok(outcomes)) => {
+            let scores = Scores::read(&planned, &outcomes).ok_or("the record of cargo mutants is not complete")?;
+            Ok(Some(scores))
+        }
+        _ => Err(format!("cargo mutants ended with {status}; is it there? run scripts/setup --long")),
+    }
+}
+
+fn failed(path: &Path) -> impl Fn(std::io::Error) -> String {
+    move |error| format!("{}: {error}", path.display())
 }
 
 /// `scripts/setup --long` installs cargo mutants into the cache.
@@ -98,15 +124,21 @@ fn change_since_release(root: &Path) -> Result<Option<(String, Vec<String>)>, St
         return Ok(None);
     }
     let tag = String::from_utf8_lossy(&tag.stdout).trim().to_owned();
+    let change = git(&["diff", &tag])?;
+    if !change.status.success() {
+        return Err(format!("git cannot compare with {tag}: {}", String::from_utf8_lossy(&change.stderr)));
+    }
     let file = root.join(PLACE).with_extension("diff");
-    fs::write(&file, git(&["diff", &tag])?.stdout).map_err(|error| format!("{}: {error}", file.display()))?;
+    fs::write(&file, change.stdout).map_err(failed(&file))?;
     Ok(Some((format!("the change since {tag}"), vec!["--in-diff".to_owned(), file.display().to_string()])))
 }
 
 impl Scores {
-    /// Reads the record that cargo mutants keeps. A test that never ends has noticed the fault.
-    fn read(text: &str) -> Option<Self> {
-        let record: Value = serde_json::from_str(text).ok()?;
+    /// Reads the record that cargo mutants keeps, if it has all that was planned. A test that never ends has noticed the
+    /// fault.
+    fn read(planned: &str, outcomes: &str) -> Option<Self> {
+        let planned = serde_json::from_str::<Value>(planned).ok()?.as_array()?.len();
+        let record: Value = serde_json::from_str(outcomes).ok()?;
         let mut scores = Self::default();
         for outcome in record["outcomes"].as_array()? {
             let mutant = &outcome["scenario"]["Mutant"];
@@ -124,7 +156,7 @@ impl Scores {
                 _ => return None,
             }
         }
-        Some(scores)
+        (scores.0.values().map(Score::all).sum::<usize>() == planned).then_some(scores)
     }
 
     /// Prints a line for each file and one for all, and returns how many were not noticed.
@@ -139,6 +171,12 @@ impl Scores {
         }
         println!("  {all}  in all");
         all.not_noticed.len()
+    }
+}
+
+impl Score {
+    fn all(&self) -> usize {
+        self.noticed + self.not_noticed.len() + self.not_built
     }
 }
 
@@ -176,12 +214,13 @@ mod tests {
         ]);
         let score = Score { noticed: 2, not_noticed: vec!["c".to_owned()], not_built: 1 };
         assert_eq!(score.to_string(), "   2 of    3 noticed ( 66.7 %),   1 do not build");
-        assert_eq!(Scores::read(&text), Some(Scores([("a.rs".to_owned(), score)].into())));
+        assert_eq!(Scores::read("[1, 2, 3, 4]", &text), Some(Scores([("a.rs".to_owned(), score)].into())));
+        assert_eq!(Scores::read("[1, 2, 3, 4, 5]", &text), None, "a run that was ended is no score");
     }
 
     #[test]
     fn tests_that_fail_without_a_fault_are_no_score() {
-        assert_eq!(Scores::read(&record(&[("Failure", None)])), None);
-        assert_eq!(Scores::read("{}"), None);
+        assert_eq!(Scores::read("[]", &record(&[("Failure", None)])), None);
+        assert_eq!(Scores::read("[]", "{}"), None);
     }
 }

@@ -39,18 +39,19 @@ fn long_tests(root: &Path) -> Vec<LongTest> {
 fn long_tests_in(path: &Path) -> Vec<LongTest> {
     let text = fs::read_to_string(path).expect("a source file");
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut marked = text.split(LONG).skip(1);
-    let test = |rest: &str| {
-        let adds = rest.split('"').next()?;
-        let name = rest.split("fn ").nth(1)?.split('(').next()?;
+    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+    let test = |(at, line): (usize, &&str)| {
+        let adds = line.strip_prefix(LONG)?.strip_suffix("\"]")?;
+        let name = lines[at..].iter().find_map(|line| line.strip_prefix("fn "))?.split('(').next()?;
         Some((format!("{file}::{name}"), adds.to_owned()))
     };
-    marked.by_ref().filter_map(test).collect()
+    lines.iter().enumerate().filter_map(test).collect()
 }
 
 /// The Rust files below the folders of the workspace.
 fn sources(root: &Path) -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = ["benches", "crates", "fuzz", "testbed"].map(|folder| root.join(folder)).into();
+    let mut folders: Vec<PathBuf> =
+        ["benches", "crates", "fuzz", "testbed", "xtask"].map(|folder| root.join(folder)).into();
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("a folder of the workspace") {

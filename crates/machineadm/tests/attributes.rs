@@ -76,6 +76,7 @@ fn bootstrap(root: &Path, file: &str) {
 
 #[test]
 fn replacing_a_file_drops_neither_its_acl_nor_its_extended_attributes() {
+    testbed::needs!(Root);
     let root = machine();
     let file = root.path().join("etc/motd");
     bootstrap(root.path(), "{path: /etc/motd, content: new}");
@@ -86,6 +87,7 @@ fn replacing_a_file_drops_neither_its_acl_nor_its_extended_attributes() {
 
 #[test]
 fn the_acl_of_a_replaced_file_is_limited_by_its_new_mode() {
+    testbed::needs!(Root);
     let root = machine();
     let file = root.path().join("etc/motd");
     bootstrap(root.path(), "{path: /etc/motd, content: new, mode: '0644'}");
@@ -94,6 +96,7 @@ fn the_acl_of_a_replaced_file_is_limited_by_its_new_mode() {
 
 #[test]
 fn new_content_does_not_get_the_capabilities_of_the_old() {
+    testbed::needs!(Root);
     let root = machine();
     let file = root.path().join("etc/motd");
     assert_eq!(get(&file, CAPABILITY).as_deref(), Some(&BIND[..]));
@@ -103,6 +106,7 @@ fn new_content_does_not_get_the_capabilities_of_the_old() {
 
 #[test]
 fn a_replaced_file_without_acl_does_not_inherit_one_from_its_directory() {
+    testbed::needs!(Root);
     let root = machine();
     let file = root.path().join("etc/motd");
     rustix::fs::removexattr(&file, ACL).unwrap();
@@ -113,6 +117,7 @@ fn a_replaced_file_without_acl_does_not_inherit_one_from_its_directory() {
 
 #[test]
 fn an_attribute_that_cannot_be_copied_is_named_and_the_file_stays() {
+    testbed::needs!(Root);
     const NOBODY: u32 = 65534;
     let root = machine();
     let file = root.path().join("etc/motd");

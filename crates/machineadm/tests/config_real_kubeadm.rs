@@ -140,6 +140,7 @@ fn inputs() -> Vec<PathBuf> {
 
 #[test]
 fn kubeadms_in_use_accept_what_we_write_for_them() {
+    testbed::needs!(Root, Pinned(&KUBERNETES));
     accept_ours(&judges(IN_USE));
 }
 
@@ -198,12 +199,14 @@ spec:
 
 #[test]
 fn one_document_reaches_kubeadms_in_use_in_the_newest_api_that_they_speak() {
+    testbed::needs!(Root, Pinned(&KUBERNETES));
     get_one_document(&judges(IN_USE));
 }
 
 #[test]
 #[ignore = "long tier: kubeadm 1.21, 1.26 and 1.31"]
 fn one_document_reaches_every_kubeadm_in_the_newest_api_that_it_speaks() {
+    testbed::needs!(Root, Pinned(&KUBERNETES));
     get_one_document(&judges(ALL));
 }
 
@@ -248,6 +251,7 @@ fn meaning(file: &str, version: &str) -> kubeadm::hub::Documents {
 /// A flag that the file's kubeadm does not have would be a loss in disguise.
 #[test]
 fn every_flag_that_carries_something_exists_in_kubeadms_in_use() {
+    testbed::needs!(Root, Pinned(&KUBERNETES));
     have_the_flags(&judges(IN_USE));
 }
 
@@ -295,6 +299,7 @@ fn have_the_flags(judges: &[Judge]) {
 
 #[test]
 fn kubeadms_in_use_accept_the_defaults_of_their_version() {
+    testbed::needs!(Root, Pinned(&KUBERNETES));
     accept_defaults(&judges(IN_USE));
 }
 
@@ -322,6 +327,7 @@ fn accept_defaults(judges: &[Judge]) {
 /// A kubeadm that read it as a number or a word of its own would refuse the file or print something else.
 #[test]
 fn every_scalar_comes_out_of_kubeadms_in_use_as_the_text_it_was() {
+    testbed::needs!(Root, Pinned(&KUBERNETES));
     print_every_scalar(&judges(IN_USE));
 }
 
@@ -372,6 +378,7 @@ fn kubeadm_arguments(text: &str) -> Vec<String> {
 /// The ConfigMap holds the ClusterConfiguration with its defaults, in the version that the writing kubeadm prefers.
 #[test]
 fn a_map_of_one_kubeadm_in_use_edited_for_another_is_read_by_it_without_complaint() {
+    testbed::needs!(Root, Pinned(&KUBERNETES));
     read_edited_maps(&judges(IN_USE));
 }
 

@@ -128,6 +128,7 @@ fn completions_exist_for_the_shells_that_people_use() {
 /// systemd itself judges the unit; only the program's place is this test's own.
 #[test]
 fn systemd_accepts_the_example_unit_which_waits_for_the_clock() {
+    testbed::needs!(Judge("systemd-analyze"));
     let unit = fs::read_to_string(repository().join("examples/machineadm.service")).expect("the unit");
     for order in ["After=network-online.target time-sync.target\n", "Wants=network-online.target time-sync.target\n"] {
         assert!(unit.contains(order), "{unit}");

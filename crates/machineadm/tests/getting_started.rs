@@ -34,7 +34,7 @@ fn adapt(machine: &Machine) -> Result<()> {
 
 #[test]
 fn the_page_leads_from_a_fresh_machine_to_a_ready_node() -> Result<()> {
-    testbed::needs!(Machines);
+    testbed::needs!(Nodes);
     let bed = Bed::new()?;
     let machine = bed.machine("node-7", &Profile::node())?;
     machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;

@@ -92,6 +92,7 @@ fn a_killed_run_is_reported_as_interrupted_and_goes_on_without_its_file() {
 
 #[test]
 fn of_two_runs_at_once_the_second_is_told_who_holds_the_machine() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     let file = machine.configuration();
     let plan = machine.dir.path().join("plan").to_str().unwrap().to_owned();
@@ -198,6 +199,7 @@ fn prune_says_what_it_leaves_alone() {
 
 #[test]
 fn drafts_of_an_interrupted_run_do_not_stay_when_the_next_configuration_writes_other_files() {
+    testbed::needs!(Root);
     let machine = Machine::new();
     let mut first = machine.at_work(&["bootstrap", "-f", &machine.configuration()]);
     first.kill().unwrap();

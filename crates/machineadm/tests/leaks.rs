@@ -13,6 +13,7 @@ mod support {
 use documents::KINDS;
 use serde_json::{Value, json};
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
@@ -79,20 +80,24 @@ impl Watched {
         }
     }
 
-    /// Everything that machineadm can be asked about this configuration.
-    fn ask_everything(&self) -> Vec<Option<i32>> {
-        let mut codes = Vec::new();
+    /// Everything that machineadm can be asked about this configuration, in every form of output, with the exit codes of
+    /// each command.
+    fn ask_everything(&self) -> BTreeMap<&'static str, BTreeSet<i32>> {
+        let mut codes: BTreeMap<&'static str, BTreeSet<i32>> = BTreeMap::new();
         for output in [&[][..], &["-o", "json"], &["-o", "yaml"]] {
-            let with = |words: &[&'static str]| [words, output].concat();
-            self.run(&with(&["validate", "-f", "FILE"]));
-            self.run(&with(&["plan", "-f", "FILE"]));
-            self.run(&with(&["plan", "-f", "FILE", "--out", "PLAN"]));
-            codes.push(self.run(&with(&["bootstrap", "-f", "FILE"])));
-            self.search_disk();
-            self.run(&with(&["status"]));
-            self.run(&with(&["plan", "-f", "FILE"]));
-            self.run(&with(&["apply", "PLAN"]));
-            self.search_disk();
+            for words in [
+                &["validate", "-f", "FILE"][..],
+                &["plan", "-f", "FILE"],
+                &["plan", "-f", "FILE", "--out", "PLAN"],
+                &["bootstrap", "-f", "FILE"],
+                &["status"],
+                &["plan", "-f", "FILE"],
+                &["apply", "PLAN"],
+            ] {
+                let code = self.run(&[words, output].concat()).expect("an exit code");
+                codes.entry(words[0]).or_default().insert(code);
+                self.search_disk();
+            }
         }
         if let Ok(plan) = fs::metadata(self.dir.path().join("plan")) {
             assert_eq!(plan.permissions().mode() & 0o7777, 0o600);
@@ -150,28 +155,39 @@ fn no_command_shows_a_canary_of_a_good_configuration() {
     testbed::needs!(Root);
     for (kind, document, canaries) in applicable() {
         let watched = Watched::new(&document.to_string(), canaries);
-        let wanted = match kind {
+        let [plan, bootstrap, status, apply] = match kind {
             // Below a root nothing becomes a node.
-            "InitConfig" => 2,
-            // Their examples need programs or units that this root does not have.
-            "CommandsConfig" | "TrustBundleConfig" | "ServicesConfig" | "UsersConfig" => 1,
-            _ => 0,
+            "InitConfig" => [2, 2, 1, 2],
+            // Their examples need programs that this root does not have: only a run finds out.
+            "CommandsConfig" | "UsersConfig" => [0, 1, 1, 1],
+            // These plans find out, so there is none to apply.
+            "TrustBundleConfig" | "ServicesConfig" => [1, 1, 1, 2],
+            _ => [0; 4],
         };
-        let codes = watched.ask_everything();
-        assert!(codes.iter().all(|&code| code == Some(wanted)), "{kind}: {codes:?}");
+        let wanted = [("apply", apply), ("bootstrap", bootstrap), ("plan", plan), ("status", status), ("validate", 0)];
+        assert_eq!(watched.ask_everything(), wanted.map(|(command, code)| (command, [code].into())).into(), "{kind}");
     }
 }
 
 #[test]
 fn no_command_shows_a_canary_when_a_step_fails() {
+    testbed::needs!(Root);
     let fails = document("CommandsConfig", "{commands: [{name: fails, argv: [/bin/sh, -c, 'echo no; exit 3']}]}");
     for (kind, document, canaries) in applicable() {
         let watched = Watched::new(&format!("{document}\n{fails}"), canaries);
+        // What the first run changed, the plan that was made before it no longer fits; the next one does.
+        let (plan, bootstrap, apply) = match kind {
+            // Only a running system becomes a node: refused before the first step, and nothing is saved.
+            "InitConfig" => (2, 2, vec![2]),
+            "CommandsConfig" | "UsersConfig" => (0, 1, vec![1]),
+            "TrustBundleConfig" | "ServicesConfig" => (1, 1, vec![2]),
+            _ => (0, 1, vec![1, 6]),
+        };
         let codes = watched.ask_everything();
-        // Only a running system becomes a node: refused before the first step, and nothing is saved.
+        assert_eq!(codes["apply"], apply.into_iter().collect(), "{kind}");
+        let wanted = [("bootstrap", bootstrap), ("plan", plan), ("status", 1), ("validate", 0)];
+        assert!(wanted.iter().all(|(command, code)| codes[command] == [*code].into()), "{kind}: {codes:?}");
         let is_refused = kind == "InitConfig";
-        let wanted = if is_refused { 2 } else { 1 };
-        assert!(codes.iter().all(|&code| code == Some(wanted)), "{kind}: {codes:?}");
         assert_eq!(watched.root.join("var/lib/machineadm/configuration.yaml").exists(), !is_refused, "{kind}");
     }
 }

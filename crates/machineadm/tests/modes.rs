@@ -79,7 +79,7 @@ spec:
 
 #[test]
 fn a_clone_of_a_prepared_image_becomes_a_node_which_post_maintains_and_prune_cleans_up() -> Result<()> {
-    testbed::needs!(Machines);
+    testbed::needs!(Nodes);
     let bed = Bed::new()?;
     let image = bed.machine("image", &Profile::node())?;
     image.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;
@@ -232,7 +232,7 @@ fn a_plan_ends_while_the_api_server_does_not_answer(node: &Machine) -> Result<()
 
 #[test]
 fn a_run_ends_with_5_until_the_machine_has_rebooted() -> Result<()> {
-    testbed::needs!(Machines);
+    testbed::needs!(Nodes);
     let bed = Bed::new()?;
     let machine = bed.machine("node-7", &Profile::default())?;
     machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;

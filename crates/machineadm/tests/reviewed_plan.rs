@@ -308,7 +308,7 @@ fn what_is_no_plan_is_wrong_input() {
     ] {
         reviewed.refused(&put(name, &bytes), 2, if edited.contains(&name) { "was edited" } else { "is not a plan" });
     }
-    reviewed.refused(&reviewed.dir.path().join("missing"), 2, "missing");
+    reviewed.refused(&reviewed.dir.path().join("absent"), 2, "No such file");
     fs::set_permissions(&reviewed.plan, fs::Permissions::from_mode(0o666)).unwrap();
     reviewed.refused(&reviewed.plan, 2, "can be written by everybody");
     fs::set_permissions(&reviewed.plan, fs::Permissions::from_mode(0o620)).unwrap();

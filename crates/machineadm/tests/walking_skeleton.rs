@@ -97,12 +97,13 @@ fn is_a_node_and_says_so(machine: &Machine) -> Result<()> {
 
 #[test]
 fn a_seeded_machine_becomes_a_ready_node_and_survives_a_power_cut() -> Result<()> {
-    testbed::needs!(Machines);
+    testbed::needs!(Nodes);
     let bed = Bed::new()?;
     let machine = seeded(&bed)?;
     machine.power_on()?;
     let done = cloud_init_ends(&machine)?;
     assert!(done.contains("status: done"), "{done}\n{}", machine.read("/var/log/cloud-init-output.log")?);
+    machine.judged("cloud-init")?;
     assert_eq!(machine.read(CONFIGURATION)?, DOCUMENTS, "cloud-init decoded and decompressed it");
     assert_eq!(machine.check(&["stat", "-c", "%a %U:%G", CONFIGURATION])?, "600 root:root\n");
     is_a_node_and_says_so(&machine)?;
@@ -120,7 +121,7 @@ fn a_seeded_machine_becomes_a_ready_node_and_survives_a_power_cut() -> Result<()
 
 #[test]
 fn a_bootstrap_killed_in_the_middle_of_kubeadm_is_finished_by_a_second_run() -> Result<()> {
-    testbed::needs!(Machines);
+    testbed::needs!(Nodes);
     let bed = Bed::new()?;
     let machine = seeded(&bed)?;
     machine.power_on()?;
@@ -159,7 +160,7 @@ fn a_bootstrap_killed_in_the_middle_of_kubeadm_is_finished_by_a_second_run() -> 
 
 #[test]
 fn a_kubeadm_init_that_fails_leaves_no_file_with_a_secret() -> Result<()> {
-    testbed::needs!(Machines);
+    testbed::needs!(Nodes);
     let bed = Bed::new()?;
     let machine = bed.machine("node-7", &Profile::node())?;
     machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;

@@ -27,8 +27,12 @@ impl Machine {
     pub fn boot(&self) -> Result<()> {
         self.power_on()?;
         self.wait_until_running()?;
-        // Debian's, of the same release as this host's.
-        judges::ran("systemctl", None)
+        self.judged("systemctl")
+    }
+
+    /// Notes that a program of the machine judged, with the version that it prints.
+    pub fn judged(&self, program: &str) -> Result<()> {
+        judges::ran(program, judges::first_version(&self.check(&[program, "--version"])?))
     }
 
     /// Switches the power on and does not wait.

@@ -26,18 +26,19 @@ impl Report {
         let mut report = Self::default();
         let mut counted = None;
         for line in printed.lines() {
-            match line.strip_prefix("test ").and_then(|rest| rest.rsplit_once(" ... ")) {
-                Some((name, "ok")) if of_the_long_tier.contains(&name) => report.long += 1,
+            match line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... ")) {
+                Some((name, "ok")) if of_the_long_tier.contains(&own_name(name)) => report.long += 1,
                 Some((_, "ok")) => report.quick += 1,
                 Some((name, "FAILED")) => report.failed.push(name.to_owned()),
                 Some((name, why)) if why.starts_with("ignored") => {
                     let adds = why.split_once(LONG).map_or("", |(_, adds)| adds);
                     report.not_run.push((name.to_owned(), adds.to_owned()));
                 }
-                _ => counted = passed_in(line).or(counted),
+                _ => counted = Counts::read(line).or(counted),
             }
         }
-        report.complete = status.success() && counted == Some(report.quick + report.long);
+        let counts = Counts { passed: report.passed(), failed: report.failed.len(), ignored: report.not_run.len() };
+        report.complete = status.success() && counted == Some(counts);
         report
     }
 
@@ -50,10 +51,26 @@ impl Report {
     }
 }
 
-/// The count in `test result: ok. 12 passed; ..`.
-fn passed_in(line: &str) -> Option<usize> {
-    let counts = line.strip_prefix("test result: ")?;
-    counts.split_once(" passed")?.0.rsplit(' ').next()?.parse().ok()
+/// The harness's own counts.
+#[derive(Debug, PartialEq, Eq)]
+struct Counts {
+    passed: usize,
+    failed: usize,
+    ignored: usize,
+}
+
+impl Counts {
+    /// Those of `test result: ok. 12 passed; 0 failed; 1 ignored; ..`.
+    fn read(line: &str) -> Option<Self> {
+        let counts = line.strip_prefix("test result: ")?;
+        let count = |word: &str| counts.split_once(&format!(" {word}"))?.0.rsplit(' ').next()?.parse().ok();
+        Some(Self { passed: count("passed")?, failed: count("failed")?, ignored: count("ignored")? })
+    }
+}
+
+/// Without what the harness adds to the name of a test that has to panic.
+fn own_name(name: &str) -> &str {
+    name.strip_suffix(" - should panic").unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -73,7 +90,8 @@ mod tests {
         let report = read("slow: test\n", quick, 0);
         assert_eq!((report.quick, report.long, report.is_good()), (2, 0, true));
         assert_eq!(report.not_run, [("slow".to_owned(), "links the static program".to_owned())]);
-        let both = "test a::b ... ok\ntest slow ... ok\ntest result: ok. 2 passed; 0 failed; 0 ignored\n";
+        let both =
+            "test a::b ... ok\ntest slow - should panic ... ok\ntest result: ok. 2 passed; 0 failed; 0 ignored\n";
         let report = read("slow: test\n\n1 test, 0 benchmarks\n", both, 0);
         assert_eq!((report.quick, report.long, report.is_good()), (1, 1, true));
     }
@@ -84,6 +102,7 @@ mod tests {
         assert_eq!((failed.failed.as_slice(), failed.is_good()), (["a".to_owned()].as_slice(), false));
         assert!(!read("", "test a ... ok\ntest result: ok. 2 passed; 0 failed; 0 ignored\n", 0).is_good());
         assert!(!read("", "test a ... ok\n", 101).is_good());
+        assert!(!read("", "test a ... ok\ntest result: ok. 1 passed; 0 failed; 1 ignored\n", 0).is_good());
         assert!(!read("", "", 0).is_good());
         assert!(!Report::default().is_good());
     }

@@ -11,8 +11,9 @@ use std::time::Duration;
 /// The ports of a control plane: API server, etcd, kubelet, controller-manager, scheduler.
 const PORTS: [u16; 6] = [6443, 2379, 2380, 10250, 10257, 10259];
 const FORWARDING: &str = "net/ipv4/ip_forward";
-/// How long kubeadm may take to print its version.
-const VERSION: Duration = Duration::from_secs(10);
+/// How long kubeadm may take to print its version. At a first boot the disk is cold and everything starts at once: on an
+/// emulated processor it took more than 10 seconds.
+const VERSION: Duration = Duration::from_secs(60);
 
 pub(crate) const ADDITION: Addition = Addition {
     name: "preflight",

@@ -86,7 +86,7 @@ fn an_endpoint_that_refuses_is_told_though_the_next_one_is_right() {
     let output = machine.discover(&words).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.starts_with("waiting for 127.0.0.1:9: connection refused, gives up in 5m0s\n"), "{said}");
+    assert!(said.starts_with("waiting for 127.0.0.1:9: connection refused, gives up in "), "{said}");
 }
 
 #[test]

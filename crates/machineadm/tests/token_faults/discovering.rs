@@ -77,6 +77,7 @@ fn plane() -> Result<(ControlPlane, String)> {
 
 #[test]
 fn api_servers_that_die_while_they_are_asked_delay_or_end_discovery_and_nothing_is_half_written() -> Result<()> {
+    testbed::needs!(ControlPlane);
     let (mut plane, pin) = plane()?;
     let machine = the_server_comes_back(&mut plane, &pin)?;
     another_server_answers(&mut plane, &pin)?;

@@ -1,0 +1,105 @@
+//! The tests on whole machines once more, in a virtual machine whose kernel has control groups of version 2 alone.
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use testbed::vm::{self, Manager, TestProgram, Workload};
+use testbed::{Error, Result};
+
+/// A target of the workspace that boots machines, what it finds in charge of control groups, and which of its tests run:
+/// all whose names have this text.
+type Choice = (&'static str, Manager, &'static str);
+
+/// One node from its seed to Ready and through a power cut, which takes a quarter of an hour; everything else whole.
+const CHOICES: [Choice; 5] = [
+    ("modules", Manager::Systemd, ""),
+    ("modules", Manager::Nobody, ""),
+    ("machine", Manager::Systemd, ""),
+    ("services", Manager::Systemd, ""),
+    ("walking_skeleton", Manager::Systemd, "a_seeded_machine_becomes_a_ready_node"),
+];
+
+const LIMIT: Duration = Duration::from_secs(90 * 60);
+
+#[test]
+#[ignore = "long tier: the machine tests on control groups of version 2, in an emulated virtual machine"]
+fn whole_machines_work_where_control_groups_have_version_2_alone() -> Result<()> {
+    testbed::needs!(Nodes, Judge("qemu-system-x86_64"));
+    let workload = Workload { programs: test_programs()?, files: vec![static_program()?], environment: environment() };
+    let report = vm::run(&workload, LIMIT)?;
+    assert_eq!(report.control_groups, "cgroup2fs", "control groups of version 1 are there too");
+    let names: Vec<&str> = report.programs.iter().map(|program| program.name.as_str()).collect();
+    let wanted: Vec<&str> = workload.programs.iter().map(|program| program.name.as_str()).collect();
+    assert_eq!(names, wanted, "every program is started once");
+    for (outcome, program) in report.programs.iter().zip(&workload.programs) {
+        assert_eq!((outcome.exit_code, outcome.failed), (Some(0), 0), "{outcome:?}");
+        assert_eq!((outcome.passed > 0, outcome.passed), (true, listed(program)?), "{outcome:?}");
+    }
+    Ok(())
+}
+
+/// What the tests go by: nothing is left out, and the program is the one that ships, for which they call cargo.
+fn environment() -> Vec<(String, String)> {
+    let set = [("CARGO", "/bin/true"), (testbed::needs::COMPLETE, "1"), (testbed::programs::TIER, "long")];
+    set.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+}
+
+/// How many tests a program has to run, as it lists them here.
+fn listed(program: &TestProgram) -> Result<u32> {
+    let mut list = Command::new(&program.executable);
+    let output = list.args(&program.arguments).arg("--list").output();
+    let output = output.map_err(|source| Error::Start { command: program.name.clone(), source })?;
+    let tests = String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": test")).count();
+    Ok(u32::try_from(tests).unwrap_or(u32::MAX))
+}
+
+/// The test programs, as fresh as this one: cargo builds them if they are not.
+fn test_programs() -> Result<Vec<TestProgram>> {
+    let mut words = vec!["test", "--workspace", "--locked", "--no-run", "--message-format=json"];
+    // All packages are named, so that cargo picks the features, and so the files, of `cargo test --workspace`.
+    words.extend(CHOICES.iter().flat_map(|(target, ..)| ["--test", target]));
+    let printed = cargo(&words)?;
+    let messages = printed.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let built: Vec<(String, PathBuf)> = messages
+        .filter_map(|message| {
+            let executable = message["executable"].as_str()?;
+            Some((message["target"]["name"].as_str()?.to_owned(), executable.into()))
+        })
+        .collect();
+    let program = |(target, manager, tests): &Choice| {
+        let found = built.iter().find(|(name, _)| name == target);
+        let (_, executable) = found.unwrap_or_else(|| panic!("cargo did not build the test {target}: {built:?}"));
+        let name = match manager {
+            Manager::Systemd => (*target).to_owned(),
+            Manager::Nobody => format!("{target}-without-systemd"),
+        };
+        // One after another: a machine alone is slow enough.
+        let filter = (!tests.is_empty()).then(|| (*tests).to_owned());
+        let arguments = filter.into_iter().chain(["--test-threads=1".to_owned()]).collect();
+        TestProgram { name, executable: executable.clone(), arguments, manager: *manager }
+    };
+    Ok(CHOICES.iter().map(program).collect())
+}
+
+/// The static machineadm that the machine tests copy into their machines.
+fn static_program() -> Result<PathBuf> {
+    const TARGET: &str = "x86_64-unknown-linux-musl";
+    cargo(&["build", "--release", "--locked", "-p", "machineadm", "--target", TARGET])?;
+    Ok(repository().join("target").join(TARGET).join("release/machineadm"))
+}
+
+fn cargo(words: &[&str]) -> Result<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo).current_dir(repository()).args(words).output();
+    let command = format!("cargo {}", words.join(" "));
+    let output = output.map_err(|source| Error::Start { command: command.clone(), source })?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(Error::Failed { command, status: output.status.to_string(), output: said })
+}
+
+fn repository() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
