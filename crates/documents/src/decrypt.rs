@@ -66,6 +66,14 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_text_is_a_tag_alone_and_opens() {
+        let fresh = Fresh { salt: [7; 16], iv: [9; 12] };
+        let empty = seal(b"", &secret("correct horse"), 1000, fresh).unwrap();
+        assert_eq!(empty.ciphertext.len(), TAG);
+        assert_eq!(*decrypt(&empty, &secret("correct horse")).unwrap(), b"");
+    }
+
+    #[test]
     fn another_passphrase_opens_nothing() {
         assert_eq!(decrypt(&sealed(), &secret("correct horsf")), Err(DecryptError::WrongOrDamaged));
     }

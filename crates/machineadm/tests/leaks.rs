@@ -96,7 +96,9 @@ impl Watched {
             ] {
                 let code = self.run(&[words, output].concat()).expect("an exit code");
                 codes.entry(words[0]).or_default().insert(code);
-                self.search_disk();
+                if ["bootstrap", "apply"].contains(&words[0]) {
+                    self.search_disk();
+                }
             }
         }
         if let Ok(plan) = fs::metadata(self.dir.path().join("plan")) {
