@@ -2,7 +2,9 @@
 //! or changed.
 //!
 //! Namespaces have no names and outlive nothing that could be searched for by an id. So a proof notes them while the bed
-//! is alive ([`Traces::of`]), and looks afterwards for anything that still holds one of them ([`Traces::found`]).
+//! is alive ([`Traces::of`]), and looks afterwards for anything that still holds one of them ([`Traces::found`]). The
+//! kernel gives the number of a namespace that is gone to the next one, so only who was there with the bed counts: a
+//! neighbour that began later can have such a number and nothing of the bed.
 use crate::error::file;
 use crate::{Error, Result, owner, reaper};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +20,10 @@ pub struct Traces {
     /// As the kernel writes them: `net:[4026532000]`.
     namespaces: BTreeSet<String>,
     groups: Vec<PathBuf>,
+    /// The processes of the whole host, each with the time when it started.
+    processes: BTreeSet<(u32, String)>,
+    /// Where its namespaces were mounted, as lines of mountinfo.
+    mounted: BTreeSet<String>,
 }
 
 impl Traces {
@@ -29,16 +35,20 @@ impl Traces {
         let of_host = namespaces("self");
         let processes = reaper::processes(&id, &groups);
         let theirs = processes.iter().flat_map(|pid| namespaces(&pid.to_string()));
-        let namespaces = theirs.filter(|namespace| !of_host.contains(namespace)).collect();
-        Ok(Self { id, directory: directory.to_owned(), namespaces, groups })
+        let namespaces: BTreeSet<_> = theirs.filter(|namespace| !of_host.contains(namespace)).collect();
+        let processes = self::processes();
+        // A namespace that is mounted is the root of its mount.
+        let is_theirs = |line: &String| namespaces.iter().any(|own| line.contains(own));
+        let mounted = processes.iter().flat_map(|(pid, _)| mounts(*pid)).filter(is_theirs).collect();
+        Ok(Self { id, directory: directory.to_owned(), namespaces, groups, processes, mounted })
     }
 
     /// Every process, namespace, control group, mount, socket and directory of it that is there now.
     pub fn found(&self) -> Result<Vec<String>> {
         let marked = reaper::processes(&self.id, &self.groups);
         let mut found: BTreeSet<String> = marked.into_iter().map(|pid| format!("process {pid}")).collect();
-        for pid in processes() {
-            found.extend(self.held_by(&pid));
+        for process in processes() {
+            found.extend(self.held_by(&process));
         }
         found.extend(self.directories().into_iter().map(|path| path.display().to_string()));
         let sockets = fs::read_to_string("/proc/net/unix").map_err(file("read", "/proc/net/unix"))?;
@@ -47,14 +57,16 @@ impl Traces {
     }
 
     /// Namespaces that a process lives in or has open, and mounts that it sees.
-    fn held_by(&self, pid: &str) -> BTreeSet<String> {
-        let open = links(&format!("/proc/{pid}/fd")).into_iter();
-        let held = namespaces(pid).into_iter().chain(open).filter(|link| self.namespaces.contains(link));
-        let mounts = fs::read_to_string(format!("/proc/{pid}/mountinfo")).unwrap_or_default();
-        // A namespace that is mounted is the root of its mount.
-        let is_ours = |line: &&str| line.contains(&self.id) || self.namespaces.iter().any(|own| line.contains(own));
-        let mounts = mounts.lines().filter(is_ours).map(|line| format!("mount {line}"));
-        held.map(|namespace| format!("namespace {namespace} of process {pid}")).chain(mounts).collect()
+    fn held_by(&self, process: &(u32, String)) -> BTreeSet<String> {
+        let pid = process.0;
+        let is_ours = |line: &String| line.contains(&self.id) || self.mounted.contains(line);
+        let mut held: BTreeSet<_> = mounts(pid).filter(is_ours).map(|line| format!("mount {line}")).collect();
+        if self.processes.contains(process) {
+            let links = namespaces(&pid.to_string()).into_iter().chain(links(&format!("/proc/{pid}/fd")));
+            let namespaces = links.filter(|link| self.namespaces.contains(link));
+            held.extend(namespaces.map(|namespace| format!("namespace {namespace} of process {pid}")));
+        }
+        held
     }
 
     fn directories(&self) -> Vec<PathBuf> {
@@ -78,10 +90,16 @@ pub fn host_settings() -> BTreeMap<PathBuf, String> {
 }
 
 /// All processes; one that has ended and waits for its parent's look holds nothing but its number.
-fn processes() -> Vec<String> {
+fn processes() -> BTreeSet<(u32, String)> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter(|pid| owner::start_time(*pid).is_some()).map(|pid: u32| pid.to_string()).collect()
+    numbers.filter_map(|pid| Some((pid, owner::start_time(pid)?))).collect()
+}
+
+/// What a process sees mounted; nothing when it has just ended.
+fn mounts(pid: u32) -> impl Iterator<Item = String> {
+    let mounts = fs::read_to_string(format!("/proc/{pid}/mountinfo")).unwrap_or_default();
+    mounts.lines().map(str::to_owned).collect::<Vec<_>>().into_iter()
 }
 
 /// The namespaces of a process; none when it has just ended.

@@ -98,6 +98,7 @@ fn whatever_a_bed_leaves_is_found() -> Result<()> {
     let holder = Leftover::new(&mut Command::new("env"), &format!("exec 9< {net}"));
     let mount = format!("mount --bind {net} {}", place.join("namespace").display());
     let mounted = Leftover::new(Command::new("unshare").args(["--mount", "--propagation=private"]), &mount);
+    let traces = bed.traces()?;
     bed.down()?;
     for left in [&inhabitant, &holder] {
         let expected = format!("of process {}", left.0.id());

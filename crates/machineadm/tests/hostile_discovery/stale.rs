@@ -2,7 +2,7 @@
 use crate::{
     kept::joined,
     stage::{Cluster, Stage},
-    watched::{Machine, by_token, has},
+    watched::{ANSWERED, Machine, by_token, has},
 };
 
 const REMEDY: &str = "remedy: if the address or the CA certificates of the cluster have changed, discover it again: \
@@ -12,7 +12,7 @@ const REMEDY: &str = "remedy: if the address or the CA certificates of the clust
 /// The refresh fails for this reason with the remedy; the saved cluster is unchanged.
 fn is_stale(machine: &Machine, reason: &str) {
     let before = machine.kept();
-    let output = machine.discover(&["--refresh", "--timeout", "500ms"]).output().unwrap();
+    let output = machine.discover(&["--refresh", "--timeout", ANSWERED]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains(reason) && said.ends_with(REMEDY), "{said}");
@@ -60,7 +60,7 @@ fn a_cluster_that_answers_at_its_address_is_not_stale() {
     let machine = joined(&cluster);
     let stage = Stage::answers(&cluster.authority, "503 Service Unavailable", "", "{}".to_owned());
     cluster.tap.lead_to(stage.port);
-    let output = machine.discover(&["--refresh", "--timeout", "500ms"]).output().unwrap();
+    let output = machine.discover(&["--refresh", "--timeout", ANSWERED]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(1) && !said.contains("discover it again"), "{said}");
 }

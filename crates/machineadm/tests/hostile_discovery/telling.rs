@@ -2,9 +2,9 @@
 use crate::{
     kept::joined,
     stage::{Cluster, Stage, kubeconfig},
-    watched::{Machine, SHORT, by_token, refusal, wrong_input},
+    watched::{ANSWERED, Machine, by_token, refusal, wrong_input},
 };
-use std::{fs, os::unix::fs::PermissionsExt, os::unix::process::CommandExt, process::Command, sync::Arc};
+use std::{fs, os::unix::fs::PermissionsExt, os::unix::process::CommandExt, process::Command, sync::Arc, thread};
 use testbed::fake::Authority;
 
 /// Port 9 is nobody's here.
@@ -22,7 +22,7 @@ fn advice_fits_the_cause_and_is_printed_once_with_the_time_that_is_left() {
 }
 
 /// What stands behind a cluster's address.
-type Staging = Box<dyn Fn(&Cluster) -> Stage>;
+type Staging = Box<dyn Fn(&Cluster) -> Stage + Send>;
 
 /// Advice to create a token is for a token that has not signed; everything else has another cause.
 #[test]
@@ -41,15 +41,17 @@ fn each_cause_has_its_own_advice() {
         (Box::new(unsigned), "remedy: on the cluster: machineadm token create --print-join-command"),
         (Box::new(stranger), "remedy: check the address: the server that answers there does not belong to the cluster"),
     ];
-    for (stage, advice) in causes {
+    let is_advised = |stage: Staging, advice: &str| {
         let (cluster, machine) = (Cluster::new(), Machine::new());
         let stage = stage(&cluster);
         cluster.tap.lead_to(stage.port);
-        let output = by_token(&machine, &cluster, "500ms").output().unwrap();
+        let output = by_token(&machine, &cluster, ANSWERED).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert_eq!((said.matches(advice).count(), said.matches("remedy: ").count()), (1, 1), "{advice}: {said}");
-    }
+    };
+    // All at once: each is asked until its time is over.
+    thread::scope(|scope| causes.map(|(stage, advice)| drop(scope.spawn(move || is_advised(stage, advice)))));
 }
 
 #[test]
@@ -67,7 +69,7 @@ fn an_anonymous_request_that_is_refused_is_not_blamed_on_credentials() {
         let (cluster, machine) = (Cluster::new(), Machine::new());
         let stage = Stage::answers(&cluster.authority, status, "", "{\"kind\": \"Status\"}".to_owned());
         cluster.tap.lead_to(stage.port);
-        let output = by_token(&machine, &cluster, "500ms").output().unwrap();
+        let output = by_token(&machine, &cluster, ANSWERED).output().unwrap();
         let printed = String::from_utf8_lossy(&output.stderr);
         let error = format!("error: cannot discover the cluster from {}: {reason}\n", cluster.tap.place());
         assert!(printed.contains(&error) && !printed.contains("credentials"), "{printed}");
@@ -130,7 +132,7 @@ fn a_cluster_that_forbids_is_not_called_unreached_and_is_named_once() {
     let machine = joined(&cluster);
     let stage = Stage::answers(&cluster.authority, "403 Forbidden", "", "{}".to_owned());
     cluster.tap.lead_to(stage.port);
-    let said = refusal("403", &machine.discover(&["--refresh", "--timeout", SHORT]).output().unwrap());
+    let said = refusal("403", &machine.discover(&["--refresh", "--timeout", ANSWERED]).output().unwrap());
     let start = "the cluster did not return its cluster-info; the saved cluster is unchanged: \
                  the API server does not allow anonymous clients to read cluster-info (403 Forbidden)";
     assert!(said.starts_with(start), "{said}");
