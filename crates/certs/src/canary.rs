@@ -2,8 +2,13 @@
 //! delete the kubeadm-certs Secret.
 use crate::owner::Owner;
 use discovery::{BootstrapToken, TokenSettings, expiry::rfc3339};
+use jiff::Timestamp;
 use objects::{Duration, Secret};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
+
+/// The label of the token and of the Secret, by which those of interrupted runs are found.
+pub const LABEL: &str = "machineadm.cluster.x-k8s.io/canary";
 
 /// What the token is for, in the list of tokens.
 pub const DESCRIPTION: &str = "Canary of machineadm: shows that the token cleaner deletes expired tokens";
@@ -11,16 +16,30 @@ pub const DESCRIPTION: &str = "Canary of machineadm: shows that the token cleane
 pub const PATIENCE: Duration = Duration::seconds(60);
 /// What the name of the Secret starts with; the token's id follows, so that two runs do not meet.
 const NAME_PREFIX: &str = "machineadm-canary-";
+/// So long ago no run has begun that still looks at its canary: many times [`PATIENCE`].
+const LEFT: Duration = Duration::minutes(-10);
 const EXPIRED: &str = "2000-01-01T00:00:00Z";
 
 /// The token, which has expired before it is created and which nobody can use.
-pub fn token(token: BootstrapToken) -> TokenSettings {
-    TokenSettings { description: DESCRIPTION.to_owned(), expires: rfc3339(EXPIRED), ..TokenSettings::new(token) }
+pub fn token(token: BootstrapToken) -> Secret {
+    let (description, expires) = (DESCRIPTION.to_owned(), rfc3339(EXPIRED));
+    labelled(TokenSettings { description, expires, ..TokenSettings::new(token) }.secret())
 }
 
 /// The Secret, which has no content and goes when its owner goes.
 pub fn secret(owner: &Owner) -> Secret {
-    Secret::new(owner.metadata(&format!("{NAME_PREFIX}{}", owner.id)), "Opaque", BTreeMap::new())
+    labelled(Secret::new(owner.metadata(&format!("{NAME_PREFIX}{}", owner.id)), "Opaque", BTreeMap::new()))
+}
+
+fn labelled(mut secret: Secret) -> Secret {
+    secret.metadata.rest.insert("labels".to_owned(), json!({LABEL: ""}));
+    secret
+}
+
+/// Whether a canary was left by a run that was interrupted: it is older than any run that still looks at its own.
+pub fn is_left(canary: &Secret, now: Timestamp) -> bool {
+    let created = canary.metadata.rest.get("creationTimestamp").and_then(Value::as_str).and_then(rfc3339);
+    created.is_some_and(|created| created.since(now) < LEFT)
 }
 
 /// Whether an object is still there, by its UID: another of the same name does not count.
@@ -59,11 +78,10 @@ impl Cleanup {
 mod tests {
     use super::*;
     use discovery::{token_secret, usable};
-    use jiff::Timestamp;
 
     #[test]
     fn the_canarys_token_is_due_for_every_cleaner_and_of_no_use() {
-        let secret = token("abcdef.0123456789abcdef".parse().unwrap()).secret();
+        let secret = token("abcdef.0123456789abcdef".parse().unwrap());
         let now: Timestamp = "2000-01-01T00:00:00Z".parse().unwrap();
         assert_eq!(usable::cleaning(&secret, now), usable::Cleaning::Delete);
         assert_eq!(secret.value("expiration"), Some(&b"2000-01-01T00:00:00Z"[..]));
@@ -80,6 +98,20 @@ mod tests {
         assert_eq!((secret.metadata.name.as_str(), secret.data.len()), ("machineadm-canary-abcdef", 0));
         assert_eq!(secret.metadata.namespace, token_secret::NAMESPACE);
         assert_eq!(Owner::named_by(&secret.metadata), Some(owner));
+    }
+
+    #[test]
+    fn only_a_canary_that_nobody_can_be_looking_at_was_left() {
+        let mut canary = secret(&Owner { id: "abcdef".parse().unwrap(), uid: "u".to_owned() });
+        assert_eq!(canary.metadata.rest["labels"], json!({LABEL: ""}));
+        let now: Timestamp = "2026-11-16T12:00:00Z".parse().unwrap();
+        assert!(!is_left(&canary, now));
+        for (created, left) in
+            [("2026-11-16T11:49:59Z", true), ("2026-11-16T11:50:00Z", false), ("2026-11-16T12:00:01Z", false)]
+        {
+            canary.metadata.rest.insert("creationTimestamp".to_owned(), json!(created));
+            assert_eq!(is_left(&canary, now), left, "{created}");
+        }
     }
 
     #[test]

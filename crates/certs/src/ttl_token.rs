@@ -40,6 +40,13 @@ impl Ttl {
         let expires = Lifetime::For(self.span).expires(now);
         TokenSettings { description: DESCRIPTION.to_owned(), expires, ..TokenSettings::new(token) }
     }
+
+    /// An [orphan](orphans) that is taken now, as the API server shall store it.
+    pub fn taken(&self, orphan: &Secret, now: Timestamp) -> Option<Secret> {
+        let mut taken = self.token(token_secret::token(orphan).ok()?, now).secret();
+        taken.metadata = orphan.metadata.clone();
+        Some(taken)
+    }
 }
 
 /// A live token with which a machine may read the Secret, if it ever ends, with what is left of it.
@@ -53,15 +60,16 @@ fn join_token(secret: &Secret, now: Timestamp) -> Option<(TokenId, Duration)> {
     }
 }
 
-/// TTL tokens that an upload may delete: those of machineadm or kubeadm that do not own the Secret, such as the token
-/// of an upload that was interrupted before it had written the Secret.
+/// TTL tokens that do not own the Secret, of machineadm or kubeadm: such as that of an upload that was interrupted
+/// before it had written the Secret, and that of an upload which runs right now.
 ///
-/// The token of an upload that runs at the same time looks just like that. Its Secret is then deleted as one whose owner
-/// is gone, so that an upload has to see its own token again after it has written the Secret.
-pub fn orphans(secrets: &[Secret], certs: Option<&KubeadmCerts<'_>>) -> Vec<Owner> {
+/// An upload that needs a token takes one of these, with a new expiration, before it creates one; and it deletes the
+/// others after it has written the Secret, each only if it is still as it was when the upload began. Of uploads at the
+/// same time, none can then end with a Secret whose owner another one has deleted: whoever takes a token changes it.
+pub fn orphans<'a>(secrets: &'a [Secret], certs: Option<&KubeadmCerts<'_>>) -> Vec<&'a Secret> {
     let owner = certs.and_then(KubeadmCerts::owner);
-    let tokens = secrets.iter().filter(|secret| is_ttl_token(secret)).filter_map(Owner::of);
-    tokens.filter(|token| owner.as_ref() != Some(token)).collect()
+    let tokens = secrets.iter().filter(|secret| is_ttl_token(secret));
+    tokens.filter(|token| Owner::of(token).is_some_and(|token| owner.as_ref() != Some(&token))).collect()
 }
 
 /// Whether a token serves this purpose and no other.
@@ -179,11 +187,23 @@ mod tests {
         let owner = |secret: &Secret| Owner::of(secret).unwrap();
         let certs = Secret::new(owner(&tokens[1]).metadata(secret_object::NAME), "Opaque", BTreeMap::new());
         let certs = KubeadmCerts::read(&certs).unwrap();
-        assert_eq!(orphans(&tokens, Some(&certs)), [owner(&tokens[0]), owner(&tokens[2])]);
+        assert_eq!(orphans(&tokens, Some(&certs)), [&tokens[0], &tokens[2]]);
         assert_eq!(orphans(&tokens, None).len(), 3);
         // A new token of the owner's name is not the owner.
         let renewed = [stored("bbbbbb", "9")];
-        assert_eq!(orphans(&renewed, Some(&certs)), [owner(&renewed[0])]);
+        assert_eq!(orphans(&renewed, Some(&certs)), [&renewed[0]]);
+    }
+
+    #[test]
+    fn an_orphan_that_is_taken_is_the_same_object_with_a_new_expiration() {
+        let mut orphan = stored("aaaaaa", "1");
+        orphan.metadata.resource_version = Some("7".to_owned());
+        let later = now() + jiff::SignedDuration::from_secs(60);
+        let taken = Ttl::new(&[], later).taken(&orphan, later).unwrap();
+        assert_eq!(taken.metadata, orphan.metadata);
+        assert_eq!(taken.value("expiration"), Some(&b"2026-11-16T14:01:00Z"[..]));
+        orphan.data.insert("expiration".to_owned(), "2026-11-16T14:01:00Z".into());
+        assert_eq!(taken, orphan);
     }
 
     #[test]
@@ -199,7 +219,7 @@ mod tests {
         for (number, change) in changes.into_iter().enumerate() {
             let mut secret = stored("aaaaaa", "1");
             change(&mut secret);
-            assert_eq!(orphans(&[secret], None), [], "change {number}");
+            assert_eq!(orphans(&[secret], None), Vec::<&Secret>::new(), "change {number}");
         }
     }
 

@@ -2,12 +2,16 @@
 use crate::{Error, Kubeconfig, Result, Waiting, status};
 use fetch::retry::{Backoff, GaveUp, RealClock, Retry, retrying};
 use fetch::{Answer, Client, Limits, Method, Reach, Request, Settings, Trust, Url, shown};
+use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
 use objects::wipe;
 use secret::Secret;
 use serde_json::Value;
 use std::fmt;
 use std::io;
-use std::time::Duration;
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
 
 /// The largest answer: 500 objects of the size that etcd takes would be more, but no server holds such a list together.
 const BODY: usize = 256 << 20;
@@ -40,6 +44,8 @@ pub struct ApiServer {
     authorization: Option<Secret<String>>,
     timeouts: Timeouts,
     on_wait: Box<OnWait>,
+    /// The time that its last answer told, and when that was.
+    told: Cell<Option<(Timestamp, Instant)>>,
 }
 
 impl ApiServer {
@@ -59,7 +65,7 @@ impl ApiServer {
         let reach = Reach::ANYWHERE;
         let settings = Settings { identity, tls_server_name, reach, limits, proxy, ..Settings::new(trust) };
         let client = Client::new(settings).map_err(|source| Error::Setup { server: shown(&server), source })?;
-        Ok(Self { client, server, authorization, timeouts, on_wait: Box::new(|_| {}) })
+        Ok(Self { client, server, authorization, timeouts, on_wait: Box::new(|_| {}), told: Cell::new(None) })
     }
 
     /// Tells before each pause between two tries what goes wrong and how long it still is tried.
@@ -72,6 +78,12 @@ impl ApiServer {
     /// The URL of the server.
     pub fn server(&self) -> String {
         shown(&self.server)
+    }
+
+    /// What time it is for the server, whose clock ends tokens: by the Date of its last answer, to the second.
+    pub fn time(&self) -> Result<Timestamp> {
+        let (told, then) = self.told.get().ok_or_else(|| self.strange("its answers have no Date"))?;
+        Ok(told.checked_add(then.elapsed()).unwrap_or(told))
     }
 
     /// One call, repeated while that may help.
@@ -94,6 +106,9 @@ impl ApiServer {
         let answer = self.client.send_within(request, self.timeouts.request.min(left));
         let unreachable = |source| Error::Unreachable { server: self.server(), attempts: 1, source };
         let answer = answer.map_err(unreachable)?;
+        if let Some(told) = answer.date.as_deref().and_then(http_date) {
+            self.told.set(Some((told, Instant::now())));
+        }
         match answer.is_success() || expects.contains(&answer.status) {
             true => Ok(answer),
             false => Err(status::error(&answer, &self.server())),
@@ -164,6 +179,11 @@ fn is_plain(path: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
     let is_name = |part: &str| !matches!(part, "" | "." | "..") && part.bytes().all(allowed);
     path.strip_prefix('/').is_some_and(|path| path.split('/').all(is_name))
+}
+
+/// A time as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+fn http_date(text: &str) -> Option<Timestamp> {
+    DateTimeParser::new().parse_timestamp(text).ok()
 }
 
 /// JSON in memory of just its size: a buffer that grows would leave copies of secrets behind.

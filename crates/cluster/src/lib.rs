@@ -1,10 +1,12 @@
-//! The API server over [`fetch`]: kubeconfigs, small verbs on JSON, and the fetch of cluster-info without credentials.
+//! The API server over [`fetch`]: kubeconfigs, small verbs on JSON, the fetch of cluster-info without credentials, and the
+//! certificates copy.
 mod anonymous;
 mod api_server;
 mod bootstrap_objects;
 mod ensure;
 mod error;
 mod exec;
+pub mod kubeadm_certs;
 mod kubeconfig;
 mod list;
 mod merge;

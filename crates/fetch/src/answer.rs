@@ -1,7 +1,7 @@
 //! What came back.
 use crate::{Error, Result, shown};
 use hyper::HeaderMap;
-use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, DATE, RETRY_AFTER};
 use std::fmt;
 use std::time::Duration;
 use url::Url;
@@ -15,6 +15,8 @@ pub struct Answer {
     pub content_type: Option<String>,
     /// How long to wait before asking again, where it is given in seconds.
     pub retry_after: Option<Duration>,
+    /// The server's time, as it writes it.
+    pub date: Option<String>,
     /// The body.
     pub body: Zeroizing<Vec<u8>>,
     /// Where it came from in the end.
@@ -38,6 +40,7 @@ impl fmt::Debug for Answer {
 pub(crate) struct Head {
     pub(crate) content_type: Option<String>,
     pub(crate) retry_after: Option<Duration>,
+    pub(crate) date: Option<String>,
 }
 
 impl Head {
@@ -49,6 +52,7 @@ impl Head {
         }
         let text = |name| headers.get(name).and_then(|value: &hyper::header::HeaderValue| value.to_str().ok());
         let retry_after = text(RETRY_AFTER).and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
-        Ok(Self { content_type: text(CONTENT_TYPE).map(str::to_owned), retry_after })
+        let owned = |name| text(name).map(str::to_owned);
+        Ok(Self { content_type: owned(CONTENT_TYPE), retry_after, date: owned(DATE) })
     }
 }

@@ -126,9 +126,9 @@ impl Client {
 
     async fn read(&self, answer: Response<Incoming>, url: &Url) -> Result<Answer> {
         let (parts, incoming) = answer.into_parts();
-        let Head { content_type, retry_after } = Head::read(&parts.headers, url)?;
+        let Head { content_type, retry_after, date } = Head::read(&parts.headers, url)?;
         let body = connection::body(incoming, self.limits.body, url).await?;
-        Ok(Answer { status: parts.status.as_u16(), content_type, retry_after, body, url: url.clone() })
+        Ok(Answer { status: parts.status.as_u16(), content_type, retry_after, date, body, url: url.clone() })
     }
 
     fn idle(&self) -> MutexGuard<'_, HashMap<Key, Sender>> {
