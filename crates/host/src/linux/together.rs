@@ -233,3 +233,34 @@ impl Target<'_> {
         format!("write files below {}", self.directory)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::state::our_owner;
+    use secret::Secret;
+    use std::fs;
+
+    #[test]
+    fn a_directory_that_another_process_has_changed_is_not_exchanged() {
+        let top = tempfile::tempdir().unwrap();
+        let root = Root::open(top.path()).unwrap();
+        fs::create_dir(top.path().join("pki")).unwrap();
+        let spot = root.walk("/pki", Missing::Report).unwrap().unwrap();
+        let target = Target { root: &root, directory: "/pki", draft: draft_of(&spot.name), spot };
+        let (uid, gid) = our_owner();
+        let file = FileState { contents: Secret::new(b"new".into()), mode: 0o600, uid, gid };
+        let files = [("ca.key".to_owned(), file)];
+        let set = FileSet::new("/pki", &files).unwrap();
+        let (old, tree) = target.survey(&set).unwrap();
+        fs::write(top.path().join("pki/late"), "by another process").unwrap();
+        assert!(matches!(target.exchange((&old, &tree), &set), Err(Failure::Unsupported(_))));
+        let entries =
+            |path: &Path| fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+        assert_eq!(entries(&top.path().join("pki")), ["late"]);
+        assert_eq!(entries(top.path()), ["pki"], "no draft is left");
+        write(&root, "/pki", &files).unwrap();
+        assert_eq!(fs::read_to_string(top.path().join("pki/late")).unwrap(), "by another process");
+        assert_eq!(fs::read_to_string(top.path().join("pki/ca.key")).unwrap(), "new");
+    }
+}
