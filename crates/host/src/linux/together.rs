@@ -127,11 +127,10 @@ impl Target<'_> {
 
     fn replace(&self, set: &FileSet<'_>, files: &[(String, FileState)]) -> Result<()> {
         let (old, tree) = self.survey(set)?;
-        let exchanged = match tree.is_movable() {
-            true => self.exchange((&old, &tree), set),
-            false => return self.rename_each(&old, files),
-        };
-        match exchanged {
+        if !tree.is_movable() {
+            return self.rename_each(&old, files);
+        }
+        match self.exchange((&old, &tree), set) {
             Err(Failure::Unsupported(_)) => self.rename_each(&self.survey(set)?.0, files),
             exchanged => exchanged.map_err(Failure::error),
         }
@@ -158,9 +157,7 @@ impl Target<'_> {
             if self.survey(set)?.1 != *old.1 {
                 return Err(Failure::Unsupported(self.failed(Errno::BUSY)));
             }
-            renameat_with(parent, &self.draft, parent, name, RenameFlags::EXCHANGE)
-                .map_err(Failure::of(self.doing()))?;
-            fsync(parent).map_err(|errno| self.failed(errno).into())
+            renameat_with(parent, &self.draft, parent, name, RenameFlags::EXCHANGE).map_err(Failure::of(self.doing()))
         })
     }
 
@@ -185,14 +182,19 @@ impl Target<'_> {
         renamed.map_err(Failure::error)
     }
 
-    /// Creates the draft in a directory, works on it, and deletes what has its name afterwards.
+    /// Creates the draft in a directory, works on it, and deletes what has its name afterwards: the old directory too, so
+    /// not before the exchange is durable.
     fn with_draft(&self, parent: &OwnedFd, work: impl FnOnce(&OwnedFd) -> Outcome) -> Outcome {
         let made = mkdirat(parent, &self.draft, Mode::from_raw_mode(NEW_DIRECTORY));
         let draft = made.and_then(|()| open_dir(parent, &OsString::from(&self.draft)));
         let worked = draft.map_err(|errno| self.failed(errno).into()).and_then(|draft| work(&draft));
-        let removed = self.remove_draft(parent);
-        // The reason of a failure is worth more than that of a failed clean-up.
-        worked.and_then(|()| Ok(removed?))
+        if worked.is_err() {
+            // Best effort: the reason of the failure is worth more than that of a failed clean-up.
+            let _ = self.remove_draft(parent);
+            return worked;
+        }
+        fsync(parent).map_err(|errno| self.failed(errno))?;
+        Ok(self.remove_draft(parent)?)
     }
 
     fn leftover(&self, parent: &OwnedFd) -> Result<Option<Stat>> {
