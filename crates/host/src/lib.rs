@@ -9,8 +9,8 @@
 //! [`Change`] and [`Program`] are plain data, so that a plan can show them before anything happens.
 //!
 //! - [`Linux`] is a real machine: the running system, or the tree of one that does not run yet (`--root DIR`). Its
-//!   `linux/root.rs` walks every path on open directories, `linux/files.rs` alone writes files, `linux/child.rs` guards
-//!   programs.
+//!   `linux/root.rs` walks every path on open directories, `linux/files.rs` writes files, `linux/together.rs` several of
+//!   them at once, `linux/child.rs` guards programs.
 //! - [`Memory`] plays a machine for tests; it can lose its power after any change.
 //! - [`contract`] has every path and exit code that others rely on.
 mod account;
@@ -18,6 +18,7 @@ mod act;
 mod change;
 pub mod contract;
 mod error;
+mod file_set;
 mod journal;
 pub mod linux;
 mod memory;
@@ -95,6 +96,15 @@ pub trait Host: Inspect {
     fn remove_leftovers(&mut self) -> Result<()>;
     /// Removes the drafts that interrupted writes may have left: beside these files, and beside machineadm's own.
     fn remove_drafts(&mut self, paths: &[String]) -> Result<()>;
+    /// Writes files below a directory, all at once: whoever looks, also after a crash, sees none or all of them new. The
+    /// directory's other entries stay. Paths are relative; neither the directory's entries on the way nor the files may be
+    /// links.
+    ///
+    /// The directory itself is replaced: a process that has it open, or a container that it is mounted into, keeps an old
+    /// one that is empty. Missing directories are created with mode 0755.
+    fn write_together(&mut self, directory: &str, files: &[(String, FileState)]) -> Result<()>;
+    /// Removes what an interrupted `write_together` may have left beside the directory.
+    fn remove_together_drafts(&mut self, directory: &str) -> Result<()>;
     /// Waits until a service runs.
     fn wait_active(&mut self, service: &str, within: Duration) -> Result<()>;
 }

@@ -1,5 +1,6 @@
 //! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
 mod accounts;
+mod together;
 mod units;
 
 use crate::{
@@ -356,6 +357,16 @@ impl Host for Memory {
     }
     /// Nothing to do: a write is one change here, without a draft.
     fn remove_drafts(&mut self, _: &[String]) -> Result<()> {
+        Ok(())
+    }
+    fn write_together(&mut self, directory: &str, files: &[(String, FileState)]) -> Result<()> {
+        self.check_together(directory, files)?;
+        self.spend()?;
+        self.files.extend(files.iter().map(|(path, file)| (format!("{directory}/{path}"), file.clone())));
+        Ok(())
+    }
+    /// Nothing to do: files are written together in one change here, without a draft.
+    fn remove_together_drafts(&mut self, _: &str) -> Result<()> {
         Ok(())
     }
     fn wait_active(&mut self, service: &str, _: Duration) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Extended attributes of a file that is replaced: its ACL, its SELinux label and what users have attached to it.
+//! Extended attributes of a file or directory that is replaced: its ACL, its SELinux label and what users have attached to it.
 use crate::{Error, Result};
 use rustix::{
     fd::AsFd,
@@ -14,8 +14,8 @@ const LARGEST: usize = 64 << 10;
 /// decided that the new content gets the capabilities of the old.
 const OF_CONTENT: [&str; 3] = ["security.ima", "security.evm", "security.capability"];
 
-/// A new file may have inherited one from its directory.
-const ACL: &str = "system.posix_acl_access";
+/// What a new file or directory may have inherited from the directory that it was created in.
+const INHERITED: [&str; 2] = ["system.posix_acl_access", "system.posix_acl_default"];
 
 /// Gives a new file the attributes of the one that it replaces. An attribute that cannot be copied is an error: without
 /// its ACL or label the file would be accessible to others than before.
@@ -33,13 +33,13 @@ pub(super) fn copy(old: impl AsFd, new: impl AsFd, path: &str) -> Result<()> {
         });
         copied.map_err(Error::system(format!("copy the extended attribute {shown} of {path}")))?;
     }
-    if names.iter().any(|name| name.as_bytes() == ACL.as_bytes()) {
-        return Ok(());
+    for acl in INHERITED.iter().filter(|acl| !names.iter().any(|name| name.as_bytes() == acl.as_bytes())) {
+        match fremovexattr(&new, *acl) {
+            Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => {}
+            Err(errno) => return Err(Error::system(format!("remove the inherited ACL of {path}"))(errno)),
+        }
     }
-    match fremovexattr(&new, ACL) {
-        Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => Ok(()),
-        Err(errno) => Err(Error::system(format!("remove the inherited ACL of {path}"))(errno)),
-    }
+    Ok(())
 }
 
 /// All names; none where the file system has no such attributes.

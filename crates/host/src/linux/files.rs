@@ -71,9 +71,8 @@ pub(super) fn create(root: &Root, path: &str, file: &FileState) -> Result<()> {
     let spot = spot_for(root, path)?;
     let beside = own_draft_of(&spot.name);
     let doing = || format!("create {path}");
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     remove_at(&spot.dir, &beside).map_err(Error::system(doing()))?;
-    let new = openat(&spot.dir, &beside, flags, Mode::from_raw_mode(DRAFT)).map_err(Error::system(doing()))?;
+    let new = new_draft(&spot.dir, &beside).map_err(Error::system(doing()))?;
     let created = fill(new, None, file, path).and_then(|()| {
         match linkat(&spot.dir, &beside, &spot.dir, &spot.name, AtFlags::empty()) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
@@ -94,8 +93,7 @@ fn write_through(root: &Root, path: &str, file: &FileState, draft: &Draft<'_>) -
     let Draft { spot, name: beside } = *draft;
     let doing = || format!("write {path}");
     remove_at(&spot.dir, beside).map_err(Error::system(doing()))?;
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let new = openat(&spot.dir, beside, flags, Mode::from_raw_mode(DRAFT)).map_err(Error::system(doing()))?;
+    let new = new_draft(&spot.dir, beside).map_err(Error::system(doing()))?;
     let filled = trusted::open(root, spot, path, Care::Reading).and_then(|old| {
         fill(new, old.as_ref().map(|(old, _)| old), file, path)?;
         renameat(&spot.dir, beside, &spot.dir, &spot.name).map_err(Error::system(doing()))?;
@@ -167,9 +165,15 @@ fn spot_for(root: &Root, path: &str) -> Result<Spot> {
     }
 }
 
+/// Creates a file that only its owner can read until it is filled.
+pub(super) fn new_draft(dir: &OwnedFd, name: impl rustix::path::Arg) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(dir, name, flags, Mode::from_raw_mode(DRAFT))
+}
+
 /// Fills a new file. It gets its content while nobody but its owner can read it, and its mode last: a change of owner
 /// clears the set-user-id bits, and the mode decides the mask of the ACL.
-fn fill(new: OwnedFd, old: Option<&File>, file: &FileState, path: &str) -> Result<()> {
+pub(super) fn fill(new: OwnedFd, old: Option<&File>, file: &FileState, path: &str) -> Result<()> {
     let doing = || format!("write {path}");
     let mut new = File::from(new);
     let stat = fstat(&new).map_err(Error::system(doing()))?;

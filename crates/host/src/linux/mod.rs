@@ -16,6 +16,7 @@ mod sockets;
 mod state;
 mod systemd;
 mod tail;
+mod together;
 mod trust;
 mod trusted;
 mod units;
@@ -266,6 +267,13 @@ impl Host for Linux {
     fn remove_drafts(&mut self, paths: &[String]) -> Result<()> {
         let own = contract::WRITTEN_FILES.iter().copied();
         own.chain(paths.iter().map(String::as_str)).try_for_each(|path| files::remove_draft(&self.root, path))
+    }
+    fn write_together(&mut self, directory: &str, files: &[(String, FileState)]) -> Result<()> {
+        state::check_foreign(&self.root, directory, LastLink::Followed)?;
+        together::write(&self.root, directory, files)
+    }
+    fn remove_together_drafts(&mut self, directory: &str) -> Result<()> {
+        together::remove_drafts(&self.root, directory)
     }
     fn wait_active(&mut self, service: &str, within: Duration) -> Result<()> {
         systemd::wait_active(service, within)

@@ -15,7 +15,7 @@ use rustix::{
 };
 
 /// Mode of a directory until it has its owner: no other user may put names into it before.
-const NEW_DIRECTORY: u32 = 0o700;
+pub(super) const NEW_DIRECTORY: u32 = 0o700;
 
 /// What is at a path.
 pub(super) fn state_at(root: &Root, path: &str) -> Result<PathState> {
@@ -116,7 +116,7 @@ fn link_at(spot: &Spot, path: &str) -> Result<PathState> {
 }
 
 /// The owner first: a change of owner clears the set-group-id bit.
-fn set_rights(directory: &OwnedFd, path: &str, wanted: DirectoryState) -> Result<()> {
+pub(super) fn set_rights(directory: &OwnedFd, path: &str, wanted: DirectoryState) -> Result<()> {
     let DirectoryState { mode, uid, gid } = wanted;
     let found = fstat(directory).map_err(Error::system(format!("open the directory {path}")))?;
     if (found.st_uid, found.st_gid) != (uid, gid) {

@@ -8,7 +8,12 @@ use rustix::{
     fs::{FileType, Mode, OFlags, Stat, fstat, fsync, mkdirat, openat, readlinkat},
     io::Errno,
 };
-use std::{collections::VecDeque, ffi::OsString, os::unix::ffi::OsStrExt, path::Path};
+use std::{
+    collections::VecDeque,
+    ffi::{OsStr, OsString},
+    os::unix::ffi::OsStrExt,
+    path::Path,
+};
 
 const MOST_LINKS: usize = 40;
 
@@ -157,7 +162,7 @@ fn make_dir(parent: &OwnedFd, name: &OsString, mode: u32) -> rustix::io::Result<
 }
 
 /// Opens a directory; a link is none.
-pub(super) fn open_dir(parent: impl AsFd, name: &OsString) -> rustix::io::Result<OwnedFd> {
+pub(super) fn open_dir(parent: impl AsFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
     openat(parent, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 
