@@ -18,6 +18,7 @@
 mod acts;
 mod apply;
 mod block;
+pub mod certificate_files;
 mod fingerprint;
 mod label;
 mod line;

@@ -9,8 +9,8 @@
 //! [`Change`] and [`Program`] are plain data, so that a plan can show them before anything happens.
 //!
 //! - [`Linux`] is a real machine: the running system, or the tree of one that does not run yet (`--root DIR`). Its
-//!   `linux/root.rs` walks every path on open directories, `linux/files.rs` writes files, `linux/together.rs` several of
-//!   them at once, `linux/child.rs` guards programs.
+//!   `linux/root.rs` walks every path on open directories, `linux/files.rs` alone writes files, `linux/child.rs` guards
+//!   programs.
 //! - [`Memory`] plays a machine for tests; it can lose its power after any change.
 //! - [`contract`] has every path and exit code that others rely on.
 mod account;

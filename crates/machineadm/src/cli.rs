@@ -3,8 +3,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use crate::command::{
-    config::arguments::Config, decrypt::Decrypt, discover::arguments::Discover, discovery_objects::DiscoveryObjects,
-    encrypt::Encrypt, generate::Generate, help::Help, token::arguments::Token,
+    certs::arguments::Certs, config::arguments::Config, decrypt::Decrypt, discover::arguments::Discover,
+    discovery_objects::DiscoveryObjects, encrypt::Encrypt, generate::Generate, help::Help, token::arguments::Token,
 };
 use crate::show::log::Settings;
 use std::path::PathBuf;
@@ -150,6 +150,14 @@ Examples:
   machineadm token list
   machineadm token delete abcdef")]
     Token(Token),
+    /// Copy the certificates of a control plane to further nodes
+    #[command(after_help = "\
+Examples:
+  machineadm certs upload                   # on a control plane node; prints the certificate key
+  machineadm certs download 10.0.0.10:6443 --token-file token \\
+      --discovery-token-ca-cert-hash sha256:9f3a… --certificate-key-file key
+  machineadm certs list")]
+    Certs(Box<Certs>),
     /// Find a cluster and verify it
     #[command(after_help = "\
 Examples:

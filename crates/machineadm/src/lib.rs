@@ -85,6 +85,10 @@ fn command(cli: Cli) -> Result<Exit, CommandError> {
         Command::Validate(asked) => before.on_root(&asked.root, |root| command::validate::run(&asked, root)),
         Command::Status(asked) => before.on_root(&asked.root, |root| command::status::run(&asked, root)),
         Command::Discover(asked) => before.on_root(&asked.root, |root| command::discover::run(&asked, root)),
+        Command::Certs(asked) => {
+            let root = asked.root().cloned().unwrap_or_default();
+            before.on_root(&root, |root| command::certs::run(&asked, root))
+        }
         Command::Encrypt(asked) => command::encrypt::run(&asked),
         Command::Decrypt(asked) => command::decrypt::run(&asked),
         Command::Explain(asked) => command::explain::run(&asked),
@@ -123,6 +127,7 @@ impl Before {
         let (takes_root, takes_mode) = match command {
             Command::Plan(plan) if plan.command.is_some() => (true, false),
             Command::Bootstrap(_) | Command::Plan(_) => (true, true),
+            Command::Certs(certs) => (certs.root().is_some(), false),
             Command::Apply(_) | Command::Validate(_) | Command::Status(_) | Command::Discover(_) => (true, false),
             _ => (false, false),
         };

@@ -6,6 +6,7 @@ mod reader;
 mod tests;
 
 use crate::{Error, ExecPlugin, Result, exec::Credential};
+use discovery::{BootstrapToken, ClusterInfo};
 use fetch::{CertificateDer, Identity, Proxy, Url, shown};
 use secret::Secret;
 use std::fmt;
@@ -52,6 +53,25 @@ impl Kubeconfig {
     /// Reads the text of a kubeconfig; paths in it are relative to `base`. All problems are reported at once.
     pub fn read(bytes: &[u8], base: &Path) -> Result<Self> {
         reader::read(bytes, base, None).map_err(Error::Kubeconfig)
+    }
+
+    /// The cluster that discovery found, with a bootstrap token as the only credentials.
+    pub fn with_token(info: &ClusterInfo, token: &BootstrapToken) -> Result<Self> {
+        let setup = |reason: String| {
+            let source = fetch::Error::BadUrl { reason };
+            Error::Setup { server: info.server().to_owned(), source }
+        };
+        let roots = info.roots().certificates().iter().map(|root| CertificateDer::from(root.der.clone()));
+        let roots: Vec<_> = roots.collect();
+        Ok(Self {
+            server: Url::parse(info.server()).map_err(|error| setup(error.to_string()))?,
+            authorities: (!roots.is_empty()).then_some(roots),
+            identity: None,
+            authorization: Some(Secret::new(format!("Bearer {}", token.expose().as_str()))),
+            exec: None,
+            tls_server_name: info.tls_server_name().map(str::to_owned),
+            proxy: None,
+        })
     }
 
     /// Starts the kubeconfig's exec plugin, if it has one, and takes its credentials. Lines that the plugin prints on

@@ -127,10 +127,11 @@ impl Target<'_> {
 
     fn replace(&self, set: &FileSet<'_>, files: &[(String, FileState)]) -> Result<()> {
         let (old, tree) = self.survey(set)?;
-        if !tree.is_movable() {
-            return self.rename_each(&old, files);
-        }
-        match self.exchange((&old, &tree), set) {
+        let exchanged = match tree.is_movable() {
+            true => self.exchange((&old, &tree), set),
+            false => return self.rename_each(&old, files),
+        };
+        match exchanged {
             Err(Failure::Unsupported(_)) => self.rename_each(&self.survey(set)?.0, files),
             exchanged => exchanged.map_err(Failure::error),
         }
@@ -157,7 +158,9 @@ impl Target<'_> {
             if self.survey(set)?.1 != *old.1 {
                 return Err(Failure::Unsupported(self.failed(Errno::BUSY)));
             }
-            renameat_with(parent, &self.draft, parent, name, RenameFlags::EXCHANGE).map_err(Failure::of(self.doing()))
+            renameat_with(parent, &self.draft, parent, name, RenameFlags::EXCHANGE)
+                .map_err(Failure::of(self.doing()))?;
+            fsync(parent).map_err(|errno| self.failed(errno).into())
         })
     }
 
@@ -182,19 +185,14 @@ impl Target<'_> {
         renamed.map_err(Failure::error)
     }
 
-    /// Creates the draft in a directory, works on it, and deletes what has its name afterwards: the old directory too, so
-    /// not before the exchange is durable.
+    /// Creates the draft in a directory, works on it, and deletes what has its name afterwards.
     fn with_draft(&self, parent: &OwnedFd, work: impl FnOnce(&OwnedFd) -> Outcome) -> Outcome {
         let made = mkdirat(parent, &self.draft, Mode::from_raw_mode(NEW_DIRECTORY));
         let draft = made.and_then(|()| open_dir(parent, &OsString::from(&self.draft)));
         let worked = draft.map_err(|errno| self.failed(errno).into()).and_then(|draft| work(&draft));
-        if worked.is_err() {
-            // Best effort: the reason of the failure is worth more than that of a failed clean-up.
-            let _ = self.remove_draft(parent);
-            return worked;
-        }
-        fsync(parent).map_err(|errno| self.failed(errno))?;
-        Ok(self.remove_draft(parent)?)
+        let removed = self.remove_draft(parent);
+        // The reason of a failure is worth more than that of a failed clean-up.
+        worked.and_then(|()| Ok(removed?))
     }
 
     fn leftover(&self, parent: &OwnedFd) -> Result<Option<Stat>> {
@@ -233,36 +231,5 @@ impl Target<'_> {
 
     fn doing(&self) -> String {
         format!("write files below {}", self.directory)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::linux::state::our_owner;
-    use secret::Secret;
-    use std::fs;
-
-    #[test]
-    fn a_directory_that_another_process_has_changed_is_not_exchanged() {
-        let top = tempfile::tempdir().unwrap();
-        let root = Root::open(top.path()).unwrap();
-        fs::create_dir(top.path().join("pki")).unwrap();
-        let spot = root.walk("/pki", Missing::Report).unwrap().unwrap();
-        let target = Target { root: &root, directory: "/pki", draft: draft_of(&spot.name), spot };
-        let (uid, gid) = our_owner();
-        let file = FileState { contents: Secret::new(b"new".into()), mode: 0o600, uid, gid };
-        let files = [("ca.key".to_owned(), file)];
-        let set = FileSet::new("/pki", &files).unwrap();
-        let (old, tree) = target.survey(&set).unwrap();
-        fs::write(top.path().join("pki/late"), "by another process").unwrap();
-        assert!(matches!(target.exchange((&old, &tree), &set), Err(Failure::Unsupported(_))));
-        let entries =
-            |path: &Path| fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
-        assert_eq!(entries(&top.path().join("pki")), ["late"]);
-        assert_eq!(entries(top.path()), ["pki"], "no draft is left");
-        write(&root, "/pki", &files).unwrap();
-        assert_eq!(fs::read_to_string(top.path().join("pki/late")).unwrap(), "by another process");
-        assert_eq!(fs::read_to_string(top.path().join("pki/ca.key")).unwrap(), "new");
     }
 }

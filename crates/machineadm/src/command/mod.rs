@@ -2,6 +2,7 @@
 mod api;
 pub(crate) mod apply;
 pub(crate) mod bootstrap;
+pub(crate) mod certs;
 pub(crate) mod completion;
 pub(crate) mod config;
 pub(crate) mod decrypt;
@@ -19,3 +20,16 @@ pub(crate) mod status;
 pub(crate) mod token;
 pub(crate) mod validate;
 pub(crate) mod version;
+
+use crate::command_error::CommandError;
+use std::time::Duration;
+
+/// A positive span of time that a flag names.
+fn duration(flag: &str, text: &str) -> Result<Duration, CommandError> {
+    let time = text.parse::<objects::Duration>().ok().filter(|span| !span.is_negative() && !span.is_zero());
+    let time = time.map(|span| Duration::from_nanos(span.as_nanoseconds().unsigned_abs()));
+    time.ok_or_else(|| {
+        let text = "must be a positive duration such as 5m, 90s or 500ms, and at most 2562047h (292 years)";
+        CommandError::invalid(format!("{flag} {text}"))
+    })
+}

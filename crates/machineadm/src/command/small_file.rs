@@ -27,12 +27,12 @@ pub(super) fn text(name: &str, care: Care) -> Result<Zeroizing<String>, CommandE
     text.map_err(|_| CommandError::invalid(format!("{} is not UTF-8 text", shown(name))))
 }
 
-/// Warns if other users of this machine can read a file that holds a secret.
-pub(super) fn warn_if_others_read(flag: &str, name: &str) {
+/// Warns if other users of this machine can read a file that holds this secret.
+pub(super) fn warn_if_others_read(flag: &str, name: &str, secret: &str) {
     let metadata = Path::new(name).metadata().ok().filter(|metadata| name != "-" && metadata.is_file());
     let mode = metadata.map_or(0, |metadata| metadata.permissions().mode() & 0o7777);
     if mode & 0o044 != 0 {
-        warn!("{flag} {name} has mode {mode:04o}: other users can read the token; run: chmod 0600 {name}");
+        warn!("{flag} {name} has mode {mode:04o}: other users can read {secret}; run: chmod 0600 {name}");
     }
 }
 

@@ -1,4 +1,5 @@
 //! What people and programs see.
+pub(crate) mod cleanup_wait;
 pub(crate) mod log;
 pub(crate) mod moving_line;
 pub(crate) mod plan;

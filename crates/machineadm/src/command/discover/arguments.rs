@@ -1,9 +1,13 @@
 //! What people type after `machineadm discover`.
-use crate::cli::RootOption;
+use super::inputs;
+use crate::{cli::RootOption, command_error::CommandError};
 use clap::{Args, ValueEnum};
+use discovery::method::{Flags, Purpose};
+use secret::Secret;
 
+/// Which cluster is discovered, and by what it is verified.
 #[derive(Debug, Args)]
-pub(crate) struct Discover {
+pub(crate) struct DiscoverySource {
     /// API servers, tried in turn: host:port, a bare host (port 6443), or the base of an https URL
     #[arg(value_name = "ENDPOINT")]
     pub(crate) endpoints: Vec<String>,
@@ -26,17 +30,41 @@ pub(crate) struct Discover {
     /// Read the cluster's kubeconfig from a file, an https URL or, with `-`, from standard input
     #[arg(long, value_name = "FILE|URL|-")]
     pub(crate) discovery_file: Option<String>,
+    /// With --discovery-file: accept a kubeconfig without CA certificates although the system's CA certificates do not
+    /// verify the API server
+    #[arg(long)]
+    pub(crate) accept_untrusted_certificate: bool,
+}
+
+impl DiscoverySource {
+    /// The same for discovery; the token's file is read.
+    pub(crate) fn flags(&self, purpose: Purpose) -> Result<Flags, CommandError> {
+        let secret = |text: &Option<String>| text.clone().map(Secret::new);
+        Ok(Flags {
+            purpose,
+            endpoints: self.endpoints.clone(),
+            token: secret(&self.token),
+            token_file: self.token_file.as_deref().map(inputs::token).transpose()?,
+            discovery_token: secret(&self.discovery_token),
+            pins: self.discovery_token_ca_cert_hash.clone(),
+            skip_ca_verification: self.discovery_token_unsafe_skip_ca_verification,
+            file: self.discovery_file.clone(),
+            accept_untrusted_certificate: self.accept_untrusted_certificate,
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Discover {
+    #[command(flatten)]
+    pub(crate) source: DiscoverySource,
     /// Save the discovered cluster on this machine. A saved cluster is replaced only if the new one can be reached
     #[arg(long)]
     pub(crate) store: bool,
     /// Update the saved cluster: ask it whether its address or its CA certificates have changed
     #[arg(long, conflicts_with_all = ["endpoints", "token", "token_file", "discovery_token", "discovery_file", "store",
-        "discovery_token_ca_cert_hash", "discovery_token_unsafe_skip_ca_verification"])]
+        "discovery_token_ca_cert_hash", "discovery_token_unsafe_skip_ca_verification", "accept_untrusted_certificate"])]
     pub(crate) refresh: bool,
-    /// With --discovery-file: accept a kubeconfig without CA certificates although the system's CA certificates do not
-    /// verify the API server
-    #[arg(long, conflicts_with = "refresh")]
-    pub(crate) accept_untrusted_certificate: bool,
     /// With --refresh or --store: accept CA certificates of which none is pinned
     #[arg(long)]
     pub(crate) accept_unpinned_roots: bool,

@@ -28,6 +28,6 @@ fn read(name: &str) -> Result<Vec<u8>, String> {
 /// The content of a file that should be a token; a warning if other users can read it.
 pub(super) fn token(name: &str) -> Result<Secret<String>, CommandError> {
     let text = small_file::text(name, Care::Applying)?;
-    small_file::warn_if_others_read("--token-file", name);
+    small_file::warn_if_others_read("--token-file", name, "the token");
     Ok(Secret::new(text.trim_end().to_owned()))
 }

@@ -7,18 +7,20 @@ mod refresh;
 mod show_found;
 mod waiting;
 
-use crate::command_error::{CommandError, all_succeeded};
+use crate::{
+    command::duration,
+    command_error::{CommandError, all_succeeded},
+};
 use arguments::Discover;
 use cluster::RealNetwork;
 use discovery::{
-    cache::{Consent, NotFound, Refused, Search},
+    cache::{Cached, Consent, NotFound, Refused, Search},
     method::{Event, Flags, Method, Patience, Purpose, choose},
 };
 use host::contract::Exit;
 use inputs::Inputs;
 use jiff::Timestamp;
-use secret::Secret;
-use std::{path::Path, time::Duration};
+use std::path::Path;
 use waiting::Waiting;
 
 pub(crate) fn run(asked: &Discover, root: &Path) -> Result<Exit, CommandError> {
@@ -35,30 +37,18 @@ fn checked(asked: &Discover) -> Result<Patience, CommandError> {
         let text = "--accept-unpinned-roots requires --refresh or --store";
         return Err(CommandError::usage(text));
     }
-    let time = asked.timeout.parse::<objects::Duration>().ok().filter(|span| !span.is_negative() && !span.is_zero());
-    let time = time.map(|span| Duration::from_nanos(span.as_nanoseconds().unsigned_abs()));
-    let text = "--timeout must be a positive duration such as 5m, 90s or 500ms, and at most 2562047h (292 years)";
-    time.map(Patience::within).ok_or_else(|| CommandError::invalid(text))
+    duration("--timeout", &asked.timeout).map(Patience::within)
 }
 
 fn find(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, CommandError> {
-    let method = method(asked)?;
+    let method = chosen(&asked.source.flags(Purpose::Discover)?)?;
     // What can't be kept isn't looked for.
     let kept = if asked.store { record::replaceable(root)? } else { None };
-    let mut waiting = Waiting::start(patience);
-    let mut note = |event: Event<'_>| waiting.note(event);
-    let mut network = RealNetwork::new(&mut note);
     let search = Search { method: &method, kept: kept.as_ref(), consent: consent(asked), patience };
-    let found = search.run(&mut Inputs, &mut network, Timestamp::now());
-    let advice = waiting.end();
-    let cached = match found {
+    let cached = match searched(&search)? {
         Ok(cached) => cached,
-        Err(NotFound::NotTrusted(error)) => return Err(failures::not_trusted(&method, &error, &advice)),
-        Err(NotFound::NotReplaced(refused)) => return refuse(failures::not_replaced(&refused), &refused, asked),
+        Err(refused) => return refuse(failures::not_replaced(&refused), &refused, asked),
     };
-    if let Some(risk) = cached.proof().risk() {
-        warn!("{risk}");
-    }
     if asked.store {
         record::keep(&cached, root)?;
     }
@@ -66,20 +56,39 @@ fn find(asked: &Discover, root: &Path, patience: Patience) -> Result<Exit, Comma
     Ok(Exit::Done)
 }
 
-fn method(asked: &Discover) -> Result<Method, CommandError> {
-    let secret = |text: &Option<String>| text.clone().map(Secret::new);
-    let flags = Flags {
-        purpose: Purpose::Discover,
-        endpoints: asked.endpoints.clone(),
-        token: secret(&asked.token),
-        token_file: asked.token_file.as_deref().map(inputs::token).transpose()?,
-        discovery_token: secret(&asked.discovery_token),
-        pins: asked.discovery_token_ca_cert_hash.clone(),
-        skip_ca_verification: asked.discovery_token_unsafe_skip_ca_verification,
-        file: asked.discovery_file.clone(),
-        accept_untrusted_certificate: asked.accept_untrusted_certificate,
-    };
-    choose(&flags).map_err(|problems| CommandError::invalid_input(problems.iter().map(ToString::to_string)))
+/// The cluster that is found and verified now; it takes the place of no saved one.
+pub(super) fn discovered(flags: &Flags, patience: Patience) -> Result<Cached, CommandError> {
+    let method = chosen(flags)?;
+    let search = Search { method: &method, kept: None, consent: Consent::Withheld, patience };
+    searched(&search)?.map_err(|refused| failures::not_replaced(&refused))
+}
+
+/// The cluster that `discover --store` saved on the machine below a root.
+pub(super) fn saved(root: &Path) -> Result<Option<Cached>, CommandError> {
+    record::required(root)
+}
+
+/// Searches, and shows why it waits; what is found may be refused in the place of a saved one.
+fn searched(search: &Search<'_>) -> Result<Result<Cached, Refused>, CommandError> {
+    let mut waiting = Waiting::start(search.patience);
+    let mut note = |event: Event<'_>| waiting.note(event);
+    let mut network = RealNetwork::new(&mut note);
+    let found = search.run(&mut Inputs, &mut network, Timestamp::now());
+    let advice = waiting.end();
+    match found {
+        Ok(cached) => {
+            if let Some(risk) = cached.proof().risk() {
+                warn!("{risk}");
+            }
+            Ok(Ok(cached))
+        }
+        Err(NotFound::NotTrusted(error)) => Err(failures::not_trusted(search.method, &error, &advice)),
+        Err(NotFound::NotReplaced(refused)) => Ok(Err(refused)),
+    }
+}
+
+fn chosen(flags: &Flags) -> Result<Method, CommandError> {
+    choose(flags).map_err(|problems| CommandError::invalid_input(problems.iter().map(ToString::to_string)))
 }
 
 /// Prints for programs what is refused, and ends with the error.

@@ -76,7 +76,7 @@ struct Trial {
 }
 
 /// Arguments that a command accepts, since kubeadm does, and that have no effect on it.
-fn without_effect<A: Args>() -> Vec<Arg> {
+pub(crate) fn without_effect<A: Args>() -> Vec<Arg> {
     let all = A::augment_args(Command::new("token"));
     all.get_arguments().map(|argument| argument.clone().hide(true)).collect()
 }

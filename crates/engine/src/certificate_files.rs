@@ -1,0 +1,175 @@
+//! The certificate files of a control plane node on a machine: read for an upload, written after a download.
+use crate::outcome::chain;
+use certs::{CertificateSet, FileName, FileSet, Found, files::CertificateFile};
+use host::{Change, FileState, Host, Inspect, PathState};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+/// What a machine has of a set of files.
+pub fn found(host: &dyn Inspect, files: &FileSet, directory: &Path) -> BTreeMap<FileName, Found> {
+    let found = |file: &CertificateFile| {
+        let path = file.location.path(directory);
+        match path.to_str().map(|path| host.file(path)) {
+            None => Found::Unreadable("its path is not UTF-8".to_owned()),
+            Some(Ok(None)) => Found::Missing,
+            Some(Ok(Some(file))) => Found::Content(file.contents),
+            Some(Err(error)) => Found::Unreadable(chain(&error)),
+        }
+    };
+    files.files().iter().map(|file| (file.name, found(file))).collect()
+}
+
+/// What to do about a file that has other content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and nothing is written.
+    Refused,
+    /// It is replaced.
+    Replaced,
+}
+
+/// What keeps a set from being written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Obstacle {
+    /// A file with other content.
+    #[error("{0} exists with other content")]
+    Different(String),
+    /// Something that is no file; links are not followed.
+    #[error("{path} is {noun}, not a regular file")]
+    NotAFile {
+        /// Its path.
+        path: String,
+        /// What it is.
+        noun: &'static str,
+    },
+    /// A directory that is none, or that others can write: they could exchange the files.
+    #[error("{path} {why}")]
+    Directory {
+        /// Its path.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Pods that run have the directory mounted as it was.
+    #[error("{API_SERVER} exists: a control plane runs on this machine, and its certificates cannot be replaced")]
+    ControlPlane,
+}
+
+const API_SERVER: &str = "/etc/kubernetes/manifests/kube-apiserver.yaml";
+
+/// A whole set, and what of it has to be written on a machine.
+#[derive(Debug)]
+pub struct Placement {
+    directory: String,
+    files: Vec<PlacedFile>,
+}
+
+/// A file of a set on a machine.
+#[derive(Debug)]
+pub struct PlacedFile {
+    /// Its absolute path.
+    pub path: String,
+    /// Whether it has to be written: it is missing, or not as it shall be.
+    pub is_written: bool,
+    state: FileState,
+}
+
+impl Placement {
+    /// What a machine needs of a set, or everything that is in the way. Nothing is changed.
+    pub fn of(
+        host: &dyn Inspect,
+        set: &CertificateSet,
+        directory: &Path,
+        existing: Existing,
+    ) -> host::Result<Result<Self, Vec<Obstacle>>> {
+        let (uid, gid) = host.default_owner();
+        let mut placement = Self { directory: shown(directory), files: Vec::new() };
+        let mut obstacles = Vec::new();
+        for (file, contents) in set.files() {
+            let path = shown(&file.location.path(directory));
+            let state = FileState { contents: contents.clone(), mode: file.name.mode(), uid, gid };
+            let is_written = match host.state_at(&path)? {
+                PathState::Absent => true,
+                PathState::File(found) if found.contents == state.contents => found != state,
+                PathState::File(_) | PathState::LargeFile { .. } => {
+                    if existing == Existing::Refused {
+                        obstacles.push(Obstacle::Different(path.clone()));
+                    }
+                    true
+                }
+                other => {
+                    obstacles.push(Obstacle::NotAFile { path: path.clone(), noun: other.noun() });
+                    true
+                }
+            };
+            placement.files.push(PlacedFile { path, is_written, state });
+        }
+        obstacles.extend(placement.directories_in_the_way(host)?);
+        if placement.is_needed() && host.exists(API_SERVER)? {
+            obstacles.push(Obstacle::ControlPlane);
+        }
+        Ok(if obstacles.is_empty() { Ok(placement) } else { Err(obstacles) })
+    }
+
+    /// All files of the set.
+    pub fn files(&self) -> &[PlacedFile] {
+        &self.files
+    }
+
+    /// Whether anything has to be written.
+    pub fn is_needed(&self) -> bool {
+        self.files.iter().any(|file| file.is_written)
+    }
+
+    /// Writes what has to be written: files of external etcd that lie elsewhere one by one, then the certificates
+    /// directory at once.
+    pub fn write(&self, host: &mut dyn Host) -> host::Result<()> {
+        host.remove_together_drafts(&self.directory)?;
+        let (inside, outside): (Vec<_>, Vec<_>) =
+            self.files.iter().filter(|file| file.is_written).partition(|file| self.below(&file.path).is_some());
+        for PlacedFile { path, state, .. } in outside {
+            let (path, file) = (path.clone(), state.clone());
+            host.ensure(&Change::WriteFile { path, block: None, was: None, file, confidential: true })?;
+        }
+        let files: Vec<_> =
+            inside.iter().filter_map(|file| Some((self.below(&file.path)?.to_owned(), file.state.clone()))).collect();
+        if files.is_empty() { Ok(()) } else { host.write_together(&self.directory, &files) }
+    }
+
+    /// The path of a file from the certificates directory on.
+    fn below<'a>(&self, path: &'a str) -> Option<&'a str> {
+        path.strip_prefix(&self.directory)?.strip_prefix('/')
+    }
+
+    /// The certificates directory itself may be reached through links; nothing below it may.
+    fn directories_in_the_way(&self, host: &dyn Inspect) -> host::Result<Vec<Obstacle>> {
+        let mut obstacles = Vec::new();
+        let below = self.files.iter().filter_map(|file| self.below(&file.path)?.rsplit_once('/'));
+        let below: BTreeSet<_> = below.map(|(parent, _)| format!("{}/{parent}", self.directory)).collect();
+        for path in below {
+            let why = match host.state_at(&path)? {
+                PathState::Absent => None,
+                PathState::Directory { state, .. } => (state.mode & 0o022 != 0).then(|| writable(state.mode)),
+                other => Some(format!("is {}, not a directory", other.noun())),
+            };
+            obstacles.extend(why.map(|why| Obstacle::Directory { path, why }));
+        }
+        if let PathState::Directory { state, .. } = host.state_at(&self.directory)?
+            && state.mode & 0o022 != 0
+        {
+            obstacles.push(Obstacle::Directory { path: self.directory.clone(), why: writable(state.mode) });
+        }
+        Ok(obstacles)
+    }
+}
+
+fn writable(mode: u32) -> String {
+    format!("has mode {mode:04o}: other users can write it")
+}
+
+/// Paths of a layout are UTF-8.
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,227 @@
+//! `machineadm certs download`: from the Secret to this machine's files, with a bootstrap token and nothing else.
+use super::{SECRET, arguments::Download as Asked, configuration, key};
+use crate::{
+    command::{api, discover, duration, run::lock, small_file, token::arguments::Connection},
+    command_error::CommandError,
+    context::silent_machine,
+    show,
+};
+use certs::{CertificateKey, Fault, Problem, entry::DecryptError};
+use cluster::{
+    ApiServer, Kubeconfig,
+    kubeadm_certs::{Download, DownloadError, Downloaded, Layout},
+};
+use discovery::{
+    BootstrapToken,
+    certificate::CaBundle,
+    given_tokens::tls_bootstrap_token,
+    method::{Flags, Patience, Purpose},
+};
+use engine::{
+    certificate_files::{Existing, Obstacle, Placement},
+    outcome::chain,
+};
+use host::{contract::Exit, linux::input::Care};
+use kubeadm::hub::{Documents, JoinConfiguration};
+use secret::Secret;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+const UPLOAD_AGAIN: &str =
+    "on a control plane node, run `machineadm certs upload`, and use the certificate key that it prints";
+
+pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
+    let patience = Patience::within(duration("--timeout", &asked.timeout)?);
+    one_standard_input(asked)?;
+    let documents = configuration::read(asked.config.as_deref())?;
+    let key = certificate_key(asked, &documents)?;
+    let directory = configuration::directory(asked.cert_dir.as_ref())?;
+    let layout = configuration::layout(&documents)?;
+    let existing = if asked.force { Existing::Replaced } else { Existing::Refused };
+    let mut machine = silent_machine(root)?;
+    let _lock = lock(&machine, "machineadm certs download")?;
+    let Cluster { server, roots } = cluster(asked, connection, &documents, root, patience)?;
+    let downloaded = server.download_certs(&Download { key: &key, roots: &roots, layout });
+    let Downloaded { layout, set, .. } = downloaded.map_err(failure)?;
+    let layout = Layout { directory: directory.unwrap_or(layout.directory), ..layout };
+    let placement = Placement::of(&machine, &set, &layout.directory, existing)?;
+    let placement = placement.map_err(|obstacles| occupied(&obstacles))?;
+    placement.write(&mut machine)?;
+    print(&placement, &layout.directory, asked)?;
+    Ok(Exit::Done)
+}
+
+fn certificate_key(asked: &Asked, documents: &Documents) -> Result<CertificateKey, CommandError> {
+    let control_plane = documents.join.as_ref().and_then(|join| join.control_plane.as_ref());
+    let configured = control_plane.and_then(|control_plane| control_plane.certificate_key.as_ref());
+    key::given(&asked.key, configured)?.ok_or_else(|| {
+        CommandError::usage("a certificate key is required: pass --certificate-key-file, --certificate-key, or certificateKey in --config")
+    })
+}
+
+/// Standard input has one content.
+fn one_standard_input(asked: &Asked) -> Result<(), CommandError> {
+    let named = [
+        ("--certificate-key-file", &asked.key.certificate_key_file),
+        ("--token-file", &asked.source.token_file),
+        ("--tls-bootstrap-token-file", &asked.tls_bootstrap_token_file),
+        ("--discovery-file", &asked.source.discovery_file),
+        ("--config", &asked.config),
+    ];
+    let named: Vec<_> = named.iter().filter(|(_, name)| name.as_deref() == Some("-")).map(|(flag, _)| *flag).collect();
+    match named.len() > 1 {
+        true => Err(CommandError::usage(format!("standard input can be read once: {} all name it", named.join(", ")))),
+        false => Ok(()),
+    }
+}
+
+/// A cluster that can be read with a bootstrap token, and the CA certificates that it is trusted by.
+struct Cluster {
+    server: ApiServer,
+    roots: CaBundle,
+}
+
+/// The cluster of a kubeconfig, of discovery now, or the saved one.
+fn cluster(
+    asked: &Asked,
+    connection: &Connection,
+    documents: &Documents,
+    root: &Path,
+    patience: Patience,
+) -> Result<Cluster, CommandError> {
+    let flags = flags(asked, documents)?;
+    let is_discovered = !flags.endpoints.is_empty() || flags.file.is_some();
+    if let Some(file) = &connection.kubeconfig {
+        if is_discovered || flags.token.is_some() || flags.token_file.is_some() {
+            return Err(CommandError::usage("--kubeconfig excludes discovery and tokens: it holds both"));
+        }
+        return limited(api::kubeconfig(connection)?, file);
+    }
+    let token = token(asked, documents, &flags)?;
+    let cached = match is_discovered {
+        true => discover::discovered(&flags, patience)?,
+        false => discover::saved(root)?.ok_or_else(|| {
+            CommandError::usage(
+                "the cluster is not known: name an ENDPOINT or --discovery-file, pass --config, or save the cluster with \
+                 `machineadm discover --store` first",
+            )
+        })?,
+    };
+    let kubeconfig = Kubeconfig::with_token(cached.info(), &token).map_err(|error| api::failed(&error))?;
+    Ok(Cluster { server: api::connect(kubeconfig)?, roots: cached.info().roots().clone() })
+}
+
+/// A kubeconfig is used only if it holds a bootstrap token: a joining machine has no other identity.
+fn limited(kubeconfig: Kubeconfig, file: &Path) -> Result<Cluster, CommandError> {
+    let bearer = kubeconfig.authorization.as_ref().and_then(|header| header.expose().strip_prefix("Bearer "));
+    let is_token = bearer.is_some_and(|text| text.parse::<BootstrapToken>().is_ok());
+    if !is_token || kubeconfig.identity.is_some() || kubeconfig.exec.is_some() {
+        let text = format!(
+            "the credentials in {} are not a bootstrap token: certificates are downloaded only with one",
+            file.display()
+        );
+        return Err(CommandError::invalid(text)
+            .with_remedy("pass an ENDPOINT and --token-file, or a kubeconfig with a bootstrap token"));
+    }
+    let roots = CaBundle::from_der(kubeconfig.authorities.as_deref().unwrap_or_default());
+    let roots = roots.map_err(|error| CommandError::invalid(format!("{}: {error}", file.display())))?;
+    Ok(Cluster { server: api::connect(kubeconfig)?, roots })
+}
+
+/// How the cluster is discovered: by flags, or by a JoinConfiguration.
+fn flags(asked: &Asked, documents: &Documents) -> Result<Flags, CommandError> {
+    let given = asked.source.flags(Purpose::Join)?;
+    match &documents.join {
+        Some(_) if !given.endpoints.is_empty() || given.file.is_some() => {
+            Err(CommandError::usage("--config has a JoinConfiguration: name no ENDPOINT and no --discovery-file"))
+        }
+        Some(join) => Ok(configured(join, given)),
+        None => Ok(given),
+    }
+}
+
+fn configured(join: &JoinConfiguration, given: Flags) -> Flags {
+    let by_token = join.discovery.bootstrap_token.clone().unwrap_or_default();
+    let file = join.discovery.file.as_ref().and_then(|file| file.kube_config_path.clone());
+    Flags {
+        endpoints: by_token.api_server_endpoint.into_iter().collect(),
+        discovery_token: by_token.token,
+        pins: by_token.ca_cert_hashes,
+        skip_ca_verification: by_token.unsafe_skip_ca_verification.unwrap_or_default(),
+        file,
+        ..given
+    }
+}
+
+/// The token that authenticates: the one for TLS bootstrap, else the one of discovery.
+fn token(asked: &Asked, documents: &Documents, flags: &Flags) -> Result<BootstrapToken, CommandError> {
+    let of_file = asked.tls_bootstrap_token_file.as_deref().map(|name| {
+        let text = small_file::text(name, Care::Applying)?;
+        small_file::warn_if_others_read("--tls-bootstrap-token-file", name, "the token");
+        Ok::<_, CommandError>(Secret::new(text.trim_end().to_owned()))
+    });
+    let configured = documents.join.as_ref().and_then(|join| join.discovery.tls_bootstrap_token.clone());
+    let tls = asked.tls_bootstrap_token.clone().map(Secret::new).or(of_file.transpose()?).or(configured);
+    let token = flags.token.as_ref().or(flags.token_file.as_ref()).or(flags.discovery_token.as_ref());
+    let token = tls_bootstrap_token(tls.as_ref(), token);
+    let token = token.map_err(|problems| CommandError::invalid_input(problems.iter().map(ToString::to_string)))?;
+    token.ok_or_else(|| {
+        CommandError::usage(
+            "a bootstrap token is required: pass --token-file, or --tls-bootstrap-token-file with --discovery-file",
+        )
+    })
+}
+
+fn failure(error: DownloadError) -> CommandError {
+    match error {
+        DownloadError::Absent => {
+            let text = format!("{error}: it was never uploaded, or has expired, two hours after an upload at the latest");
+            CommandError::failed(text).with_remedy(UPLOAD_AGAIN)
+        }
+        DownloadError::NotUsable(_) => CommandError::failed(error.to_string()).with_remedy(UPLOAD_AGAIN),
+        DownloadError::Forbidden(_) => CommandError::failed(chain(&error)).with_remedy(
+            "use a bootstrap token with the group system:bootstrappers:kubeadm:default-node-token; the right to read the \
+             Secret is created with an upload: run `machineadm certs upload` on a control plane node",
+        ),
+        DownloadError::Files(problems) => unusable(&problems),
+        DownloadError::Layout(_) | DownloadError::Cluster(_) => {
+            CommandError::failed(format!("cannot download the certificates: {}", chain(&error)))
+        }
+    }
+}
+
+/// One sentence where every file has the same problem: the key of another upload.
+fn unusable(problems: &[Problem]) -> CommandError {
+    let is_undecryptable = |problem: &Problem| problem.fault == Fault::Undecryptable(DecryptError::WrongKeyOrDamaged);
+    if problems.iter().all(is_undecryptable) && problems.len() > 1 {
+        let text = format!(
+            "the certificate key does not decrypt the Secret {SECRET}: it is the key of another upload, or the Secret was changed"
+        );
+        return CommandError::failed(text).with_remedy(UPLOAD_AGAIN);
+    }
+    let line =
+        |problem: &Problem| format!("entry {} of the Secret {SECRET} {}", problem.file.name.entry(), problem.fault);
+    CommandError::invalid_input(problems.iter().map(line))
+        .with_exit(Exit::Failed)
+        .with_remedy(format!("nothing was written; {UPLOAD_AGAIN}"))
+}
+
+fn occupied(obstacles: &[Obstacle]) -> CommandError {
+    let error = CommandError::invalid_input(obstacles.iter().map(ToString::to_string)).with_exit(Exit::Failed);
+    error.with_remedy(match obstacles.iter().all(|obstacle| matches!(obstacle, Obstacle::Different(_))) {
+        true => "nothing was written; check which cluster these files belong to, then delete them or pass --force",
+        false => "nothing was written; remove what is in the way, then run again",
+    })
+}
+
+fn print(placement: &Placement, directory: &Path, asked: &Asked) -> Result<(), CommandError> {
+    let files =
+        placement.files().iter().map(|file| (&file.path, if file.is_written { "written" } else { "unchanged" }));
+    match asked.output {
+        None => show::print_text(&files.map(|(path, result)| format!("{path} {result}\n")).collect::<String>()),
+        Some(output) => {
+            let files: Vec<_> = files.map(|(path, result)| json!({"path": path, "result": result})).collect();
+            show::machine_readable(&json!({"directory": PathBuf::from(directory), "files": files}), output)
+        }
+    }
+}

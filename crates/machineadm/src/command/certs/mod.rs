@@ -1,0 +1,27 @@
+//! `machineadm certs`: the certificates copy, through which a further control plane node gets the cluster's keys.
+pub(crate) mod arguments;
+mod configuration;
+mod delete;
+mod download;
+mod key;
+mod list;
+mod upload;
+
+use crate::command_error::CommandError;
+use arguments::{Action, Certs};
+use host::contract::Exit;
+use std::path::Path;
+
+/// The Secret, as people name it.
+const SECRET: &str = "kube-system/kubeadm-certs";
+
+/// Runs what is asked for.
+pub(crate) fn run(asked: &Certs, root: &Path) -> Result<Exit, CommandError> {
+    match &asked.action {
+        Action::Key(key) => key::run(key),
+        Action::Upload(upload) => upload::run(upload, &asked.connection, root),
+        Action::Download(download) => download::run(download, &asked.connection, root),
+        Action::List(list) => list::run(list, &asked.connection),
+        Action::Delete(delete) => delete::run(delete, &asked.connection),
+    }
+}

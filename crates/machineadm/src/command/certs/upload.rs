@@ -1,0 +1,174 @@
+//! `machineadm certs upload`: from this node's files to the Secret, and what that risks.
+use super::{SECRET, arguments::Upload as Asked, configuration, key};
+use crate::{
+    command::{api, duration, token::arguments::Connection},
+    command_error::CommandError,
+    context::silent_machine,
+    show::{self, cleanup_wait::CleanupLine, count},
+};
+use certs::{CertificateKey, Problem, canary::Cleanup, ttl_token::ClockSkew};
+use cluster::{
+    ApiServer,
+    kubeadm_certs::{Layout, MissingCleanup, NoLayout, Upload, UploadError, Uploaded},
+};
+use engine::{certificate_files, outcome::chain};
+use host::{contract::Exit, linux::entropy};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::{io, path::Path};
+
+pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
+    let documents = configuration::read(asked.config.as_deref())?;
+    let configured = documents.init.as_ref().and_then(|init| init.certificate_key.as_ref());
+    let given = key::given(&asked.key, configured)?;
+    if asked.skip_certificate_key_print && given.is_none() {
+        let text =
+            "--skip-certificate-key-print requires a certificate key: a generated key that is not printed is lost";
+        return Err(CommandError::usage(text).with_remedy("pass --certificate-key-file, or certificateKey in --config"));
+    }
+    let patience = duration("--cleanup-timeout", &asked.cleanup_timeout)?;
+    let directory = configuration::directory(asked.cert_dir.as_ref())?;
+    let machine = silent_machine(root)?;
+    let server = api::connect(api::kubeconfig(connection)?)?;
+    let mut layout = match configuration::layout(&documents)? {
+        Some(layout) => layout,
+        None => layout_of(&server)?,
+    };
+    layout.directory = directory.unwrap_or(layout.directory);
+    let key = given.map_or_else(key::generated, Ok)?;
+    let mut line = CleanupLine::default();
+    let uploaded = server.upload_certs(Upload {
+        files: &layout.files,
+        found: certificate_files::found(&machine, &layout.files, &layout.directory),
+        key: &key,
+        missing_cleanup: match asked.accept_missing_cleanup {
+            true => MissingCleanup::Accepted,
+            false => MissingCleanup::Refused,
+        },
+        patience,
+        entropy: &|buffer| entropy(buffer).map_err(|error| io::Error::other(chain(&error))),
+        waiting: &mut |wait| line.show(wait),
+    });
+    drop(line);
+    let uploaded = uploaded.map_err(|error| failure(error, &layout, &asked.cleanup_timeout))?;
+    tell(&uploaded, &asked.cleanup_timeout);
+    print(&uploaded, (!asked.skip_certificate_key_print).then_some(&key), asked)?;
+    Ok(Exit::Done)
+}
+
+/// A cluster that kubeadm did not create has the usual files, or its user says which.
+fn layout_of(server: &ApiServer) -> Result<Layout, CommandError> {
+    match server.certs_layout().map_err(|error| api::failed(&error))? {
+        Err(NoLayout::NoMap) => Ok(Layout::usual()),
+        layout => layout.map_err(|error| CommandError::failed(error.to_string())),
+    }
+}
+
+fn failure(error: UploadError, layout: &Layout, within: &str) -> CommandError {
+    match error {
+        UploadError::Files(problems) => {
+            let line = |problem: &Problem| {
+                format!("{} {}", problem.file.location.path(&layout.directory).display(), problem.fault)
+            };
+            CommandError::invalid_input(problems.iter().map(line))
+        }
+        UploadError::NoCleanup(cleanup) => {
+            let (what, remedy) = missing(cleanup, within);
+            let accept =
+                "or pass --accept-missing-cleanup, and later delete the certificates with `machineadm certs delete`";
+            CommandError::failed(format!("the cluster would never delete the certificates: {what}"))
+                .with_remedy(format!("{remedy}; {accept}"))
+        }
+        UploadError::NotReplaceable(_) => CommandError::failed(error.to_string())
+            .with_remedy("delete it with `machineadm certs delete`, then run again"),
+        UploadError::Contended => CommandError::failed(error.to_string()).with_remedy("run again"),
+        UploadError::Encrypt(_) | UploadError::Entropy(_) | UploadError::Cluster(_) => {
+            CommandError::failed(format!("cannot upload the certificates: {}", chain(&error)))
+        }
+    }
+}
+
+/// Which controller does not work, and where it is enabled.
+fn missing(cleanup: Cleanup, within: &str) -> (String, &'static str) {
+    match cleanup {
+        Cleanup::GarbageCollectorMissing => (
+            format!("the garbage collector did not delete a Secret whose owner is gone, within {within}"),
+            "run kube-controller-manager with its garbage collector (--enable-garbage-collector, --controllers)",
+        ),
+        _ => (
+            format!("the token cleaner did not delete an expired token, within {within}"),
+            "run kube-controller-manager with --controllers=*,bootstrapsigner,tokencleaner",
+        ),
+    }
+}
+
+/// What people should know beside the key.
+fn tell(uploaded: &Uploaded, within: &str) {
+    match uploaded.skew {
+        Some(ClockSkew::Ahead(by)) => warn!("the clock of this machine is {by} ahead of the API server's clock"),
+        Some(ClockSkew::Behind(by)) => warn!("the clock of this machine is {by} behind the API server's clock"),
+        None => {}
+    }
+    if uploaded.cleanup != Cleanup::Works {
+        let (what, _) = missing(uploaded.cleanup, within);
+        warn!("{what}: delete the certificates with `machineadm certs delete` when they are no longer needed");
+    }
+    let files = count(uploaded.entries.len(), "entry").replace("entrys", "entries");
+    tell!("Secret {SECRET} {} with {files}; the cluster deletes it at {}", verb(uploaded), uploaded.expires);
+    if let Some(token) = &uploaded.ttl.limited_by {
+        tell!("this is half of the time that is left of the join token \"{token}\"");
+    }
+}
+
+fn verb(uploaded: &Uploaded) -> &'static str {
+    if uploaded.replaced { "replaced" } else { "created" }
+}
+
+/// The residual risk, in the specification's terms.
+fn risk(uploaded: &Uploaded) -> String {
+    format!(
+        "until {} anyone who has this certificate key and can read the Secret {SECRET} gets the private keys of the \
+         cluster; a copy of the Secret that is read before its deletion can be decrypted with the key at any later time",
+        uploaded.expires
+    )
+}
+
+/// The key alone goes to standard output.
+fn print(uploaded: &Uploaded, key: Option<&CertificateKey>, asked: &Asked) -> Result<(), CommandError> {
+    let digits = key.map(CertificateKey::expose_digits);
+    warn!("{}", risk(uploaded));
+    match (asked.output, digits) {
+        (None, None) => Ok(()),
+        (None, Some(digits)) => show::print(format!("{}\n", digits.as_str())),
+        (Some(output), digits) => {
+            let mut value = value(uploaded);
+            if let Some(digits) = digits {
+                value["certificateKey"] = digits.as_str().into();
+            }
+            show::machine_readable(&value, output)
+        }
+    }
+}
+
+fn value(uploaded: &Uploaded) -> Value {
+    let Uploaded { owner, ttl, expires, replaced, cleanup, entries, .. } = uploaded;
+    let cleanup = match cleanup {
+        Cleanup::Works => "works",
+        Cleanup::TokenCleanerMissing => "tokenCleanerMissing",
+        Cleanup::GarbageCollectorMissing => "garbageCollectorMissing",
+    };
+    let mut value = json!({
+        "secret": SECRET,
+        "entries": entries,
+        "owner": owner.id.as_str(),
+        "expires": expires.to_string(),
+        "secondsLeft": expires.since(Timestamp::now()).as_nanoseconds() / 1_000_000_000,
+        "replaced": replaced,
+        "cleanup": cleanup,
+        "risk": risk(uploaded),
+    });
+    if let Some(token) = &ttl.limited_by {
+        value["limitedBy"] = token.as_str().into();
+    }
+    value
+}
