@@ -46,6 +46,7 @@ complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "status" -d 'P
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "explain" -d 'Explain a document kind or one of its fields'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "config" -d 'Convert, validate and edit kubeadm configuration files'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "token" -d 'Create, list and delete bootstrap tokens'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "certs" -d 'Copy the certificates of a control plane to further nodes'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discover" -d 'Find a cluster and verify it'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discovery-objects" -d 'Create cluster-info and the RBAC objects that joining needs'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "generate" -d 'Write a commented starter configuration'
@@ -279,6 +280,89 @@ json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and __fish_seen_subcommand_from generate" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and not __fish_seen_subcommand_from key upload download list delete" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and not __fish_seen_subcommand_from key upload download list delete" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and not __fish_seen_subcommand_from key upload download list delete" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and not __fish_seen_subcommand_from key upload download list delete" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and not __fish_seen_subcommand_from key upload download list delete" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and not __fish_seen_subcommand_from key upload download list delete" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and not __fish_seen_subcommand_from key upload download list delete" -f -a "key" -d 'Print a new random certificate key without contacting a cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and not __fish_seen_subcommand_from key upload download list delete" -f -a "upload" -d 'Encrypt this node\'s certificates and upload them for two hours'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and not __fish_seen_subcommand_from key upload download list delete" -f -a "download" -d 'Download, decrypt and save the certificates of a control plane node'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and not __fish_seen_subcommand_from key upload download list delete" -f -a "list" -d 'Show whether certificates are uploaded, and when they are deleted'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and not __fish_seen_subcommand_from key upload download list delete" -f -a "delete" -d 'Delete uploaded certificates before they expire'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from key" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from key" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from key" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from key" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from key" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from key" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from key" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l certificate-key -d 'The certificate key, 64 hexadecimal digits. Other users of this machine can see arguments; --certificate-key-file avoids that' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l certificate-key-file -d 'Read the certificate key from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l skip-certificate-key-print -d 'Do not print the certificate key; requires a given one' -r -f -a "true\t''
+false\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l cert-dir -d 'The directory of this node\'s certificates. Default: as in kubeadm-config of the cluster' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l config -d 'Read certificateKey of an InitConfiguration, and directory and etcd of a ClusterConfiguration; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l cleanup-timeout -d 'How long the cluster may take to delete an expired token and what it owns' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l accept-missing-cleanup -d 'Upload although the cluster does not delete expired tokens and what they own: nothing then deletes the certificates'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l token -d 'The same as --discovery-token. Other users of this machine can see arguments; --token-file avoids that' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l token-file -d 'Read the token from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l discovery-token -d 'The bootstrap token that verifies the signature of cluster-info' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l discovery-token-ca-cert-hash -d 'CA pin: the public key hash of a CA certificate of the cluster, as sha256:HEX. May be repeated or a list with commas; one match is enough' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l discovery-file -d 'Read the cluster\'s kubeconfig from a file, an https URL or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l tls-bootstrap-token -d 'The bootstrap token that reads the certificates, if it is not --token' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l tls-bootstrap-token-file -d 'Read that token from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l certificate-key -d 'The certificate key, 64 hexadecimal digits. Other users of this machine can see arguments; --certificate-key-file avoids that' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l certificate-key-file -d 'Read the certificate key from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l cert-dir -d 'Save the certificates in this directory. Default: as in kubeadm-config of the cluster' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l config -d 'Read discovery, token and certificateKey of a JoinConfiguration; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l timeout -d 'Give up discovery after this time, such as 5m, 90s or 500ms' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l discovery-token-unsafe-skip-ca-verification -d 'Discover without a CA pin: anyone else who has the token can then pose as the cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l accept-untrusted-certificate -d 'With --discovery-file: accept a kubeconfig without CA certificates although the system\'s CA certificates do not verify the API server'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l force -d 'Replace files that exist with other content'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from list" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from list" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from list" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from list" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from delete" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from delete" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from delete" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from delete" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from delete" -l dry-run -d 'Let the API server check the request, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from delete" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from delete" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token -d 'The same as --discovery-token. Other users of this machine can see arguments; --token-file avoids that' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token-file -d 'Read the token from a file or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token -d 'The bootstrap token that verifies the signature of cluster-info' -r
@@ -292,9 +376,9 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l root 
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-unsafe-skip-ca-verification -d 'Discover without a CA pin: anyone else who has the token can then pose as the cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l accept-untrusted-certificate -d 'With --discovery-file: accept a kubeconfig without CA certificates although the system\'s CA certificates do not verify the API server'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l store -d 'Save the discovered cluster on this machine. A saved cluster is replaced only if the new one can be reached'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l refresh -d 'Update the saved cluster: ask it whether its address or its CA certificates have changed'
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l accept-untrusted-certificate -d 'With --discovery-file: accept a kubeconfig without CA certificates although the system\'s CA certificates do not verify the API server'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l accept-unpinned-roots -d 'With --refresh or --store: accept CA certificates of which none is pinned'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s q -l quiet -d 'Print no progress, only warnings and errors'

@@ -33,7 +33,7 @@ pub mod ttl_token;
 pub use check::{CertificateSet, Fault, Found, Problem, check_download, check_upload};
 pub use entry::SetEncryption;
 pub use files::{Etcd, ExternalEtcd, FileName, FileSet};
-pub use key::CertificateKey;
+pub use key::{CertificateKey, NoCertificateKey};
 pub use owner::Owner;
 pub use secret_object::KubeadmCerts;
 pub use ttl_token::Ttl;

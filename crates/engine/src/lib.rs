@@ -38,11 +38,13 @@ mod turns;
 mod view;
 mod wanted;
 
-pub use acts::{Act, AfterFailure, Effect, Undone, check_unfinished};
+pub use acts::{
+    Act, AfterFailure, DOWNLOAD_ID, DownloadCerts, Effect, UPLOAD_ID, Undone, UploadCerts, check_unfinished,
+};
 pub use apply::{Done, Event, Failure, Run, bootstrap};
 pub use label::Label;
 pub use line::Line;
-pub use look::{Checks, Cluster, Facts, Look, Patience, Unanswered, World};
+pub use look::{CertificateCopy, Checks, Cluster, Facts, Look, Patience, Unanswered, World};
 pub use mode::Mode;
 pub use outcome::Outcome;
 pub use ownership::check_records;

@@ -1,12 +1,50 @@
 //! Ports as values: what planning may look at, and what applying may act on.
 use crate::{Label, Planned, Remark, Step, Wanted, plan::Named};
+use certs::{CertificateKey, CertificateSet, FileName, FileSet, Found};
+use discovery::certificate::CaBundle;
 use host::{Change, DirectoryState, Enablement, FileState, Host, Inspect, PathState, Service, UnitAction, UnitState};
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    time::Duration,
+};
 
 /// A cluster, as far as a step may ask it. Connected in a binary, through `crates/cluster`.
 pub trait Cluster {
     /// Whether the API server of a kubeconfig has all of these objects, given by their paths.
     fn has(&self, kubeconfig: &[u8], objects: &[&str], patience: &Patience<'_>) -> Result<bool, Unanswered>;
+    /// The certificates that it has under this key, if they are whole and it will delete them in time.
+    fn live_certs(
+        &self,
+        kubeconfig: &[u8],
+        copy: &CertificateCopy<'_>,
+        patience: &Patience<'_>,
+    ) -> Result<Option<CertificateSet>, Unanswered>;
+    /// Checks what a node has, sees that the cluster would delete the copy, and uploads it.
+    fn upload_certs(
+        &self,
+        kubeconfig: &[u8],
+        copy: &CertificateCopy<'_>,
+        found: BTreeMap<FileName, Found>,
+    ) -> host::Result<()>;
+    /// Reads, decrypts and checks the copy of a cluster that was discovered by these CA certificates.
+    fn download_certs(
+        &self,
+        kubeconfig: &[u8],
+        copy: &CertificateCopy<'_>,
+        roots: &CaBundle,
+    ) -> host::Result<CertificateSet>;
+}
+
+/// The certificates copy of a cluster.
+#[derive(Clone, Copy, Debug)]
+pub struct CertificateCopy<'a> {
+    /// What encrypts it.
+    pub key: &'a CertificateKey,
+    /// Its files.
+    pub files: &'a FileSet,
+    /// The certificates directory, for messages.
+    pub directory: &'a Path,
 }
 
 /// How long to ask a server that does not answer.

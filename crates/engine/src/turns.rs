@@ -29,7 +29,7 @@ pub enum Place {
 
 /// Everything that the engine adds, in order. The report at the end is the caller's, from the outcome.
 ///
-/// Discovery and certificate download join [`Place::BeforeNode`], certificate upload [`Place::AfterNode`].
+/// Discovery and certificate download join [`Place::BeforeNode`].
 pub const ADDED: &[Addition] = &[preflight::ADDITION, prune::ADDITION];
 
 /// What an addition is asked about.

@@ -107,7 +107,7 @@ impl PlanView {
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unverifiable(act) => write!(f, "{act} ran before; nothing shows its effect (no creates, no unless)"),
+            Self::Unverifiable(act) => write!(f, "{act} ran before; nothing shows its effect now"),
             Self::Incomplete(act) => write!(f, "{act} ended well before, and some of its files are missing now"),
             Self::NotChecked(act) => {
                 write!(f, "{act}: not checked (its `unless` was not executed, or did not end within {CHECK_IN_PLAN:?})")

@@ -9,8 +9,12 @@ mod support {
     pub(crate) mod tree;
 }
 
+use certs::{CertificateSet, FileName, Found};
+use discovery::certificate::CaBundle;
 use documents::{Secret, Source};
-use engine::{Cluster, Event, Line, Mode, Patience, Prune, Run, Unanswered, Wanted, World, bootstrap, turns};
+use engine::{
+    CertificateCopy, Cluster, Event, Line, Mode, Patience, Prune, Run, Unanswered, Wanted, World, bootstrap, turns,
+};
 use host::{FileState, Memory, Played};
 use proptest::prelude::*;
 use std::{
@@ -73,6 +77,23 @@ struct NoCluster;
 impl Cluster for NoCluster {
     fn has(&self, _: &[u8], _: &[&str], _: &Patience<'_>) -> Result<bool, Unanswered> {
         panic!("nothing here asks a cluster")
+    }
+
+    fn live_certs(
+        &self,
+        _: &[u8],
+        _: &CertificateCopy<'_>,
+        _: &Patience<'_>,
+    ) -> Result<Option<CertificateSet>, Unanswered> {
+        panic!("nothing here copies certificates")
+    }
+
+    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> host::Result<()> {
+        panic!("nothing here copies certificates")
+    }
+
+    fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> host::Result<CertificateSet> {
+        panic!("nothing here copies certificates")
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a cluster has of the certificates copy now; nothing secret of it.
 use super::{path, token_path};
 use crate::{ApiServer, Result};
-use certs::{Owner, secret_object};
-use discovery::{Expiry, token_secret};
+use certs::{CertificateKey, CertificateSet, FileSet, KubeadmCerts, Owner, check_download, secret_object};
+use discovery::{Expiry, certificate::CaBundle, token_secret};
 use objects::Secret;
 
 /// The Secret kubeadm-certs as it stands in a cluster.
@@ -50,6 +50,18 @@ impl ApiServer {
             has_right_type: secret.secret_type == secret_object::TYPE,
             owner,
         }))
+    }
+
+    /// The set that this key decrypts, if it is whole and has an owner whose end is ahead.
+    pub fn live_certs(&self, files: &FileSet, key: &CertificateKey) -> Result<Option<CertificateSet>> {
+        let Some(secret) = self.secret(&path())? else { return Ok(None) };
+        let Ok(certs) = KubeadmCerts::read(&secret) else { return Ok(None) };
+        let Some(owner) = certs.owner() else { return Ok(None) };
+        let token = self.token_of(&owner)?;
+        let now = self.time()?;
+        let ends = token.is_some_and(|token| token_secret::expiry(&token).ahead(now).is_some());
+        let set = check_download(files, certs.decrypt(files, key), &CaBundle::default(), now);
+        Ok(set.ok().filter(|_| ends))
     }
 
     /// The token that an owner is; another of the same name is not.

@@ -80,6 +80,7 @@ fn the_secret_fields_are_these() {
         "ProxyConfig.spec.httpProxy",
         "ProxyConfig.spec.httpsProxy",
         "UsersConfig.spec.users[].passwordHash",
+        "InitConfig.spec.certificateKey",
         "RemoteConfig.spec.passphraseURIs[]",
         "RemoteConfig.spec.uri",
         "EncryptedConfig.spec.passphraseURI",

@@ -5,7 +5,7 @@ use super::{
     network::Network,
 };
 use crate::{
-    Claim, Claimed,
+    Claim, Claimed, Secret,
     document::{Body, Check, Document},
     findings::Findings,
     path,
@@ -42,6 +42,8 @@ pub struct Init {
     pub kubelet: Members,
     /// Members of kube-proxy's configuration.
     pub kube_proxy: Members,
+    /// What encrypts the certificates for further control plane nodes, as hexadecimal digits.
+    pub certificate_key: Option<Secret<String>>,
 }
 
 /// A new cluster, created by this machine with kubeadm, in the API version that the installed kubeadm prefers.
@@ -78,6 +80,11 @@ pub struct InitConfig {
     /// `kubernetesVersion`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub kube_proxy: Members,
+    /// Certificate key, 64 hexadecimal digits from `machineadm certs key`. When set, the certificates that further
+    /// control plane nodes need are encrypted with it and uploaded once, for two hours. Anyone who has the key and reads
+    /// the Secret `kubeadm-certs` in that time gets the private keys of the cluster.
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub certificate_key: Option<Secret<String>>,
 }
 
 impl Default for InitConfig {
@@ -93,6 +100,7 @@ impl Default for InitConfig {
             ignored_checks: Vec::new(),
             kubelet: Members::new(),
             kube_proxy: Members::new(),
+            certificate_key: None,
         }
     }
 }
@@ -149,6 +157,11 @@ impl Check for InitConfig {
         if !runtime_socket.starts_with('/') {
             findings.error("spec.runtimeSocket", "must be an absolute path, without `unix://`");
         }
+        if self.certificate_key.as_ref().is_some_and(|key| !is_certificate_key(key.expose())) {
+            findings
+                .error("spec.certificateKey", "must be 64 hexadecimal digits")
+                .hint("create one with `machineadm certs key`");
+        }
         let pods = networks("spec.podSubnets", pod_subnets, findings);
         let services = networks("spec.serviceSubnets", service_subnets, findings);
         check_overlap(&pods, &services, findings);
@@ -166,11 +179,16 @@ impl Check for InitConfig {
             ignored_checks: self.ignored_checks,
             kubelet: self.kubelet,
             kube_proxy: self.kube_proxy,
+            certificate_key: self.certificate_key,
         })
     }
 }
 
 impl Body for Init {
+    fn secrets(&self) -> Vec<&[u8]> {
+        self.certificate_key.iter().map(|key| key.expose().as_bytes()).collect()
+    }
+
     fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
         vec![Claim::new("spec", Claimed::Node)]
     }
@@ -216,6 +234,10 @@ fn is_reachable(address: IpAddr) -> bool {
     !(address.is_loopback() || address.is_unspecified() || address.is_multicast() || is_link_local)
 }
 
+fn is_certificate_key(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
 fn is_endpoint(text: &str) -> bool {
     let Some((host, port)) = text.rsplit_once(':') else { return false };
     let host_is_fine =
@@ -237,7 +259,8 @@ advertiseAddress: here
 nodeName: A_B
 runtimeSocket: unix:///x
 podSubnets: [10.0.0.0/33, x]
-kubelet: {kind: X}";
+kubelet: {kind: X}
+certificateKey: e6a2eb85";
         let wanted = [
             "spec.kubernetesVersion",
             "spec.controlPlaneEndpoint",
@@ -247,6 +270,7 @@ kubelet: {kind: X}";
             "spec.podSubnets[0]",
             "spec.podSubnets[1]",
             "spec.kubelet.kind",
+            "spec.certificateKey",
         ];
         assert_eq!(problems("InitConfig", spec), wanted);
     }

@@ -1,5 +1,5 @@
 //! `kubeadm init`: a new cluster, with this machine as its first control plane.
-use super::{Act, AfterFailure, Effect, Sort, Undone};
+use super::{ADMIN, Act, AfterFailure, Effect, Sort, Undone};
 use crate::{Look, Patience, PlanError, Unanswered, World, fingerprint::Parts};
 use documents::{Secret, v1alpha1::Repeat};
 use host::{Call, Change, FileState, PathState, Program, Service, contract::KUBEADM_FILE};
@@ -26,7 +26,6 @@ pub(super) const SORT: Sort = Sort {
 const INIT: Duration = Duration::from_secs(20 * 60);
 const RESET: Duration = Duration::from_secs(5 * 60);
 
-const ADMIN: &str = "/etc/kubernetes/admin.conf";
 /// What `kubeadm init` writes, in its order; certificates may be the user's own, so they tell nothing.
 const TRACES: [&str; 6] = [
     "/etc/kubernetes/kubelet.conf",

@@ -1,9 +1,13 @@
 //! Acts: what is run for its effect. One act is one file here, and [`Act`] is all that the engine knows of it.
 mod command;
+mod download_certs;
 pub(crate) mod kubeadm_init;
+mod upload_certs;
 
 pub(crate) use command::{Arguments, CHECK_IN_PLAN, CommandAct, id_prefix as command_id_prefix};
+pub use download_certs::{DOWNLOAD_ID, DownloadCerts};
 pub(crate) use kubeadm_init::KubeadmInit;
+pub use upload_certs::{UPLOAD_ID, UploadCerts};
 
 use crate::{
     Cluster, Facts, Look, PlanError, PlanKey, Wanted, World,
@@ -13,6 +17,9 @@ use crate::{
 use documents::v1alpha1::Repeat;
 use host::Inspect;
 use std::{collections::BTreeSet, fmt};
+
+/// The administrator's kubeconfig on a control plane node.
+const ADMIN: &str = "/etc/kubernetes/admin.conf";
 
 /// Something run for its effect, which a repetition might not leave as it is.
 pub trait Act: fmt::Debug {
@@ -48,7 +55,7 @@ pub(crate) struct Sort {
 }
 
 /// Every sort of act.
-const SORTS: &[Sort] = &[command::SORT, kubeadm_init::SORT];
+const SORTS: &[Sort] = &[command::SORT, kubeadm_init::SORT, upload_certs::SORT, download_certs::SORT];
 
 /// Whether two ids are of one act, whatever its definition: their first two words say it.
 pub(crate) fn is_same(id: &str, other: &str) -> bool {

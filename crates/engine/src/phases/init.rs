@@ -2,9 +2,10 @@
 use super::{Phase, Role};
 use crate::{
     Facts, Look, PlanError, Planned,
-    acts::{KubeadmInit, kubeadm_init},
+    acts::{KubeadmInit, UPLOAD_ID, UploadCerts, kubeadm_init},
     steps_for,
 };
+use certs::{Etcd, FileSet, NoCertificateKey};
 use documents::{
     AnyDocument, Decoded, Secret,
     v1alpha1::{self, Members},
@@ -17,12 +18,15 @@ use kubeadm::{
 use serde_json::Value;
 use std::rc::Rc;
 
+/// Where kubeadm creates certificates.
+const CERTIFICATES: &str = "/etc/kubernetes/pki";
+
 pub(super) const PHASE: Phase = Phase {
     kind: "InitConfig",
     summary: "creates a cluster with kubeadm, or undoes its own interrupted start and creates it again",
     role: Role::MakesNode,
     plan,
-    acts: |_| vec![kubeadm_init::ID.to_owned()],
+    acts: |_| vec![kubeadm_init::ID.to_owned(), UPLOAD_ID.to_owned()],
 };
 
 fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
@@ -31,7 +35,23 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     if let Some(commands) = look.waits_for_acts() {
         return Ok(Planned { known_after: Some(commands), ..Planned::default() });
     }
-    steps_for(Rc::new(act(wanted, look.facts)?), look)
+    let mut planned = steps_for(Rc::new(act(wanted, look.facts)?), look)?;
+    if let Some(upload) = upload(wanted)? {
+        let upload = steps_for(Rc::new(upload), look)?;
+        planned.steps.extend(upload.steps);
+        planned.remarks.extend(upload.remarks);
+    }
+    Ok(planned)
+}
+
+/// The upload of the certificates that kubeadm creates where it is not told otherwise.
+fn upload(wanted: &v1alpha1::Init) -> Result<Option<UploadCerts>, PlanError> {
+    let Some(key) = &wanted.certificate_key else { return Ok(None) };
+    let key = key
+        .expose()
+        .parse()
+        .map_err(|why: NoCertificateKey| PlanError::Unfit(vec![format!("certificateKey {why}")]))?;
+    Ok(Some(UploadCerts { key, directory: CERTIFICATES.into(), files: FileSet::new(&Etcd::Stacked) }))
 }
 
 /// `kubeadm init` with all that it needs to know, for the kubeadm that preflight found.
@@ -118,6 +138,7 @@ mod tests {
             ignored_checks: vec!["SystemVerification".into()],
             kubelet: [("registerWithTaints".to_owned(), Value::Array(Vec::new()))].into_iter().collect(),
             kube_proxy: Members::new(),
+            certificate_key: None,
         }
     }
 

@@ -1,11 +1,13 @@
 //! A configuration, a machine and a cluster to try the engine on.
+use certs::{CertificateSet, FileName, Found};
+use discovery::certificate::CaBundle;
 use documents::{Secret, Source};
 use host::{FileState, Inspect, Memory, Played};
 use machineadm_engine::{
-    Ask, Checks, Cluster, Done, Event, Failure, Line, Mode, Patience, Planned, Preview, Prune, ReviewedPlan, Run,
-    Unanswered, Wanted, World, bootstrap, preview,
+    Ask, CertificateCopy, Checks, Cluster, Done, Event, Failure, Line, Mode, Patience, Planned, Preview, Prune,
+    ReviewedPlan, Run, Unanswered, Wanted, World, bootstrap, preview,
 };
-use std::{cell::RefCell, time::Duration};
+use std::{cell::RefCell, collections::BTreeMap, time::Duration};
 
 /// A document: its kind, its name (or none), its spec.
 pub(crate) type Document<'a> = (&'a str, &'a str, &'a str);
@@ -127,6 +129,23 @@ impl Cluster for FakeCluster {
         assert!(objects[0].ends_with("/configmaps/kubeadm-config"), "{objects:?}");
         self.asked.borrow_mut().push(patience.within);
         self.answer.clone()
+    }
+
+    fn live_certs(
+        &self,
+        _: &[u8],
+        _: &CertificateCopy<'_>,
+        _: &Patience<'_>,
+    ) -> Result<Option<CertificateSet>, Unanswered> {
+        panic!("nothing here copies certificates")
+    }
+
+    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> host::Result<()> {
+        panic!("nothing here copies certificates")
+    }
+
+    fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> host::Result<CertificateSet> {
+        panic!("nothing here copies certificates")
     }
 }
 

@@ -82,6 +82,11 @@ pub(super) fn connect(kubeconfig: Kubeconfig) -> Result<ApiServer, CommandError>
     }))
 }
 
+/// The system's generator.
+pub(crate) fn entropy(buffer: &mut [u8]) -> std::io::Result<()> {
+    host::linux::entropy(buffer).map_err(|error| std::io::Error::other(chain(&error)))
+}
+
 /// What the cluster said, as a failure.
 pub(super) fn failed(error: &Error) -> CommandError {
     CommandError::failed(said(error))

@@ -28,11 +28,10 @@ const HABITS: &[(&str, &str)] = &[
         "machineadm does not upgrade a node in place: Cluster API replaces machines. `machineadm config convert` converts a \
          kubeadm file for another Kubernetes version",
     ),
-    (
-        "certs",
-        "the certificates copy is not available yet (see the status table in README.md); run `kubeadm init phase \
-         upload-certs --upload-certs`",
-    ),
+    ("certificate-key", "use `machineadm certs key`"),
+    ("renew", "run `kubeadm certs renew`; machineadm copies certificates and renews none"),
+    ("check-expiration", "run `kubeadm certs check-expiration`; machineadm copies certificates and renews none"),
+    ("generate-csr", "run `kubeadm certs generate-csr`; machineadm copies certificates and renews none"),
     ("print", "use `machineadm config defaults`"),
     ("migrate", "use `machineadm config convert`"),
     ("images", "run `kubeadm config images list`; machineadm pulls no images"),

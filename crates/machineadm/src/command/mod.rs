@@ -1,5 +1,5 @@
 //! One command per file.
-mod api;
+pub(crate) mod api;
 pub(crate) mod apply;
 pub(crate) mod bootstrap;
 pub(crate) mod certs;

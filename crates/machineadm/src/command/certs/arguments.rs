@@ -63,7 +63,7 @@ Examples:
   machineadm certs download --config join.yaml                              # a JoinConfiguration with certificateKey
 
 Run it on the machine that becomes a control plane node. It reads the cluster with a bootstrap token only. All files are
-checked before the first one is written, and they are written all or not at all: private keys with mode 0600, certificates
+checked before the first one is written. They are written all or not at all: private keys with mode 0600, certificates
 with mode 0644. A file that exists with other content is not replaced without --force.")]
     Download(Box<Download>),
     /// Show whether certificates are uploaded, and when they are deleted

@@ -1,15 +1,15 @@
 //! `machineadm certs download`: from the Secret to this machine's files, with a bootstrap token and nothing else.
-use super::{SECRET, arguments::Download as Asked, configuration, key};
+use super::{arguments::Download as Asked, configuration, failures::CopyFailure, key};
 use crate::{
     command::{api, discover, duration, run::lock, small_file, token::arguments::Connection},
     command_error::CommandError,
     context::silent_machine,
     show,
 };
-use certs::{CertificateKey, Fault, Problem, entry::DecryptError};
+use certs::CertificateKey;
 use cluster::{
     ApiServer, Kubeconfig,
-    kubeadm_certs::{Download, DownloadError, Downloaded, Layout},
+    kubeadm_certs::{Download, Downloaded, Layout},
 };
 use discovery::{
     BootstrapToken,
@@ -17,18 +17,12 @@ use discovery::{
     given_tokens::tls_bootstrap_token,
     method::{Flags, Patience, Purpose},
 };
-use engine::{
-    certificate_files::{Existing, Obstacle, Placement},
-    outcome::chain,
-};
+use engine::certificate_files::{Existing, Placement};
 use host::{contract::Exit, linux::input::Care};
 use kubeadm::hub::{Documents, JoinConfiguration};
 use secret::Secret;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-
-const UPLOAD_AGAIN: &str =
-    "on a control plane node, run `machineadm certs upload`, and use the certificate key that it prints";
 
 pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
     let patience = Patience::within(duration("--timeout", &asked.timeout)?);
@@ -42,10 +36,10 @@ pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result
     let _lock = lock(&machine, "machineadm certs download")?;
     let Cluster { server, roots } = cluster(asked, connection, &documents, root, patience)?;
     let downloaded = server.download_certs(&Download { key: &key, roots: &roots, layout });
-    let Downloaded { layout, set, .. } = downloaded.map_err(failure)?;
+    let Downloaded { layout, set, .. } = downloaded.map_err(|error| CopyFailure::of_download(&error))?;
     let layout = Layout { directory: directory.unwrap_or(layout.directory), ..layout };
     let placement = Placement::of(&machine, &set, &layout.directory, existing)?;
-    let placement = placement.map_err(|obstacles| occupied(&obstacles))?;
+    let placement = placement.map_err(|obstacles| CopyFailure::of_obstacles(&obstacles))?;
     placement.write(&mut machine)?;
     print(&placement, &layout.directory, asked)?;
     Ok(Exit::Done)
@@ -169,48 +163,6 @@ fn token(asked: &Asked, documents: &Documents, flags: &Flags) -> Result<Bootstra
         CommandError::usage(
             "a bootstrap token is required: pass --token-file, or --tls-bootstrap-token-file with --discovery-file",
         )
-    })
-}
-
-fn failure(error: DownloadError) -> CommandError {
-    match error {
-        DownloadError::Absent => {
-            let text = format!("{error}: it was never uploaded, or has expired, two hours after an upload at the latest");
-            CommandError::failed(text).with_remedy(UPLOAD_AGAIN)
-        }
-        DownloadError::NotUsable(_) => CommandError::failed(error.to_string()).with_remedy(UPLOAD_AGAIN),
-        DownloadError::Forbidden(_) => CommandError::failed(chain(&error)).with_remedy(
-            "use a bootstrap token with the group system:bootstrappers:kubeadm:default-node-token; the right to read the \
-             Secret is created with an upload: run `machineadm certs upload` on a control plane node",
-        ),
-        DownloadError::Files(problems) => unusable(&problems),
-        DownloadError::Layout(_) | DownloadError::Cluster(_) => {
-            CommandError::failed(format!("cannot download the certificates: {}", chain(&error)))
-        }
-    }
-}
-
-/// One sentence where every file has the same problem: the key of another upload.
-fn unusable(problems: &[Problem]) -> CommandError {
-    let is_undecryptable = |problem: &Problem| problem.fault == Fault::Undecryptable(DecryptError::WrongKeyOrDamaged);
-    if problems.iter().all(is_undecryptable) && problems.len() > 1 {
-        let text = format!(
-            "the certificate key does not decrypt the Secret {SECRET}: it is the key of another upload, or the Secret was changed"
-        );
-        return CommandError::failed(text).with_remedy(UPLOAD_AGAIN);
-    }
-    let line =
-        |problem: &Problem| format!("entry {} of the Secret {SECRET} {}", problem.file.name.entry(), problem.fault);
-    CommandError::invalid_input(problems.iter().map(line))
-        .with_exit(Exit::Failed)
-        .with_remedy(format!("nothing was written; {UPLOAD_AGAIN}"))
-}
-
-fn occupied(obstacles: &[Obstacle]) -> CommandError {
-    let error = CommandError::invalid_input(obstacles.iter().map(ToString::to_string)).with_exit(Exit::Failed);
-    error.with_remedy(match obstacles.iter().all(|obstacle| matches!(obstacle, Obstacle::Different(_))) {
-        true => "nothing was written; check which cluster these files belong to, then delete them or pass --force",
-        false => "nothing was written; remove what is in the way, then run again",
     })
 }
 

@@ -3,6 +3,7 @@ pub(crate) mod arguments;
 mod configuration;
 mod delete;
 mod download;
+pub(crate) mod failures;
 mod key;
 mod list;
 mod upload;

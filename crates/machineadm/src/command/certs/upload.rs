@@ -1,21 +1,27 @@
 //! `machineadm certs upload`: from this node's files to the Secret, and what that risks.
-use super::{SECRET, arguments::Upload as Asked, configuration, key};
+use super::{
+    SECRET,
+    arguments::Upload as Asked,
+    configuration,
+    failures::{CopyFailure, missing},
+    key,
+};
 use crate::{
     command::{api, duration, token::arguments::Connection},
     command_error::CommandError,
     context::silent_machine,
     show::{self, cleanup_wait::CleanupLine, count},
 };
-use certs::{CertificateKey, Problem, canary::Cleanup, ttl_token::ClockSkew};
+use certs::{CertificateKey, canary::Cleanup, ttl_token::ClockSkew};
 use cluster::{
     ApiServer,
-    kubeadm_certs::{Layout, MissingCleanup, NoLayout, Upload, UploadError, Uploaded},
+    kubeadm_certs::{Layout, MissingCleanup, NoLayout, Upload, Uploaded},
 };
-use engine::{certificate_files, outcome::chain};
-use host::{contract::Exit, linux::entropy};
+use engine::certificate_files;
+use host::contract::Exit;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use std::{io, path::Path};
+use std::path::Path;
 
 pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
     let documents = configuration::read(asked.config.as_deref())?;
@@ -46,11 +52,12 @@ pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result
             false => MissingCleanup::Refused,
         },
         patience,
-        entropy: &|buffer| entropy(buffer).map_err(|error| io::Error::other(chain(&error))),
+        entropy: &api::entropy,
         waiting: &mut |wait| line.show(wait),
     });
     drop(line);
-    let uploaded = uploaded.map_err(|error| failure(error, &layout, &asked.cleanup_timeout))?;
+    let uploaded =
+        uploaded.map_err(|error| CopyFailure::of_upload(&error, &layout.directory, &asked.cleanup_timeout))?;
     tell(&uploaded, &asked.cleanup_timeout);
     print(&uploaded, (!asked.skip_certificate_key_print).then_some(&key), asked)?;
     Ok(Exit::Done)
@@ -61,44 +68,6 @@ fn layout_of(server: &ApiServer) -> Result<Layout, CommandError> {
     match server.certs_layout().map_err(|error| api::failed(&error))? {
         Err(NoLayout::NoMap) => Ok(Layout::usual()),
         layout => layout.map_err(|error| CommandError::failed(error.to_string())),
-    }
-}
-
-fn failure(error: UploadError, layout: &Layout, within: &str) -> CommandError {
-    match error {
-        UploadError::Files(problems) => {
-            let line = |problem: &Problem| {
-                format!("{} {}", problem.file.location.path(&layout.directory).display(), problem.fault)
-            };
-            CommandError::invalid_input(problems.iter().map(line))
-        }
-        UploadError::NoCleanup(cleanup) => {
-            let (what, remedy) = missing(cleanup, within);
-            let accept =
-                "or pass --accept-missing-cleanup, and later delete the certificates with `machineadm certs delete`";
-            CommandError::failed(format!("the cluster would never delete the certificates: {what}"))
-                .with_remedy(format!("{remedy}; {accept}"))
-        }
-        UploadError::NotReplaceable(_) => CommandError::failed(error.to_string())
-            .with_remedy("delete it with `machineadm certs delete`, then run again"),
-        UploadError::Contended => CommandError::failed(error.to_string()).with_remedy("run again"),
-        UploadError::Encrypt(_) | UploadError::Entropy(_) | UploadError::Cluster(_) => {
-            CommandError::failed(format!("cannot upload the certificates: {}", chain(&error)))
-        }
-    }
-}
-
-/// Which controller does not work, and where it is enabled.
-fn missing(cleanup: Cleanup, within: &str) -> (String, &'static str) {
-    match cleanup {
-        Cleanup::GarbageCollectorMissing => (
-            format!("the garbage collector did not delete a Secret whose owner is gone, within {within}"),
-            "run kube-controller-manager with its garbage collector (--enable-garbage-collector, --controllers)",
-        ),
-        _ => (
-            format!("the token cleaner did not delete an expired token, within {within}"),
-            "run kube-controller-manager with --controllers=*,bootstrapsigner,tokencleaner",
-        ),
     }
 }
 

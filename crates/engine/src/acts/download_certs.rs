@@ -1,0 +1,101 @@
+//! Download of the certificates copy: the files that a joining control plane node shares with the others.
+use super::{Act, AfterFailure, Effect, Sort, Undone};
+use crate::{
+    Look, PlanError, World,
+    certificate_files::{self, Existing, Placement},
+    fingerprint::Parts,
+    look::CertificateCopy,
+};
+use certs::{CertificateKey, CertificateSet, FileSet, check_download};
+use discovery::certificate::CaBundle;
+use documents::{Secret, v1alpha1::Repeat};
+use jiff::Timestamp;
+use std::path::PathBuf;
+
+/// The journal id. A machine joins one cluster.
+pub const DOWNLOAD_ID: &str = "download-certs";
+
+/// An interrupted download leaves no file, or all of them.
+pub(super) const SORT: Sort = Sort { first_word: DOWNLOAD_ID, left_behind: |_, _| Ok(None) };
+
+/// Reads, decrypts and checks the copy with a bootstrap token's rights, and writes all files at once.
+#[derive(Clone, Debug)]
+pub struct DownloadCerts {
+    /// The discovered cluster, with a bootstrap token as credentials.
+    pub kubeconfig: Secret<Vec<u8>>,
+    /// The CA certificates by which the cluster was discovered.
+    pub roots: CaBundle,
+    /// What decrypts the files.
+    pub key: CertificateKey,
+    /// The certificates directory of the cluster.
+    pub directory: PathBuf,
+    /// The files that are copied.
+    pub files: FileSet,
+}
+
+impl DownloadCerts {
+    /// The whole set as the machine has it, if it has one of this cluster.
+    fn present(&self, look: &Look<'_>) -> Option<CertificateSet> {
+        let found = certificate_files::found(look.host, &self.files, &self.directory);
+        check_download(&self.files, found, &self.roots, Timestamp::now()).ok()
+    }
+}
+
+impl Act for DownloadCerts {
+    fn name(&self) -> &str {
+        "download of certificates"
+    }
+
+    fn id(&self) -> String {
+        DOWNLOAD_ID.to_owned()
+    }
+
+    fn repeat(&self) -> Repeat {
+        Repeat::Once
+    }
+
+    /// Whether the machine has a whole set that belongs to the discovered cluster, with the right modes. The cluster is
+    /// not asked: after two hours it has nothing to compare with.
+    fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError> {
+        let Some(set) = self.present(look) else { return Ok(Effect::Absent) };
+        let placement = Placement::of(look.host, &set, &self.directory, Existing::Refused)?;
+        let is_so = placement.is_ok_and(|placement| !placement.is_needed());
+        Ok(if is_so { Effect::Done } else { Effect::Absent })
+    }
+
+    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+        let copy = CertificateCopy { key: &self.key, files: &self.files, directory: &self.directory };
+        let set = world.cluster.download_certs(self.kubeconfig.expose(), &copy, &self.roots)?;
+        let placement = Placement::of(&*world.host, &set, &self.directory, Existing::Refused)?;
+        let placement = placement.map_err(|obstacles| host::Error::Unfit {
+            what: "certificates".to_owned(),
+            why: obstacles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+            advice: "check which cluster these files belong to, then remove what is in the way".to_owned(),
+        })?;
+        placement.write(world.host)
+    }
+
+    fn after_failure(&self) -> AfterFailure {
+        AfterFailure::Ended
+    }
+
+    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+        Ok(Undone::Nothing)
+    }
+
+    fn shows(&self) -> String {
+        format!("{} files in {}", self.files.files().len(), objects::one_line(&self.directory.to_string_lossy()))
+    }
+
+    fn compares(&self, parts: &mut Parts) {
+        let Self { kubeconfig, roots, key, directory, files } = self;
+        let files: Vec<_> =
+            files.files().iter().map(|file| file.location.path(directory).display().to_string()).collect();
+        parts.text(DOWNLOAD_ID).bytes(kubeconfig.expose()).bytes(roots.pem()).text(key.expose_digits().as_str());
+        parts.list(&files);
+    }
+
+    fn needs_reboot(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,91 @@
+//! Upload of the certificates copy: further control plane nodes can then be joined, for two hours.
+use super::{ADMIN, Act, AfterFailure, Effect, Sort, Undone};
+use crate::{Look, Patience, PlanError, World, certificate_files, fingerprint::Parts, look::CertificateCopy};
+use certs::{CertificateKey, FileSet, Found};
+use documents::v1alpha1::Repeat;
+use std::path::PathBuf;
+
+/// The journal id. The cluster has one copy, whatever the key.
+pub const UPLOAD_ID: &str = "upload-certs";
+
+/// An interrupted upload leaves nothing that stays: the cluster deletes it, or the next upload uses it.
+pub(super) const SORT: Sort = Sort { first_word: UPLOAD_ID, left_behind: |_, _| Ok(None) };
+
+/// Encrypts this node's certificates and uploads them, with the administrator's rights.
+#[derive(Clone, Debug)]
+pub struct UploadCerts {
+    /// What encrypts them.
+    pub key: CertificateKey,
+    /// The certificates directory of this node.
+    pub directory: PathBuf,
+    /// The files that are copied.
+    pub files: FileSet,
+}
+
+impl UploadCerts {
+    fn copy(&self) -> CertificateCopy<'_> {
+        CertificateCopy { key: &self.key, files: &self.files, directory: &self.directory }
+    }
+}
+
+impl Act for UploadCerts {
+    fn name(&self) -> &str {
+        "upload of certificates"
+    }
+
+    fn id(&self) -> String {
+        UPLOAD_ID.to_owned()
+    }
+
+    fn repeat(&self) -> Repeat {
+        Repeat::Once
+    }
+
+    /// Whether the cluster has this node's files under this key and will delete them. If not, they may have been uploaded
+    /// and deleted in time, which only the journal knows: a second run does not expose them once more.
+    fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError> {
+        let Some(admin) = look.host.file(ADMIN)? else { return Ok(Effect::Absent) };
+        let patience = Patience { within: look.patience, while_true: &|| true };
+        let live = look.cluster.live_certs(admin.contents.expose(), &self.copy(), &patience);
+        let Ok(Some(set)) = live else { return Ok(Effect::Unseen) };
+        let found = certificate_files::found(look.host, &self.files, &self.directory);
+        let is_own = set.files().iter().all(
+            |(file, content)| matches!(found.get(&file.name), Some(Found::Content(own)) if own.expose() == content.expose()),
+        );
+        Ok(if is_own { Effect::Done } else { Effect::Unseen })
+    }
+
+    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+        let missing = || host::Error::Unfit {
+            what: ADMIN.to_owned(),
+            why: "does not exist, so certificates cannot be uploaded".into(),
+            advice: "run this on a control plane node".into(),
+        };
+        let admin = world.host.file(ADMIN)?.ok_or_else(missing)?;
+        let found = certificate_files::found(&*world.host, &self.files, &self.directory);
+        world.cluster.upload_certs(admin.contents.expose(), &self.copy(), found)
+    }
+
+    fn after_failure(&self) -> AfterFailure {
+        AfterFailure::Ended
+    }
+
+    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+        Ok(Undone::Nothing)
+    }
+
+    fn shows(&self) -> String {
+        format!("{} files, for two hours at most", self.files.files().len())
+    }
+
+    fn compares(&self, parts: &mut Parts) {
+        let Self { key, directory, files } = self;
+        let files: Vec<_> =
+            files.files().iter().map(|file| file.location.path(directory).display().to_string()).collect();
+        parts.text(UPLOAD_ID).text(key.expose_digits().as_str()).list(&files);
+    }
+
+    fn needs_reboot(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,122 @@
+//! Why certificates were not copied, and what to do: for the command line and for a run.
+use super::SECRET;
+use crate::command_error::CommandError;
+use certs::{Fault, Problem, canary::Cleanup, entry::DecryptError};
+use cluster::kubeadm_certs::{DownloadError, UploadError};
+use engine::{certificate_files::Obstacle, outcome::chain};
+use host::contract::Exit;
+use std::path::Path;
+
+const UPLOAD_AGAIN: &str =
+    "on a control plane node, run `machineadm certs upload`, and use the certificate key that it prints";
+
+/// Everything that is wrong, and one remedy for all of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CopyFailure {
+    exit: Exit,
+    problems: Vec<String>,
+    remedy: Option<String>,
+}
+
+impl CopyFailure {
+    fn new(problems: Vec<String>) -> Self {
+        Self { exit: Exit::Failed, problems, remedy: None }
+    }
+
+    fn with_remedy(self, remedy: impl Into<String>) -> Self {
+        Self { remedy: Some(remedy.into()), ..self }
+    }
+
+    /// The same as a fault of the machine, for a run.
+    pub(crate) fn unfit(self) -> host::Error {
+        let advice = self.remedy.unwrap_or_else(|| "remove these problems, then run again".to_owned());
+        host::Error::Unfit { what: "certificates".to_owned(), why: self.problems.join("; "), advice }
+    }
+
+    /// Why nothing was uploaded from this directory.
+    pub(crate) fn of_upload(error: &UploadError, directory: &Path, within: &str) -> Self {
+        match error {
+            UploadError::Files(problems) => {
+                let line = |problem: &Problem| {
+                    format!("{} {}", problem.file.location.path(directory).display(), problem.fault)
+                };
+                Self { exit: Exit::Input, ..Self::new(problems.iter().map(line).collect()) }
+            }
+            UploadError::NoCleanup(cleanup) => {
+                let (what, remedy) = missing(*cleanup, within);
+                let accept = "or pass --accept-missing-cleanup, and later delete the certificates with \
+                              `machineadm certs delete`";
+                Self::new(vec![format!("the cluster would never delete the certificates: {what}")])
+                    .with_remedy(format!("{remedy}; {accept}"))
+            }
+            UploadError::NotReplaceable(_) => Self::new(vec![error.to_string()])
+                .with_remedy("delete it with `machineadm certs delete`, then run again"),
+            UploadError::Contended => Self::new(vec![error.to_string()]).with_remedy("run again"),
+            UploadError::Encrypt(_) | UploadError::Entropy(_) | UploadError::Cluster(_) => {
+                Self::new(vec![format!("cannot upload the certificates: {}", chain(error))])
+            }
+        }
+    }
+
+    /// Why nothing was downloaded.
+    pub(crate) fn of_download(error: &DownloadError) -> Self {
+        match error {
+            DownloadError::Absent => Self::new(vec![format!(
+                "{error}: it was never uploaded, or has expired, two hours after an upload at the latest"
+            )])
+            .with_remedy(UPLOAD_AGAIN),
+            DownloadError::NotUsable(_) => Self::new(vec![error.to_string()]).with_remedy(UPLOAD_AGAIN),
+            DownloadError::Forbidden(_) => Self::new(vec![chain(error)]).with_remedy(
+                "use a bootstrap token with the group system:bootstrappers:kubeadm:default-node-token; the right to read \
+                 the Secret is created with an upload: run `machineadm certs upload` on a control plane node",
+            ),
+            DownloadError::Files(problems) => Self::new(entries(problems)).with_remedy(UPLOAD_AGAIN),
+            DownloadError::Layout(_) | DownloadError::Cluster(_) => {
+                Self::new(vec![format!("cannot download the certificates: {}", chain(error))])
+            }
+        }
+    }
+
+    /// What is in the way on the machine.
+    pub(crate) fn of_obstacles(obstacles: &[Obstacle]) -> Self {
+        let is_only_different = obstacles.iter().all(|obstacle| matches!(obstacle, Obstacle::Different(_)));
+        Self::new(obstacles.iter().map(ToString::to_string).collect()).with_remedy(match is_only_different {
+            true => "nothing was written; check which cluster these files belong to, then delete them or pass --force",
+            false => "nothing was written; remove what is in the way, then run again",
+        })
+    }
+}
+
+impl From<CopyFailure> for CommandError {
+    fn from(failure: CopyFailure) -> Self {
+        Self::invalid_input(failure.problems).with_exit(failure.exit).with_remedies(failure.remedy)
+    }
+}
+
+/// One sentence where every file has the same problem: the key of another upload.
+fn entries(problems: &[Problem]) -> Vec<String> {
+    let is_undecryptable = |problem: &Problem| problem.fault == Fault::Undecryptable(DecryptError::WrongKeyOrDamaged);
+    if problems.len() > 1 && problems.iter().all(is_undecryptable) {
+        return vec![format!(
+            "the certificate key does not decrypt the Secret {SECRET}: it is the key of another upload, or the Secret was \
+             changed"
+        )];
+    }
+    let line =
+        |problem: &Problem| format!("entry {} of the Secret {SECRET} {}", problem.file.name.entry(), problem.fault);
+    problems.iter().map(line).collect()
+}
+
+/// Which controller does not work, and how it is enabled.
+pub(super) fn missing(cleanup: Cleanup, within: &str) -> (String, &'static str) {
+    match cleanup {
+        Cleanup::GarbageCollectorMissing => (
+            format!("the garbage collector did not delete a Secret whose owner is gone, within {within}"),
+            "run kube-controller-manager with its garbage collector (--enable-garbage-collector, --controllers)",
+        ),
+        Cleanup::TokenCleanerMissing | Cleanup::Works => (
+            format!("the token cleaner did not delete an expired token, within {within}"),
+            "run kube-controller-manager with --controllers=*,bootstrapsigner,tokencleaner",
+        ),
+    }
+}
