@@ -11,6 +11,8 @@ const KUBEADM_FILE: &str = "/run/machineadm/kubeadm.yaml";
 const SUCCESS: &str = "/run/cluster-api/bootstrap-success.complete";
 /// Stands where a kubelet's configuration may hold a credential.
 const CANARY: &str = "canary-of-an-init-4c1e";
+/// The certificate key of the cluster.
+const KEY: &str = "e6a2eb8581237ab72a4f494f30285ec12a9694d750b9785706a83bfcbbbd2204";
 
 const DOCUMENTS: &str = "\
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
@@ -31,6 +33,7 @@ kind: InitConfig
 spec:
   kubernetesVersion: v1.36.4
   podSubnets: [10.244.0.0/16]
+  certificateKey: e6a2eb8581237ab72a4f494f30285ec12a9694d750b9785706a83bfcbbbd2204
   # Its one complaint on a host with control groups of version 1.
   ignoredChecks: [SystemVerification]
   kubelet:
@@ -87,11 +90,23 @@ fn is_a_node_and_says_so(machine: &Machine) -> Result<()> {
     assert_eq!(machine.read("/etc/motd")?, "Managed by machineadm.");
     assert_eq!(machine.read("/etc/kubernetes/pki/users-own.pem")?, "kept");
     machine.kubectl(&["-n", "default", "get", "configmap", "greeted"])?;
+    certificates_are_uploaded(machine)?;
     for gone in [KUBEADM_FILE, SAVED] {
         assert_ne!(machine.run(&["test", "-e", gone])?.code, 0, "{gone} is still there");
     }
     let plan = machine.run(&[PROGRAM, "plan", "-f", CONFIGURATION, "--exit-code"])?;
     assert_eq!(plan.code, 0, "{plan:?}");
+    Ok(())
+}
+
+/// The cluster has the machine's own keys, encrypted with the key of the configuration.
+fn certificates_are_uploaded(machine: &Machine) -> Result<()> {
+    let listed = machine.check(&[PROGRAM, "certs", "list", "--kubeconfig", "/etc/kubernetes/admin.conf"])?;
+    assert!(listed.contains("ca.key") && listed.contains("etcd-ca.key"), "{listed}");
+    let secret = ["-n", "kube-system", "get", "secret", "kubeadm-certs", "-o", "jsonpath={.data.ca\\.key}"];
+    let entry = BASE64_STANDARD.decode(machine.kubectl(&secret)?).expect("base64");
+    let decrypted = certs::entry::decrypt(&KEY.parse().expect("a key"), &entry).expect("its key decrypts it");
+    assert_eq!(String::from_utf8_lossy(decrypted.expose()), machine.read("/etc/kubernetes/pki/ca.key")?);
     Ok(())
 }
 
@@ -185,7 +200,7 @@ fn holders(machine: &Machine) -> Result<Vec<String>> {
     let left_out = ["/proc", "/sys", "/dev", "/opt/images"].map(|path| format!("-path {path}")).join(" -o ");
     let files = format!(r"find / /dev/shm \( {left_out} \) -prune -o -type f -print0");
     // Some files end while they are searched; a search that sees nothing at all misses the configuration.
-    let found = machine.shell(&format!("{files} | xargs -0 grep -lsF -e {CANARY} || true"))?;
+    let found = machine.shell(&format!("{files} | xargs -0 grep -lsF -e {CANARY} -e {KEY} || true"))?;
     let mut found: Vec<String> = found.lines().map(str::to_owned).collect();
     found.sort();
     Ok(found)

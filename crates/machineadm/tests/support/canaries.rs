@@ -27,9 +27,13 @@ pub(crate) fn filled(kind: &Kind) -> Filled {
     let mut filled = Filled { document, canaries: Vec::new(), left: BTreeSet::new() };
     let mut done = BTreeSet::new();
     for Place { path, field } in places {
-        let canary = format!("canary{}number{}", kind.kind.to_lowercase(), filled.canaries.len());
-        match FORMS.iter().find_map(|form| fits(&filled.document, &path, &form.replace("CANARY", &canary))) {
-            Some(document) => {
+        let word = format!("canary{}number{}", kind.kind.to_lowercase(), filled.canaries.len());
+        // A key is hexadecimal digits.
+        let digits = format!("{:0<64}", objects::hex::encode(word.as_bytes()));
+        let words = FORMS.iter().map(|form| (form.replace("CANARY", &word), word.clone()));
+        let mut forms = words.chain([(digits.clone(), digits)]);
+        match forms.find_map(|(form, canary)| Some((fits(&filled.document, &path, &form)?, canary))) {
+            Some((document, canary)) => {
                 (filled.document, _) = (document, done.insert(field));
                 filled.canaries.push(canary);
             }
