@@ -39,6 +39,7 @@ complete -c machineadm -n "__fish_machineadm_needs_command" -s V -l version -d '
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "bootstrap" -d 'Apply a configuration to this machine'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "plan" -d 'Show what bootstrap would change'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "apply" -d 'Apply a saved plan'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "join" -d 'Join this machine to a cluster as a worker'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "validate" -d 'Check a configuration and list every problem'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "encrypt" -d 'Encrypt documents with a passphrase'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "decrypt" -d 'Decrypt documents and print them'
@@ -100,6 +101,30 @@ json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l token -d 'The same as --discovery-token. Other users of this machine can see arguments; --token-file avoids that' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l token-file -d 'Read the token from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-token -d 'The bootstrap token that verifies the signature of cluster-info' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-token-ca-cert-hash -d 'CA pin: the public key hash of a CA certificate of the cluster, as sha256:HEX. May be repeated or a list with commas; one match is enough' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-file -d 'Read the cluster\'s kubeconfig from a file, an https URL or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l tls-bootstrap-token -d 'The bootstrap token that requests the certificate of the node, if it is not --token' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l tls-bootstrap-token-file -d 'Read that token from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l node-name -d 'Name of the node. Default: the host name' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l cri-socket -d 'Socket of the container runtime. Default: /run/containerd/containerd.sock' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l ignore-preflight-errors -d 'Preflight checks of kubeadm whose errors are ignored; may be repeated or a list with commas' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l config -d 'Read a JoinConfiguration of kubeadm, in any API version; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l timeout -d 'Give up discovery after this time, such as 5m or 90s [default: 5m]' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s o -l output -d 'Output format of the outcome' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-token-unsafe-skip-ca-verification -d 'Discover without a CA pin: anyone else who has the token can then pose as the cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l accept-untrusted-certificate -d 'With --discovery-file: accept a kubeconfig without CA certificates although the system\'s CA certificates do not verify the API server'
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l dry-run -d 'Show what would change, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l print-config -d 'Print the JoinConfig document that these flags mean, with its token, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s f -l filename -d 'Configuration file, or a directory of *.yaml, *.yml and *.json files; may be repeated; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s o -l output -d 'Output format of the problems' -r -f -a "json\t''
 yaml\t''"

@@ -7,7 +7,7 @@ use crate::{
     metadata::{Header, Metadata},
     tree::Node,
     v1alpha1::{
-        Accounts, Command, CommandsConfig, Encrypted, EncryptedConfig, FilesConfig, Init, InitConfig,
+        Accounts, Command, CommandsConfig, Encrypted, EncryptedConfig, FilesConfig, Init, InitConfig, Join, JoinConfig,
         KernelModulesConfig, Parameter, PathEntry, Proxy, ProxyConfig, Remote, RemoteConfig, Scope, ScopeConfig,
         ServicesConfig, SysctlConfig, TrustBundle, TrustBundleConfig, Unit, UsersConfig,
     },
@@ -90,6 +90,7 @@ kinds! {
     ServicesConfig => Services(Vec<Unit>),
     UsersConfig => Users(Accounts),
     InitConfig => Init(Box<Init>),
+    JoinConfig => Join(Box<Join>),
     RemoteConfig => Remote(Box<Remote>),
     EncryptedConfig => Encrypted(Box<Encrypted>),
     ScopeConfig => Scope(Box<Scope>),

@@ -32,7 +32,8 @@ pub(crate) fn with_spec(kind: &str, spec: &str) -> String {
 
 /// The kinds that may all stand in one file: what ScopeConfig says counts only inside of something sealed.
 pub(crate) fn kinds_of_one_file() -> impl Iterator<Item = &'static Kind> {
-    KINDS.iter().filter(|kind| kind.kind != "ScopeConfig")
+    // A machine becomes one node: InitConfig stands for JoinConfig too.
+    KINDS.iter().filter(|kind| !["ScopeConfig", "JoinConfig"].contains(&kind.kind))
 }
 
 /// `path: message` of every note.

@@ -44,7 +44,7 @@ pub use acts::{
 pub use apply::{Done, Event, Failure, Run, bootstrap};
 pub use label::Label;
 pub use line::Line;
-pub use look::{CertificateCopy, Checks, Cluster, Facts, Look, Patience, Unanswered, World};
+pub use look::{CertificateCopy, Checks, Cluster, Facts, Look, NodeCondition, NodeWait, Patience, Unanswered, World};
 pub use mode::Mode;
 pub use outcome::Outcome;
 pub use ownership::check_records;

@@ -1,7 +1,7 @@
 //! Ports as values: what planning may look at, and what applying may act on.
 use crate::{Label, Planned, Remark, Step, Wanted, plan::Named};
 use certs::{CertificateKey, CertificateSet, FileName, FileSet, Found};
-use discovery::certificate::CaBundle;
+use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use host::{Change, DirectoryState, Enablement, FileState, Host, Inspect, PathState, Service, UnitAction, UnitState};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,6 +13,10 @@ use std::{
 pub trait Cluster {
     /// Whether the API server of a kubeconfig has all of these objects, given by their paths.
     fn has(&self, kubeconfig: &[u8], objects: &[&str], patience: &Patience<'_>) -> Result<bool, Unanswered>;
+    /// Finds and verifies a cluster; one that does not answer is asked again for so long.
+    fn discover(&self, method: &Method, within: Duration) -> host::Result<ClusterInfo>;
+    /// Waits for a condition of a Node; the reason if it does not come.
+    fn wait_for_node(&self, kubeconfig: &[u8], wait: &NodeWait<'_>) -> Result<(), Unanswered>;
     /// The certificates that it has under this key, if they are whole and it will delete them in time.
     fn live_certs(
         &self,
@@ -34,6 +38,26 @@ pub trait Cluster {
         copy: &CertificateCopy<'_>,
         roots: &CaBundle,
     ) -> host::Result<CertificateSet>;
+}
+
+/// What to wait for of a Node.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeWait<'a> {
+    /// Its name.
+    pub node: &'a str,
+    /// The condition.
+    pub condition: NodeCondition,
+    /// How long at most.
+    pub within: Duration,
+}
+
+/// A condition of a Node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeCondition {
+    /// The API server has it.
+    Registered,
+    /// The API server does not have it, or it is not Ready.
+    NotReady,
 }
 
 /// The certificates copy of a cluster.
@@ -82,14 +106,19 @@ pub(crate) enum Stage {
 pub struct Facts {
     /// The version of the machine's kubeadm.
     pub kubeadm: Option<String>,
+    /// The discovered cluster.
+    pub cluster: Option<ClusterInfo>,
 }
 
 impl Facts {
     /// Adds what a turn has found out.
     pub(crate) fn learn(&mut self, found: &Self) {
-        let Self { kubeadm } = found;
+        let Self { kubeadm, cluster } = found;
         if kubeadm.is_some() {
             self.kubeadm.clone_from(kubeadm);
+        }
+        if cluster.is_some() {
+            self.cluster.clone_from(cluster);
         }
     }
 }

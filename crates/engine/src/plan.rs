@@ -148,6 +148,11 @@ pub enum PlanError {
     /// Work that machineadm started, and that this configuration no longer has.
     #[error("{0}")]
     Abandoned(String),
+    /// The machine is a node of another cluster.
+    #[error(
+        "this machine is a node of another cluster: the CA certificates in /etc/kubernetes/kubelet.conf match none of the CA pins; run \"kubeadm reset\", then run machineadm again"
+    )]
+    OtherCluster,
     /// Undoing an act did not remove what it had left.
     #[error("{0} was undone, and some of its files are still there; run \"kubeadm reset\" and check its output")]
     NotUndone(String),
@@ -167,7 +172,9 @@ impl PlanError {
     pub const fn needs_operator(&self) -> bool {
         match self {
             Self::Look(error) => error.needs_operator(),
-            Self::Foreign(_) | Self::Unknown { .. } | Self::Abandoned(_) | Self::NotUndone(_) => true,
+            Self::Foreign(_) | Self::Unknown { .. } | Self::Abandoned(_) | Self::NotUndone(_) | Self::OtherCluster => {
+                true
+            }
             _ => false,
         }
     }

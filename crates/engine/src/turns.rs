@@ -1,7 +1,7 @@
 //! The order of a run: the documents as they stand, and the few turns that the engine adds.
 use crate::{
     Label, Look, Mode, PlanError, Planned, Wanted,
-    phases::{self, Role, preflight, prune},
+    phases::{self, Role, discovery, preflight, prune},
 };
 use documents::Decoded;
 
@@ -13,6 +13,8 @@ pub struct Addition {
     pub summary: &'static str,
     /// Where it stands.
     pub place: Place,
+    /// Whether it has a turn with this document that makes the machine a node.
+    pub(crate) applies: fn(Option<&Decoded>) -> bool,
     pub(crate) plan: fn(&Subject<'_>, &Look<'_>) -> Result<Planned, PlanError>,
 }
 
@@ -28,9 +30,7 @@ pub enum Place {
 }
 
 /// Everything that the engine adds, in order. The report at the end is the caller's, from the outcome.
-///
-/// Discovery and certificate download join [`Place::BeforeNode`].
-pub const ADDED: &[Addition] = &[preflight::ADDITION, prune::ADDITION];
+pub const ADDED: &[Addition] = &[preflight::ADDITION, discovery::ADDITION, prune::ADDITION];
 
 /// What an addition is asked about.
 pub(crate) struct Subject<'a> {
@@ -102,7 +102,8 @@ pub fn turns(mode: Mode, wanted: &Wanted, prune: Prune) -> Vec<Turn<'_>> {
             label: Label::added(addition_name(addition)),
             what: What::Added(addition, subject()),
         };
-        ADDED.iter().filter(move |addition| addition.place == place).map(turn)
+        let document = node.map(|at| &wanted.documents[at]);
+        ADDED.iter().filter(move |addition| addition.place == place && (addition.applies)(document)).map(turn)
     };
     let mut turns = Vec::new();
     for (index, document) in wanted.documents.iter().enumerate() {

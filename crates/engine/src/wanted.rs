@@ -12,7 +12,7 @@ pub struct Provenance {
     pub documents: usize,
 }
 
-const NO_NODE: &str = "this machine does not become a node: no document is an InitConfig; add one, or use `--mode prepare` or `--mode post`";
+const NO_NODE: &str = "this machine does not become a node: no document is an InitConfig or a JoinConfig; add one, or use `--mode prepare` or `--mode post`";
 
 /// What the documents ask of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

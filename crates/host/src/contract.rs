@@ -40,6 +40,12 @@ pub const SUCCESS_KEPT: &str = "/var/lib/machineadm/bootstrap-success.complete";
 pub const FAILURE: &str = "/run/cluster-api/bootstrap-failure.json";
 /// The file that kubeadm is given.
 pub const KUBEADM_FILE: &str = "/run/machineadm/kubeadm.yaml";
+/// The kubeconfig of the discovered cluster, with the bootstrap token, that kubeadm is given.
+pub const DISCOVERY_FILE: &str = "/run/machineadm/discovery.conf";
+/// The directory of the patches that kubeadm is given.
+pub const KUBELET_PATCHES: &str = "/run/machineadm/patches";
+/// The patch of the kubelet's configuration for this node.
+pub const KUBELET_PATCH: &str = "/run/machineadm/patches/kubeletconfiguration+merge.json";
 /// Kernel parameters for the next boot, one file per SysctlConfig.
 pub const SYSCTL_DIR: &str = "/etc/sysctl.d";
 /// Kernel modules for the next boot, one file per KernelModulesConfig.
@@ -72,6 +78,9 @@ pub const PATHS: &[&str] = &[
     SUCCESS_KEPT,
     FAILURE,
     KUBEADM_FILE,
+    DISCOVERY_FILE,
+    KUBELET_PATCHES,
+    KUBELET_PATCH,
     SYSCTL_DIR,
     MODULES_DIR,
     PROXY_DIR,
@@ -80,7 +89,7 @@ pub const PATHS: &[&str] = &[
 ];
 
 /// Files with secrets that exist only while a step needs them; a next run removes what an interrupted one left.
-pub const SECRET_FILES: &[&str] = &[KUBEADM_FILE];
+pub const SECRET_FILES: &[&str] = &[KUBEADM_FILE, DISCOVERY_FILE, KUBELET_PATCH];
 
 /// Files of machineadm's own that a run writes, whatever its configuration is.
 pub const WRITTEN_FILES: &[&str] = &[

@@ -1,6 +1,6 @@
 //! The engine's view of clusters, through `crates/cluster`.
 use crate::{
-    command::{api::entropy, certs::failures::CopyFailure},
+    command::{api::entropy, certs::failures::CopyFailure, discover},
     show::cleanup_wait::CleanupLine,
 };
 use certs::{CertificateSet, FileName, Found, canary};
@@ -8,11 +8,13 @@ use cluster::{
     ApiServer, Kubeconfig, Timeouts,
     kubeadm_certs::{Download, Layout, MissingCleanup, Upload},
 };
-use discovery::certificate::CaBundle;
-use engine::{CertificateCopy, Cluster, Patience, Unanswered, outcome::chain};
+use discovery::{ClusterInfo, Method, certificate::CaBundle};
+use engine::{CertificateCopy, Cluster, NodeCondition, NodeWait, Patience, Unanswered, outcome::chain};
+use serde_json::Value;
 use std::{
     collections::BTreeMap,
     path::Path,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -22,9 +24,43 @@ const REQUEST: Duration = Duration::from_secs(5);
 /// API servers, each by the kubeconfig that names it.
 pub(crate) struct ApiServers;
 
+/// How often a Node is looked at.
+const PAUSE: Duration = Duration::from_secs(1);
+
 impl Cluster for ApiServers {
     fn has(&self, kubeconfig: &[u8], objects: &[&str], patience: &Patience<'_>) -> Result<bool, Unanswered> {
         asked(kubeconfig, patience, &|server| has_all(server, objects))
+    }
+
+    fn discover(&self, method: &Method, within: Duration) -> host::Result<ClusterInfo> {
+        let found = discover::for_run(method, discovery::method::Patience::within(within));
+        found.map(|cached| cached.info().clone()).map_err(|(why, advice)| host::Error::Unfit {
+            what: "cluster".to_owned(),
+            why,
+            advice,
+        })
+    }
+
+    fn wait_for_node(&self, kubeconfig: &[u8], wait: &NodeWait<'_>) -> Result<(), Unanswered> {
+        let deadline = Instant::now() + wait.within;
+        let path = format!("/api/v1/nodes/{}", wait.node);
+        loop {
+            let patience = Patience { within: REQUEST, while_true: &|| false };
+            let seen = asked(kubeconfig, &patience, &|server| Ok(condition(server.get(&path)?.as_ref())));
+            let why = match (seen, wait.condition) {
+                (Ok(Some(_)), NodeCondition::Registered) | (Ok(None | Some(Ready::No)), NodeCondition::NotReady) => {
+                    return Ok(());
+                }
+                (Ok(None), NodeCondition::Registered) => "it does not exist".to_owned(),
+                (Ok(Some(Ready::Yes)), NodeCondition::NotReady) => "it is still Ready".to_owned(),
+                (Err(Unanswered(why)), _) => why,
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(Unanswered(why));
+            }
+            thread::sleep(PAUSE.min(left));
+        }
     }
 
     fn live_certs(
@@ -68,6 +104,20 @@ impl Cluster for ApiServers {
         let downloaded = Self::connect(kubeconfig)?.download_certs(&Download { key: copy.key, roots, layout });
         downloaded.map(|downloaded| downloaded.set).map_err(|error| CopyFailure::of_download(&error).unfit())
     }
+}
+
+/// Whether a Node is Ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ready {
+    Yes,
+    No,
+}
+
+/// The Ready condition of a Node, if there is one.
+fn condition(node: Option<&Value>) -> Option<Ready> {
+    let conditions = node?["status"]["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_ready = conditions.iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True");
+    Some(if is_ready { Ready::Yes } else { Ready::No })
 }
 
 /// Asks once more until it is answered, as far as the patience goes.

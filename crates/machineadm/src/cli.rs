@@ -4,7 +4,8 @@ use clap_complete::Shell;
 
 pub(crate) use crate::command::{
     certs::arguments::Certs, config::arguments::Config, decrypt::Decrypt, discover::arguments::Discover,
-    discovery_objects::DiscoveryObjects, encrypt::Encrypt, generate::Generate, help::Help, token::arguments::Token,
+    discovery_objects::DiscoveryObjects, encrypt::Encrypt, generate::Generate, help::Help, join::Join,
+    token::arguments::Token,
 };
 use crate::show::log::Settings;
 use std::path::PathBuf;
@@ -95,6 +96,18 @@ Example:
 The plan is refused with exit code 6 when the machine has changed since the plan was saved; every difference is listed.
 A plan that has been applied already ends with exit code 0.")]
     Apply(Apply),
+    /// Join this machine to a cluster as a worker
+    #[command(after_help = "\
+Examples:
+  machineadm join 10.0.0.10:6443 --token-file token --discovery-token-ca-cert-hash sha256:9f3a…
+  machineadm join --discovery-file cluster.yaml --tls-bootstrap-token-file token
+  machineadm join --config kubeadm-join.yaml --print-config > node.yaml
+  machineadm join 10.0.0.10:6443 --token-file token --discovery-token-ca-cert-hash sha256:9f3a… --dry-run
+
+The flags become a JoinConfig document, which runs like `machineadm bootstrap -f FILE`; --print-config prints it.
+On the cluster, `machineadm token create --print-join-command` prints token and CA pin.
+An interrupted join is finished by `machineadm bootstrap`.")]
+    Join(Box<Join>),
     /// Check a configuration and list every problem
     #[command(after_help = "\
 Examples:

@@ -10,10 +10,11 @@ mod support {
 }
 
 use certs::{CertificateSet, FileName, Found};
-use discovery::certificate::CaBundle;
+use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
 use engine::{
-    CertificateCopy, Cluster, Event, Line, Mode, Patience, Prune, Run, Unanswered, Wanted, World, bootstrap, turns,
+    CertificateCopy, Cluster, Event, Line, Mode, NodeWait, Patience, Prune, Run, Unanswered, Wanted, World, bootstrap,
+    turns,
 };
 use host::{FileState, Memory, Played};
 use proptest::prelude::*;
@@ -77,6 +78,14 @@ struct NoCluster;
 impl Cluster for NoCluster {
     fn has(&self, _: &[u8], _: &[&str], _: &Patience<'_>) -> Result<bool, Unanswered> {
         panic!("nothing here asks a cluster")
+    }
+
+    fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
+        panic!("nothing here discovers a cluster")
+    }
+
+    fn wait_for_node(&self, _: &[u8], _: &NodeWait<'_>) -> Result<(), Unanswered> {
+        panic!("nothing here waits for a Node")
     }
 
     fn live_certs(

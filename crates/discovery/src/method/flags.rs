@@ -166,7 +166,7 @@ fn by_file(file: &str, flags: &Flags, problems: &mut Vec<Problem>) -> Option<Met
 }
 
 /// Where a kubeconfig lies, as people write it.
-fn source(text: &str) -> Result<Source, String> {
+pub fn source(text: &str) -> Result<Source, String> {
     let starts = |prefix: &str| text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
     match text {
         "" => Err("is empty: pass a file, an https URL, or - for standard input".to_owned()),

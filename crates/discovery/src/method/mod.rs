@@ -15,7 +15,7 @@ use std::fmt;
 
 pub(crate) use confirm::{Demand, confirm};
 pub(crate) use flags::given_token;
-pub use flags::{Flags, Problem, Purpose, choose};
+pub use flags::{Flags, Problem, Purpose, choose, source};
 pub(crate) use follow::objection;
 pub use follow::{Answer, Consent, Decision, Kept, Newer, Refused, follow};
 pub use network::{Cause, Event, Files, Network, Patience, Roots, Unreached};

@@ -105,7 +105,8 @@ impl Default for InitConfig {
     }
 }
 
-fn containerd_socket() -> String {
+/// The socket of containerd.
+pub(super) fn containerd_socket() -> String {
     "/run/containerd/containerd.sock".into()
 }
 
@@ -151,11 +152,11 @@ impl Check for InitConfig {
                 .hint("leave it out for the address of the default route"),
             _ => {}
         }
-        if self.node_name.as_deref().is_some_and(|name| !crate::metadata::is_subdomain(name)) {
-            findings.error("spec.nodeName", "must be lower-case letters, digits, `-` and `.`, at most 253 characters");
+        if let Some(problem) = self.node_name.as_deref().and_then(node_name_problem) {
+            findings.error("spec.nodeName", problem);
         }
-        if !runtime_socket.starts_with('/') {
-            findings.error("spec.runtimeSocket", "must be an absolute path, without `unix://`");
+        if let Some(problem) = runtime_socket_problem(runtime_socket) {
+            findings.error("spec.runtimeSocket", problem);
         }
         if self.certificate_key.as_ref().is_some_and(|key| !is_certificate_key(key.expose())) {
             findings
@@ -232,6 +233,17 @@ fn is_reachable(address: IpAddr) -> bool {
         IpAddr::V6(address) => address.is_unicast_link_local(),
     };
     !(address.is_loopback() || address.is_unspecified() || address.is_multicast() || is_link_local)
+}
+
+/// Why a text cannot be the name of a node.
+pub(super) fn node_name_problem(name: &str) -> Option<&'static str> {
+    let is_name = crate::metadata::is_subdomain(name);
+    (!is_name).then_some("must be lower-case letters, digits, `-` and `.`, at most 253 characters")
+}
+
+/// Why a text cannot be the path of a socket.
+pub(super) fn runtime_socket_problem(path: &str) -> Option<&'static str> {
+    (!path.starts_with('/')).then_some("must be an absolute path, without `unix://`")
 }
 
 fn is_certificate_key(text: &str) -> bool {

@@ -9,8 +9,10 @@ mod duration;
 mod encrypted;
 mod files;
 mod init;
+mod join;
 mod kernel_modules;
 mod kubernetes_version;
+mod labels;
 mod network;
 mod owner;
 mod path_entry;
@@ -36,6 +38,9 @@ pub(crate) use encrypted::TAG;
 pub use encrypted::{Encrypted, EncryptedConfig, Rounds, Sealed};
 pub use files::{EntryType, FileEntry, FilesConfig};
 pub use init::{Init, InitConfig, Members};
+pub use join::{
+    DiscoverySpec, FileSpec, Join, JoinConfig, JoinDiscovery, NodeTaint, TaintEffect, TokenSource, TokenSpec,
+};
 pub use kernel_modules::{KernelModulesConfig, modules_file};
 pub use owner::Owner;
 pub use path_entry::{Directory, File, Link, PathEntry};

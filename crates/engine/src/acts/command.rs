@@ -26,7 +26,7 @@ pub(crate) enum Arguments {
 }
 
 pub(super) const SORT: Sort = Sort {
-    first_word: "command",
+    first_words: "command",
     left_behind: |id, _| {
         let name = id.split(' ').nth(1).unwrap_or(id);
         Ok(Some(format!(

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub const DOWNLOAD_ID: &str = "download-certs";
 
 /// An interrupted download leaves no file, or all of them.
-pub(super) const SORT: Sort = Sort { first_word: DOWNLOAD_ID, left_behind: |_, _| Ok(None) };
+pub(super) const SORT: Sort = Sort { first_words: DOWNLOAD_ID, left_behind: |_, _| Ok(None) };
 
 /// Reads, decrypts and checks the copy with a bootstrap token's rights, and writes all files at once.
 #[derive(Clone, Debug)]

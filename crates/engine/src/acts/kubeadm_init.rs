@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, time::Duration};
 pub(crate) const ID: &str = "kubeadm init";
 
 pub(super) const SORT: Sort = Sort {
-    first_word: "kubeadm",
+    first_words: ID,
     left_behind: |id, look| {
         // Whoever has run `kubeadm reset` since has done what is asked here.
         let is_left = traces(look)? != Effect::Absent;

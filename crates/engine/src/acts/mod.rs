@@ -2,11 +2,13 @@
 mod command;
 mod download_certs;
 pub(crate) mod kubeadm_init;
+pub(crate) mod kubeadm_join;
 mod upload_certs;
 
 pub(crate) use command::{Arguments, CHECK_IN_PLAN, CommandAct, id_prefix as command_id_prefix};
 pub use download_certs::{DOWNLOAD_ID, DownloadCerts};
 pub(crate) use kubeadm_init::KubeadmInit;
+pub(crate) use kubeadm_join::KubeadmJoin;
 pub use upload_certs::{UPLOAD_ID, UploadCerts};
 
 use crate::{
@@ -47,15 +49,16 @@ pub trait Act: fmt::Debug {
 
 /// A sort of act, as the journal knows it: one row for each file here.
 pub(crate) struct Sort {
-    /// The first word of its ids.
-    pub(crate) first_word: &'static str,
+    /// The first words of its ids.
+    pub(crate) first_words: &'static str,
     /// What an operator has to do about an act that was started, did not end and is no longer asked for; `None` when
     /// nothing of it is left.
     pub(crate) left_behind: fn(&str, &Look<'_>) -> Result<Option<String>, PlanError>,
 }
 
 /// Every sort of act.
-const SORTS: &[Sort] = &[command::SORT, kubeadm_init::SORT, upload_certs::SORT, download_certs::SORT];
+const SORTS: &[Sort] =
+    &[command::SORT, kubeadm_init::SORT, kubeadm_join::SORT, upload_certs::SORT, download_certs::SORT];
 
 /// Whether two ids are of one act, whatever its definition: their first two words say it.
 pub(crate) fn is_same(id: &str, other: &str) -> bool {
@@ -83,8 +86,10 @@ pub(crate) fn check_abandoned(look: &Look<'_>, given_up: &[String]) -> Result<Ve
         known.iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with(' '))
     };
     for id in look.host.unfinished()?.iter().filter(|id| !is_asked_for(id) && !given_up.contains(id)) {
-        let first_word = id.split(' ').next().unwrap_or_default();
-        let what_to_do = match SORTS.iter().find(|sort| sort.first_word == first_word) {
+        let is_of = |sort: &&Sort| {
+            id.strip_prefix(sort.first_words).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        let what_to_do = match SORTS.iter().find(is_of) {
             Some(sort) => (sort.left_behind)(id, look)?,
             None => {
                 Some(format!("{id} was started by another version of machineadm and did not finish; use that version"))

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub const UPLOAD_ID: &str = "upload-certs";
 
 /// An interrupted upload leaves nothing that stays: the cluster deletes it, or the next upload uses it.
-pub(super) const SORT: Sort = Sort { first_word: UPLOAD_ID, left_behind: |_, _| Ok(None) };
+pub(super) const SORT: Sort = Sort { first_words: UPLOAD_ID, left_behind: |_, _| Ok(None) };
 
 /// Encrypts this node's certificates and uploads them, with the administrator's rights.
 #[derive(Clone, Debug)]

@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_plan_names_the_kubeadm_that_preflight_found_and_the_file_the_version_that_was_asked_for() {
-        let facts = Facts { kubeadm: Some("v1.36.7".into()) };
+        let facts = Facts { kubeadm: Some("v1.36.7".into()), ..Facts::default() };
         let made = act(&wanted("v1.36.4"), &facts).unwrap();
         assert_eq!(made.version, "v1.36.7");
         assert!(made.file.expose().contains("kubernetesVersion: \"v1.36.4\""), "{:?}", made.file.expose());

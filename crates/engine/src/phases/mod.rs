@@ -1,7 +1,9 @@
 //! Phases: what a document of each kind asks of the machine. One file for each kind, one row in [`PHASES`].
 mod commands;
+pub(crate) mod discovery;
 mod files;
 mod init;
+mod join;
 mod kernel_modules;
 pub(crate) mod preflight;
 mod proxy;
@@ -10,6 +12,7 @@ mod services;
 mod sysctl;
 mod trust_bundle;
 mod users;
+pub(crate) mod worker;
 
 use crate::{Look, Named, PlanError, Planned, Step, Wanted};
 use documents::{Decoded, Secret};
@@ -51,6 +54,7 @@ pub const PHASES: &[Phase] = &[
     users::PHASE,
     commands::PHASE,
     init::PHASE,
+    join::PHASE,
 ];
 
 /// What a document still needs.

@@ -1,7 +1,8 @@
 //! Whether the machine is fit to become a node: every problem at once, before kubeadm is started.
-use super::init;
+use super::{init, worker::Worker};
 use crate::{
     Act, Effect, Facts, Look, PlanError, Planned,
+    acts::kubeadm_join,
     turns::{Addition, Place, Subject},
 };
 use documents::{AnyDocument, v1alpha1};
@@ -9,7 +10,9 @@ use host::Progress;
 use std::time::Duration;
 
 /// The ports of a control plane: API server, etcd, kubelet, controller-manager, scheduler.
-const PORTS: [u16; 6] = [6443, 2379, 2380, 10250, 10257, 10259];
+const CONTROL_PLANE_PORTS: [u16; 6] = [6443, 2379, 2380, 10250, 10257, 10259];
+/// The port of a worker: the kubelet.
+const WORKER_PORTS: [u16; 1] = [10250];
 const FORWARDING: &str = "net/ipv4/ip_forward";
 /// How long kubeadm may take to print its version. At a first boot the disk is cold and everything starts at once: on an
 /// emulated processor it took more than 10 seconds.
@@ -19,11 +22,12 @@ pub(crate) const ADDITION: Addition = Addition {
     name: "preflight",
     summary: "checks that the machine is fit to become a node, and lists every problem",
     place: Place::BeforeNode,
+    applies: |_| true,
     plan,
 };
 
 fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
-    let Some(AnyDocument::Init(wanted)) = subject.node.map(|node| &node.body) else { return Ok(Planned::default()) };
+    let Some(node) = subject.node.and_then(|node| Node::of(&node.body)) else { return Ok(Planned::default()) };
     // Commands that are still to run may install or start what would be found missing now.
     if let Some(commands) = look.waits_for_acts() {
         return Ok(Planned { known_after: Some(commands), ..Planned::default() });
@@ -34,38 +38,71 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     }
     let kubeadm = look.host.output(&["kubeadm", "version", "-o", "short"], VERSION)?;
     let kubeadm = kubeadm.map(|version| version.trim().to_owned());
-    let facts = Facts { kubeadm };
-    match problems(wanted, &facts, look)? {
+    let facts = Facts { kubeadm, ..Facts::default() };
+    match node.problems(&facts, look)? {
         problems if problems.is_empty() => Ok(Planned { facts, ..Planned::default() }),
         problems => Err(PlanError::Unfit(problems)),
     }
 }
 
-fn problems(wanted: &v1alpha1::Init, facts: &Facts, look: &Look<'_>) -> Result<Vec<String>, PlanError> {
-    let mut problems = Vec::new();
-    problems.extend(kubeadm_problem(wanted, facts.kubeadm.as_deref()));
-    if !look.host.exists(&wanted.runtime_socket)? {
-        problems
-            .push(format!("the container runtime does not run: its socket {} does not exist", wanted.runtime_socket));
+/// What a machine becomes, as far as its fitness depends on it.
+enum Node<'a> {
+    ControlPlane(&'a v1alpha1::Init),
+    Worker(&'a v1alpha1::Join),
+}
+
+impl<'a> Node<'a> {
+    const fn of(body: &'a AnyDocument) -> Option<Self> {
+        match body {
+            AnyDocument::Init(wanted) => Some(Self::ControlPlane(wanted)),
+            AnyDocument::Join(wanted) => Some(Self::Worker(wanted)),
+            _ => None,
+        }
     }
-    if look.sysctl(FORWARDING)?.as_deref() != Some("1") {
-        problems.push("net.ipv4.ip_forward is not 1: set it with a SysctlConfig before this document".into());
-    }
-    // What machineadm started here, finished or not, listens already.
-    let act = init::act(wanted, facts)?;
-    if look.host.progress(&act.id())? == Progress::New && act.effect(look)? == Effect::Absent {
-        for port in PORTS {
-            if look.host.listens(port)? {
+
+    fn problems(&self, facts: &Facts, look: &Look<'_>) -> Result<Vec<String>, PlanError> {
+        let mut problems = Vec::new();
+        problems.extend(self.kubeadm_problem(facts.kubeadm.as_deref()));
+        let socket = match self {
+            Self::ControlPlane(wanted) => &wanted.runtime_socket,
+            Self::Worker(wanted) => &wanted.runtime_socket,
+        };
+        if !look.host.exists(socket)? {
+            problems.push(format!("the container runtime does not run: its socket {socket} does not exist"));
+        }
+        if look.sysctl(FORWARDING)?.as_deref() != Some("1") {
+            problems.push("net.ipv4.ip_forward is not 1: set it with a SysctlConfig before this document".into());
+        }
+        for port in self.ports(facts, look)? {
+            if look.host.listens(*port)? {
                 problems.push(format!("port {port} is taken by another program"));
             }
         }
+        Ok(problems)
     }
-    Ok(problems)
-}
 
-fn kubeadm_problem(wanted: &v1alpha1::Init, found: Option<&str>) -> Option<String> {
-    let Some(found) = found else { return Some("kubeadm is not installed".into()) };
-    let minor = |version: &str| version.split('.').take(2).collect::<Vec<_>>().join(".");
-    let other = minor(found) != minor(&wanted.kubernetes_version);
-    other.then(|| format!("kubeadm is {found}, but the cluster shall be {}", wanted.kubernetes_version))
+    /// The ports that must be free. What machineadm started here, finished or not, listens already.
+    fn ports(&self, facts: &Facts, look: &Look<'_>) -> Result<&'static [u16], PlanError> {
+        Ok(match self {
+            Self::ControlPlane(wanted) => {
+                let act = init::act(wanted, facts)?;
+                let is_new = look.host.progress(&act.id())? == Progress::New && act.effect(look)? == Effect::Absent;
+                if is_new { &CONTROL_PLANE_PORTS } else { &[] }
+            }
+            Self::Worker(_) => {
+                let is_new = look.host.progress(kubeadm_join::ID)? == Progress::New;
+                if is_new && !Worker::seen(look)?.has_traces() { &WORKER_PORTS } else { &[] }
+            }
+        })
+    }
+
+    fn kubeadm_problem(&self, found: Option<&str>) -> Option<String> {
+        let Some(found) = found else { return Some("kubeadm is not installed".into()) };
+        let wanted = match self {
+            Self::ControlPlane(wanted) => Some(&wanted.kubernetes_version),
+            Self::Worker(wanted) => wanted.kubernetes_version.as_ref(),
+        }?;
+        let minor = |version: &str| version.split('.').take(2).collect::<Vec<_>>().join(".");
+        (minor(found) != minor(wanted)).then(|| format!("kubeadm is {found}, but the cluster shall be {wanted}"))
+    }
 }

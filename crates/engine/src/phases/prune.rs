@@ -14,6 +14,7 @@ pub(crate) const ADDITION: Addition = Addition {
     name: "prune",
     summary: "lists what earlier documents wrote and no document names any more; with --prune restores what was there before",
     place: Place::EndOfPost,
+    applies: |_| true,
     plan,
 };
 

@@ -1,11 +1,11 @@
 //! A configuration, a machine and a cluster to try the engine on.
 use certs::{CertificateSet, FileName, Found};
-use discovery::certificate::CaBundle;
+use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
 use host::{FileState, Inspect, Memory, Played};
 use machineadm_engine::{
-    Ask, CertificateCopy, Checks, Cluster, Done, Event, Failure, Line, Mode, Patience, Planned, Preview, Prune,
-    ReviewedPlan, Run, Unanswered, Wanted, World, bootstrap, preview,
+    Ask, CertificateCopy, Checks, Cluster, Done, Event, Failure, Line, Mode, NodeWait, Patience, Planned, Preview,
+    Prune, ReviewedPlan, Run, Unanswered, Wanted, World, bootstrap, preview,
 };
 use std::{cell::RefCell, collections::BTreeMap, time::Duration};
 
@@ -129,6 +129,14 @@ impl Cluster for FakeCluster {
         assert!(objects[0].ends_with("/configmaps/kubeadm-config"), "{objects:?}");
         self.asked.borrow_mut().push(patience.within);
         self.answer.clone()
+    }
+
+    fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
+        panic!("nothing here discovers a cluster")
+    }
+
+    fn wait_for_node(&self, _: &[u8], _: &NodeWait<'_>) -> Result<(), Unanswered> {
+        panic!("nothing here waits for a Node")
     }
 
     fn live_certs(

@@ -2,7 +2,7 @@
 use super::run::{Run, is_node, lock, machine_for, write_failure};
 use crate::{
     api_servers::ApiServers,
-    cli::{Bootstrap, ModeArgument},
+    cli::{Bootstrap, ModeArgument, Output},
     command_error::{CommandError, all_succeeded},
     context::{expanded, given, silent_machine, sources},
     provider::Waiting,
@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 
 pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit, CommandError> {
     let prune = prune(asked.prune, mode.into())?;
-    let mut seen = silent_machine(root)?;
+    let seen = silent_machine(root)?;
     let run = Run {
         mode: mode.into(),
         prune,
@@ -35,6 +35,34 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
         false => sources(&asked.files, Care::Applying).map_err(|error| marked_if_idle(error, run.mode, &seen))?,
         true => saved(run.mode, &seen)?,
     };
+    let origin = if asked.files.is_empty() { Origin::Saved } else { Origin::Given };
+    go(&run, sources, origin, &asked.abandon, seen)
+}
+
+/// Runs documents that a command made of its flags.
+pub(super) fn of_sources(sources: Vec<Source>, output: Option<Output>, root: &Path) -> Result<Exit, CommandError> {
+    let again = command_line(&[], Prune::List, Mode::Provision, root);
+    let run = Run { mode: Mode::Provision, prune: Prune::List, output, started: Timestamp::now(), root, again };
+    go(&run, sources, Origin::Given, &[], silent_machine(root)?)
+}
+
+/// Where a configuration came from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// From the user of this command.
+    Given,
+    /// From an earlier run.
+    Saved,
+}
+
+fn go(
+    run: &Run<'_>,
+    sources: Vec<Source>,
+    origin: Origin,
+    abandon: &[String],
+    mut seen: Linux,
+) -> Result<Exit, CommandError> {
+    let root = run.root;
     let text = documents::joined(&sources);
     let given = given(sources).map_err(|error| marked_if_idle(error, run.mode, &seen))?;
     let _lock = lock(&seen, "machineadm bootstrap").map_err(|error| marked_if_idle(error, run.mode, &seen))?;
@@ -49,7 +77,7 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
     let configuration = match expanded(given, text, &seen, Waiting::AsConfigured) {
         Ok(configuration) => configuration,
         // Of what was just given nothing is to stay; of what was saved the outcome has to tell.
-        Err(unusable) if unusable.exit == Exit::Input && !asked.files.is_empty() => {
+        Err(unusable) if unusable.exit == Exit::Input && origin == Origin::Given => {
             return undo(early, marked(unusable.error(), run.mode, &seen));
         }
         Err(unusable) => return run.give_up(*unusable, &seen),
@@ -57,7 +85,7 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
     if let Err(error) = can_succeed(run.mode, &configuration.wanted, &seen) {
         return undo(early, error);
     }
-    let abandoned = match abandoned(&asked.abandon, &seen) {
+    let abandoned = match abandoned(abandon, &seen) {
         Ok(abandoned) => abandoned,
         Err(error) => return undo(early, error),
     };

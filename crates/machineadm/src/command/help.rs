@@ -14,11 +14,6 @@ const HABITS: &[(&str, &str)] = &[
          run `machineadm bootstrap -f node.yaml`; `machineadm explain InitConfig` lists its fields",
     ),
     (
-        "join",
-        "joining is not available yet (see the status table in README.md). `machineadm discover` finds and verifies the \
-         cluster, `machineadm token create --print-join-command` prints the command for `kubeadm join`",
-    ),
-    (
         "reset",
         "machineadm undoes its own interrupted `kubeadm init` when `machineadm bootstrap` runs again. To remove a node, run \
          `kubeadm reset`; to restore files that earlier documents wrote, run `machineadm bootstrap --mode post --prune`",

@@ -5,13 +5,14 @@ use super::{
 };
 use crate::{
     api_servers::ApiServers,
-    cli::{ModeArgument, Plan, PlanCommand},
+    cli::{ModeArgument, Output, Plan, PlanCommand},
     command_error::CommandError,
     context::{Configuration, configuration, silent_machine, sources},
     show,
 };
+use documents::Source;
 use engine::{
-    Ask, Checks, Failure, Label, PlanView, Preview, Prune, Reviewed, ReviewedPlan, SavedPlan,
+    Ask, Checks, Failure, Label, Mode, PlanView, Preview, Prune, Reviewed, ReviewedPlan, SavedPlan,
     outcome::{START, cause},
     preview,
 };
@@ -62,6 +63,25 @@ pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Result<Exit,
         saved_plan::write(out, &plan)?;
     }
     Ok(exit)
+}
+
+/// Shows what documents that a command made of its flags would change.
+pub(super) fn of_sources(sources: Vec<Source>, output: Option<Output>, root: &Path) -> Result<Exit, CommandError> {
+    let mode = Mode::Provision;
+    let linux = silent_machine(root)?;
+    let configuration = configuration(sources, &linux)?;
+    can_succeed(mode, &configuration.wanted, &linux)?;
+    let (prune, checks) = (Prune::List, Checks::Executed);
+    let ask = Ask { mode, wanted: &configuration.wanted, prune, checks, patience: PATIENCE };
+    let view = PlanView::new(linux.name(), mode, &configuration.wanted, &look(&ask, &configuration, &linux)?);
+    match output {
+        Some(output) => show::machine_readable(&view, output)?,
+        None => {
+            show::print_text(&show::plan::text(&view))?;
+            tell!("\nNothing was changed.");
+        }
+    }
+    Ok(Exit::Done)
 }
 
 /// A plan with commands that nobody checked can't be compared later.

@@ -40,3 +40,13 @@ pub(super) fn warn_if_others_read(flag: &str, name: &str, secret: &str) {
 fn shown(name: &str) -> &str {
     if name == "-" { "standard input" } else { name }
 }
+
+/// Standard input has one content: at most one of these options may name it.
+pub(super) fn one_standard_input(options: &[(&str, &Option<String>)]) -> Result<(), CommandError> {
+    let named = options.iter().filter(|(_, name)| name.as_deref() == Some("-"));
+    let named: Vec<_> = named.map(|(flag, _)| *flag).collect();
+    match named.len() > 1 {
+        true => Err(CommandError::usage(format!("standard input can be read once: {} all name it", named.join(", ")))),
+        false => Ok(()),
+    }
+}

@@ -1,7 +1,7 @@
 //! `machineadm certs download`: from the Secret to this machine's files, with a bootstrap token and nothing else.
-use super::{arguments::Download as Asked, configuration, failures::CopyFailure, key};
+use super::{arguments::Download as Asked, failures::CopyFailure, key, layout};
 use crate::{
-    command::{api, discover, duration, run::lock, small_file, token::arguments::Connection},
+    command::{api, configuration_file, discover, duration, run::lock, small_file, token::arguments::Connection},
     command_error::CommandError,
     context::silent_machine,
     show,
@@ -27,10 +27,10 @@ use std::path::{Path, PathBuf};
 pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
     let patience = Patience::within(duration("--timeout", &asked.timeout)?);
     one_standard_input(asked)?;
-    let documents = configuration::read(asked.config.as_deref())?;
+    let documents = configuration_file::read(asked.config.as_deref())?;
     let key = certificate_key(asked, &documents)?;
-    let directory = configuration::directory(asked.cert_dir.as_ref())?;
-    let layout = configuration::layout(&documents)?;
+    let directory = layout::directory(asked.cert_dir.as_ref())?;
+    let layout = layout::of_documents(&documents)?;
     let existing = if asked.force { Existing::Replaced } else { Existing::Refused };
     let mut machine = silent_machine(root)?;
     let _lock = lock(&machine, "machineadm certs download")?;
@@ -55,18 +55,13 @@ fn certificate_key(asked: &Asked, documents: &Documents) -> Result<CertificateKe
 
 /// Standard input has one content.
 fn one_standard_input(asked: &Asked) -> Result<(), CommandError> {
-    let named = [
+    small_file::one_standard_input(&[
         ("--certificate-key-file", &asked.key.certificate_key_file),
         ("--token-file", &asked.source.token_file),
         ("--tls-bootstrap-token-file", &asked.tls_bootstrap_token_file),
         ("--discovery-file", &asked.source.discovery_file),
         ("--config", &asked.config),
-    ];
-    let named: Vec<_> = named.iter().filter(|(_, name)| name.as_deref() == Some("-")).map(|(flag, _)| *flag).collect();
-    match named.len() > 1 {
-        true => Err(CommandError::usage(format!("standard input can be read once: {} all name it", named.join(", ")))),
-        false => Ok(()),
-    }
+    ])
 }
 
 /// A cluster that can be read with a bootstrap token, and the CA certificates that it is trusted by.

@@ -1,10 +1,10 @@
 //! `machineadm certs`: the certificates copy, through which a further control plane node gets the cluster's keys.
 pub(crate) mod arguments;
-mod configuration;
 mod delete;
 mod download;
 pub(crate) mod failures;
 mod key;
+mod layout;
 mod list;
 mod upload;
 

@@ -2,12 +2,11 @@
 use super::{
     SECRET,
     arguments::Upload as Asked,
-    configuration,
     failures::{CopyFailure, missing},
-    key,
+    key, layout,
 };
 use crate::{
-    command::{api, duration, token::arguments::Connection},
+    command::{api, configuration_file, duration, token::arguments::Connection},
     command_error::CommandError,
     context::silent_machine,
     show::{self, cleanup_wait::CleanupLine, count},
@@ -24,7 +23,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
-    let documents = configuration::read(asked.config.as_deref())?;
+    let documents = configuration_file::read(asked.config.as_deref())?;
     let configured = documents.init.as_ref().and_then(|init| init.certificate_key.as_ref());
     let given = key::given(&asked.key, configured)?;
     if asked.skip_certificate_key_print && given.is_none() {
@@ -33,10 +32,10 @@ pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result
         return Err(CommandError::usage(text).with_remedy("pass --certificate-key-file, or certificateKey in --config"));
     }
     let patience = duration("--cleanup-timeout", &asked.cleanup_timeout)?;
-    let directory = configuration::directory(asked.cert_dir.as_ref())?;
+    let directory = layout::directory(asked.cert_dir.as_ref())?;
     let machine = silent_machine(root)?;
     let server = api::connect(api::kubeconfig(connection)?)?;
-    let mut layout = match configuration::layout(&documents)? {
+    let mut layout = match layout::of_documents(&documents)? {
         Some(layout) => layout,
         None => layout_of(&server)?,
     };

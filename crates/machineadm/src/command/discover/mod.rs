@@ -63,6 +63,29 @@ pub(super) fn discovered(flags: &Flags, patience: Patience) -> Result<Cached, Co
     searched(&search)?.map_err(|refused| failures::not_replaced(&refused))
 }
 
+/// The cluster that a run of documents is to join; the reason and what to do where none is trusted.
+pub(crate) fn for_run(method: &Method, patience: Patience) -> Result<Cached, (String, String)> {
+    let mut waiting = Waiting::in_lines(patience);
+    let mut note = |event: Event<'_>| waiting.note(event);
+    let mut network = RealNetwork::new(&mut note);
+    let search = Search { method, kept: None, consent: Consent::Withheld, patience };
+    match search.run(&mut Inputs, &mut network, Timestamp::now()) {
+        Ok(cached) => {
+            if let Some(risk) = cached.proof().risk() {
+                warn!("{risk}");
+            }
+            Ok(cached)
+        }
+        Err(NotFound::NotTrusted(error)) => {
+            let mut advice: Vec<_> = error.attempts.iter().map(|attempt| attempt.refusal.next_step()).collect();
+            advice.sort_unstable();
+            advice.dedup();
+            Err((error.to_string(), advice.join("; ")))
+        }
+        Err(NotFound::NotReplaced(refused)) => Err((refused.to_string(), "discover the cluster again".to_owned())),
+    }
+}
+
 /// The cluster that `discover --store` saved on the machine below a root.
 pub(super) fn saved(root: &Path) -> Result<Option<Cached>, CommandError> {
     record::required(root)

@@ -23,6 +23,11 @@ impl Waiting {
         Self { started, log, line, advice: Vec::new() }
     }
 
+    /// The same for a run, which has a moving line of its own: few lines, on a terminal too.
+    pub(super) fn in_lines(patience: Patience) -> Self {
+        Self { started: Instant::now(), log: Log::new(patience.total), line: None, advice: Vec::new() }
+    }
+
     /// Shows an event.
     pub(super) fn note(&mut self, event: Event<'_>) {
         let line = self.log.note(event, self.started.elapsed());

@@ -1,0 +1,558 @@
+//! JoinConfig: this machine joins a cluster as a worker.
+use super::{
+    API_VERSION,
+    absolute_path::path_problem,
+    component_members, duration,
+    init::{Members, containerd_socket, node_name_problem, runtime_socket_problem},
+    kubernetes_version::{Verdict, judge, minor},
+    labels::{label_problem, taint_problem},
+};
+use crate::{
+    Claim, Claimed, Secret,
+    document::{Body, Check, Document},
+    findings::Findings,
+    path,
+};
+use discovery::{
+    BootstrapToken, Endpoint, Pin,
+    method::{Pinning, Source, Verification, source},
+};
+use objects::component_fields::Component;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+use std::{collections::BTreeMap, time::Duration};
+
+/// A cluster that this machine joins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Join {
+    /// Major, minor and patch, with the leading `v`; that of the machine's kubeadm if absent.
+    pub kubernetes_version: Option<String>,
+    /// How the cluster is found and verified.
+    pub discovery: JoinDiscovery,
+    /// How long the cluster may take to answer.
+    pub timeout: Duration,
+    /// The token that requests the node's certificate, if it is not the one of discovery.
+    pub tls_bootstrap_token: Option<TokenSource>,
+    /// The node's name; the host's if absent.
+    pub node_name: Option<String>,
+    /// Labels of the node.
+    pub labels: BTreeMap<String, String>,
+    /// Taints of the node.
+    pub taints: Vec<NodeTaint>,
+    /// The container runtime's socket, as a path.
+    pub runtime_socket: String,
+    /// kubeadm's checks that may fail.
+    pub ignored_checks: Vec<String>,
+    /// Members of the kubelet's configuration that are this node's alone.
+    pub kubelet: Members,
+}
+
+impl Join {
+    /// The token that requests the node's certificate; `check` sees to it that there is one.
+    pub const fn node_token(&self) -> Option<&TokenSource> {
+        match (&self.tls_bootstrap_token, &self.discovery) {
+            (Some(token), _) => Some(token),
+            (None, JoinDiscovery::Token { token, .. }) => Some(token),
+            (None, JoinDiscovery::File { .. }) => None,
+        }
+    }
+}
+
+/// How a cluster is found and verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JoinDiscovery {
+    /// By a token that signed its cluster-info.
+    Token {
+        /// API servers, tried in turn.
+        endpoints: Vec<Endpoint>,
+        /// The token.
+        token: TokenSource,
+        /// What else the cluster is known by.
+        pinning: Pinning,
+    },
+    /// By a kubeconfig from a location that is trusted already.
+    File {
+        /// The location.
+        source: Source,
+        /// What a kubeconfig without CA certificates needs.
+        verification: Verification,
+    },
+}
+
+/// Where a token is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TokenSource {
+    /// In the document.
+    Given(BootstrapToken),
+    /// In a file of the machine that only root can read.
+    File(String),
+}
+
+/// Joins a cluster as a worker, with the machine's kubeadm.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct JoinConfig {
+    /// Kubernetes version, such as `v1.36.4`. The machine's kubeadm must have the same minor version. Default: the
+    /// version of the machine's kubeadm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kubernetes_version: Option<String>,
+    /// How the cluster is found and verified: `token` or `file`.
+    pub discovery: DiscoverySpec,
+    /// Bootstrap token that requests the certificate of the node. Default: the token of `discovery`. Required with
+    /// `discovery.file`.
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub tls_bootstrap_token: Option<Secret<String>>,
+    /// File with that token, which only root can read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_bootstrap_token_file: Option<String>,
+    /// Name of the node. Default: the host name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_name: Option<String>,
+    /// Labels of the node.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Taints of the node.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taints: Vec<NodeTaint>,
+    /// Socket of the container runtime.
+    #[serde(default = "containerd_socket")]
+    pub runtime_socket: String,
+    /// Preflight checks of kubeadm whose errors are ignored, such as `SystemVerification`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored_checks: Vec<String>,
+    /// Fields of KubeletConfiguration for this node, beside those of the cluster. Requires Kubernetes 1.25 or newer.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub kubelet: Members,
+}
+
+/// How the cluster is found and verified: exactly one of `token` and `file`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("oneOf" = [{"required": ["token"]}, {"required": ["file"]}]))]
+pub struct DiscoverySpec {
+    /// Discovery by a bootstrap token and CA pins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<TokenSpec>,
+    /// Discovery by a kubeconfig without credentials, from a location that is trusted already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileSpec>,
+    /// How long the cluster may take to answer: a machine may boot before its control plane. Default: `5m`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = duration::PATTERN), extend("default" = "5m"))]
+    pub timeout: Option<String>,
+}
+
+/// Discovery by a bootstrap token. One of `token` and `tokenFile`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("oneOf" = [{"required": ["token"]}, {"required": ["tokenFile"]}]))]
+pub struct TokenSpec {
+    /// API servers, tried in turn: `host:port`, or a bare host with port 6443.
+    #[schemars(length(min = 1))]
+    pub endpoints: Vec<String>,
+    /// Bootstrap token, such as `abcdef.0123456789abcdef`.
+    #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
+    pub token: Option<Secret<String>>,
+    /// File with the token, which only root can read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_file: Option<String>,
+    /// CA pins: public key hashes of CA certificates of the cluster, as `sha256:HEX`. One match is enough.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ca_cert_hashes: Vec<String>,
+    /// Whether the cluster is discovered without a CA pin: anyone else who has the token can then pose as the cluster.
+    #[serde(default, rename = "unsafeSkipCAVerification", skip_serializing_if = "std::ops::Not::not")]
+    pub unsafe_skip_ca_verification: bool,
+}
+
+/// Discovery by a kubeconfig.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FileSpec {
+    /// Absolute path or https URL of the kubeconfig. It must not contain credentials.
+    #[serde(serialize_with = "secret::exposed")]
+    pub location: Secret<String>,
+    /// Whether a kubeconfig without CA certificates is accepted although the system's CA certificates do not verify the
+    /// API server.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accept_untrusted_certificate: bool,
+}
+
+/// A taint of the node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NodeTaint {
+    /// Key, such as `example.com/dedicated`.
+    pub key: String,
+    /// Value.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub value: String,
+    /// Effect.
+    pub effect: TaintEffect,
+}
+
+/// What a taint does to pods that do not tolerate it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum TaintEffect {
+    /// They are not scheduled.
+    NoSchedule,
+    /// They are scheduled if no other node fits.
+    PreferNoSchedule,
+    /// They are evicted.
+    NoExecute,
+}
+
+impl TaintEffect {
+    /// As Kubernetes writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoSchedule => "NoSchedule",
+            Self::PreferNoSchedule => "PreferNoSchedule",
+            Self::NoExecute => "NoExecute",
+        }
+    }
+}
+
+impl Default for JoinConfig {
+    fn default() -> Self {
+        Self {
+            kubernetes_version: None,
+            discovery: DiscoverySpec::default(),
+            tls_bootstrap_token: None,
+            tls_bootstrap_token_file: None,
+            node_name: None,
+            labels: BTreeMap::new(),
+            taints: Vec::new(),
+            runtime_socket: containerd_socket(),
+            ignored_checks: Vec::new(),
+            kubelet: Members::new(),
+        }
+    }
+}
+
+impl Document for JoinConfig {
+    const API_VERSION: &str = API_VERSION;
+    const KIND: &str = "JoinConfig";
+    const SUMMARY: &str = "Joins this machine to a cluster as a worker node.";
+    const EXAMPLE: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: JoinConfig
+metadata:
+  name: worker
+spec:
+  discovery:
+    token:
+      endpoints: [api.example.com:6443]
+      token: abcdef.0123456789abcdef
+      caCertHashes: ['sha256:9f3a5a2e0c1c0b5b2e2f9e5d6a7b8c9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7']
+  labels: {example.com/rack: r7}
+";
+}
+
+const TIMEOUT: Duration = Duration::from_secs(5 * 60);
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// kubeadm applies patches to the kubelet's configuration from this minor version on.
+const FIRST_KUBELET_PATCHES: u32 = 25;
+
+impl Check for JoinConfig {
+    type Checked = Box<Join>;
+
+    fn check(self, _: Option<&str>, findings: &mut Findings<'_>) -> Box<Join> {
+        let version = self.kubernetes_version.as_deref();
+        match version.map(judge) {
+            None | Some(Verdict::Supported) => {}
+            Some(Verdict::Untested(message)) => _ = findings.warning("spec.kubernetesVersion", message),
+            Some(Verdict::Refused(message)) => _ = findings.error("spec.kubernetesVersion", message),
+        }
+        let timeout = match self.discovery.timeout.as_deref().map(duration::parse) {
+            None => Some(TIMEOUT),
+            Some(given) => given.ok().filter(|timeout| (SHORTEST..=LONGEST).contains(timeout)),
+        };
+        if timeout.is_none() {
+            findings.error("spec.discovery.timeout", "must be a duration from 1s to 24h, such as `90s` or `10m`");
+        }
+        let discovery = discovery_of(self.discovery, findings);
+        let names = ["spec.tlsBootstrapToken", "spec.tlsBootstrapTokenFile"];
+        let tls_bootstrap_token = token_of(names, self.tls_bootstrap_token, self.tls_bootstrap_token_file, findings);
+        if matches!(discovery, Some(JoinDiscovery::File { .. })) && tls_bootstrap_token.is_none() {
+            findings
+                .error("spec", "requires `tlsBootstrapToken` or `tlsBootstrapTokenFile` with `discovery.file`")
+                .hint("a kubeconfig for discovery has no credentials");
+        }
+        if let Some(problem) = self.node_name.as_deref().and_then(node_name_problem) {
+            findings.error("spec.nodeName", problem);
+        }
+        if let Some(problem) = runtime_socket_problem(&self.runtime_socket) {
+            findings.error("spec.runtimeSocket", problem);
+        }
+        for (key, value) in &self.labels {
+            if let Some(problem) = label_problem(key, value) {
+                findings.error(&path::member("spec.labels", key), problem);
+            }
+        }
+        for (index, taint) in self.taints.iter().enumerate() {
+            if let Some(problem) = taint_problem(&taint.key, &taint.value) {
+                findings.error(&path::item("spec.taints", index), problem);
+            }
+        }
+        let minor = version.and_then(minor);
+        if minor.is_some_and(|minor| minor < FIRST_KUBELET_PATCHES) && !self.kubelet.is_empty() {
+            findings.error("spec.kubelet", "requires Kubernetes 1.25 or newer");
+        }
+        component_members::check(Component::Kubelet, &self.kubelet, minor, findings);
+        Box::new(Join {
+            kubernetes_version: version.map(|version| format!("v{}", version.trim_start_matches('v'))),
+            discovery: discovery.unwrap_or_else(nowhere),
+            timeout: timeout.unwrap_or(TIMEOUT),
+            tls_bootstrap_token,
+            node_name: self.node_name,
+            labels: self.labels,
+            taints: self.taints,
+            runtime_socket: self.runtime_socket,
+            ignored_checks: self.ignored_checks,
+            kubelet: self.kubelet,
+        })
+    }
+}
+
+/// In place of a discovery that is reported as invalid; it is never used.
+fn nowhere() -> JoinDiscovery {
+    JoinDiscovery::File { source: Source::Path(String::new()), verification: Verification::Required }
+}
+
+fn discovery_of(spec: DiscoverySpec, findings: &mut Findings<'_>) -> Option<JoinDiscovery> {
+    match (spec.token, spec.file) {
+        (Some(token), None) => by_token(token, findings),
+        (None, Some(file)) => by_file(file, findings),
+        (Some(_), Some(_)) => {
+            let text = "`token` and `file` are both set: keep the one that this machine can trust";
+            findings.error("spec.discovery", text);
+            None
+        }
+        (None, None) => {
+            findings.error("spec.discovery", "requires `token` or `file`");
+            None
+        }
+    }
+}
+
+fn by_token(spec: TokenSpec, findings: &mut Findings<'_>) -> Option<JoinDiscovery> {
+    const HERE: &str = "spec.discovery.token";
+    if spec.endpoints.is_empty() {
+        findings.error(&path::member(HERE, "endpoints"), "must name at least one API server");
+    }
+    let mut endpoints = Vec::new();
+    for (index, text) in spec.endpoints.iter().enumerate() {
+        match text.parse::<Endpoint>() {
+            Ok(endpoint) => endpoints.push(endpoint),
+            Err(error) => {
+                _ = findings.error(&path::item(&path::member(HERE, "endpoints"), index), error.to_string());
+            }
+        }
+    }
+    let mut pins = Vec::new();
+    for (index, text) in spec.ca_cert_hashes.iter().enumerate() {
+        match text.parse::<Pin>() {
+            Ok(pin) => pins.push(pin),
+            Err(error) => {
+                _ = findings.error(&path::item(&path::member(HERE, "caCertHashes"), index), error.to_string());
+            }
+        }
+    }
+    if spec.ca_cert_hashes.is_empty() && !spec.unsafe_skip_ca_verification {
+        findings
+            .error(HERE, "requires `caCertHashes`: anyone else who has the token can pose as the cluster")
+            .hint("set the CA pin that the cluster prints, or accept that risk with `unsafeSkipCAVerification: true`");
+    }
+    let pinning = if pins.is_empty() { Pinning::Without } else { Pinning::Pins(pins) };
+    let names = ["spec.discovery.token.token", "spec.discovery.token.tokenFile"];
+    let is_missing = spec.token.is_none() && spec.token_file.is_none();
+    if is_missing {
+        findings.error(HERE, "requires `token` or `tokenFile`");
+    }
+    let token = token_of(names, spec.token, spec.token_file, findings)?;
+    Some(JoinDiscovery::Token { endpoints, token, pinning })
+}
+
+fn by_file(spec: FileSpec, findings: &mut Findings<'_>) -> Option<JoinDiscovery> {
+    const HERE: &str = "spec.discovery.file.location";
+    let verification = if spec.accept_untrusted_certificate { Verification::Waived } else { Verification::Required };
+    match source(spec.location.expose()) {
+        Ok(Source::StandardInput) => {
+            findings.error(HERE, "must be an absolute path or an https URL");
+            None
+        }
+        Ok(Source::Path(file)) if path_problem(&file).is_some() => {
+            findings.error(HERE, "must be an absolute path or an https URL");
+            None
+        }
+        Ok(source) => Some(JoinDiscovery::File { source, verification }),
+        Err(problem) => {
+            findings.error(HERE, problem);
+            None
+        }
+    }
+}
+
+/// A token that is given or in a file; problems are reported.
+fn token_of(
+    [here, file_here]: [&str; 2],
+    given: Option<Secret<String>>,
+    file: Option<String>,
+    findings: &mut Findings<'_>,
+) -> Option<TokenSource> {
+    match (given, file) {
+        (None, None) => None,
+        (Some(_), Some(_)) => {
+            findings.error(here, format!("and `{file_here}` are both set: remove one of them"));
+            None
+        }
+        (Some(text), None) => match text.expose().parse() {
+            Ok(token) => Some(TokenSource::Given(token)),
+            Err(error) => {
+                let error: discovery::token::NoToken = error;
+                findings.error(here, error.to_string());
+                None
+            }
+        },
+        (None, Some(file)) => match path_problem(&file) {
+            None => Some(TokenSource::File(file)),
+            Some(problem) => {
+                findings.error(file_here, problem);
+                None
+            }
+        },
+    }
+}
+
+impl Body for Join {
+    /// Also each token's secret half alone, and the location of a kubeconfig, whose query may be a password.
+    fn secrets(&self) -> Vec<&[u8]> {
+        let discovery = match &self.discovery {
+            JoinDiscovery::Token { token, .. } => Some(token),
+            JoinDiscovery::File { .. } => None,
+        };
+        let tokens = discovery.into_iter().chain(&self.tls_bootstrap_token);
+        let given = tokens.filter_map(|token| match token {
+            TokenSource::Given(token) => Some(token.secret.expose().as_bytes()),
+            TokenSource::File(_) => None,
+        });
+        let location = match &self.discovery {
+            JoinDiscovery::File { source: Source::Url(url), .. } => Some(url.as_bytes()),
+            _ => None,
+        };
+        given.chain(location).collect()
+    }
+
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        vec![Claim::new("spec", Claimed::Node)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        AnyDocument,
+        testing::{found, problems, read_text, with_spec},
+    };
+
+    const TOKEN: &str = "{endpoints: [10.0.0.10:6443], token: abcdef.0123456789abcdef, unsafeSkipCAVerification: true}";
+
+    #[test]
+    fn every_member_is_judged() {
+        let spec = "\
+kubernetesVersion: '1.36'
+discovery:
+  token: {endpoints: ['http://x', 'a:b:c'], token: abc, caCertHashes: [md5:00]}
+  timeout: 0s
+nodeName: A_B
+labels: {kubernetes.io/role: x, a b: c}
+taints: [{key: '/', effect: NoSchedule}]
+runtimeSocket: unix:///x
+kubelet: {kind: X}";
+        let wanted = [
+            "spec.kubernetesVersion",
+            "spec.discovery.timeout",
+            "spec.discovery.token.endpoints[0]",
+            "spec.discovery.token.endpoints[1]",
+            "spec.discovery.token.caCertHashes[0]",
+            "spec.discovery.token.token",
+            "spec.nodeName",
+            "spec.runtimeSocket",
+            "spec.labels[a b]",
+            "spec.labels[kubernetes.io/role]",
+            "spec.taints[0]",
+            "spec.kubelet.kind",
+        ];
+        let mut found = problems("JoinConfig", spec);
+        let mut expected = wanted.map(str::to_owned).to_vec();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected);
+    }
+
+    fn problems_with(discovery: &str, rest: &str) -> Vec<String> {
+        found(&with_spec("JoinConfig", &format!("{{discovery: {discovery}{rest}}}")))
+    }
+
+    #[test]
+    fn one_way_of_discovery_is_needed_and_no_second_one() {
+        let both = "spec.discovery: `token` and `file` are both set: keep the one that this machine can trust";
+        assert_eq!(problems_with(&format!("{{token: {TOKEN}, file: {{location: /a}}}}"), ""), [both]);
+        assert_eq!(problems_with("{}", ""), ["spec.discovery: requires `token` or `file`"]);
+        assert_eq!(problems_with(&format!("{{token: {TOKEN}}}"), ""), [""; 0]);
+    }
+
+    #[test]
+    fn a_token_without_a_pin_and_without_a_waiver_is_refused() {
+        let found = problems_with("{token: {endpoints: [a:1], token: abcdef.0123456789abcdef}}", "");
+        let message = "requires `caCertHashes`: anyone else who has the token can pose as the cluster";
+        assert_eq!(found, [format!("spec.discovery.token: {message}")]);
+    }
+
+    #[test]
+    fn a_kubeconfig_needs_a_token_beside_it() {
+        let file = "{file: {location: /etc/cluster.yaml}}";
+        let missing = "spec: requires `tlsBootstrapToken` or `tlsBootstrapTokenFile` with `discovery.file`";
+        assert_eq!(problems_with(file, ""), [missing]);
+        assert_eq!(problems_with(file, ", tlsBootstrapToken: abcdef.0123456789abcdef"), [""; 0]);
+        assert_eq!(problems_with(file, ", tlsBootstrapTokenFile: /etc/token"), [""; 0]);
+        for location in ["-", "cluster.yaml", "http://a/b"] {
+            let text = format!("{{file: {{location: '{location}'}}}}");
+            let found = problems_with(&text, ", tlsBootstrapTokenFile: /etc/token");
+            assert!(found.len() == 1 && found[0].starts_with("spec.discovery.file.location: "), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_given_or_in_a_file() {
+        let both = "{endpoints: [a:1], token: abcdef.0123456789abcdef, tokenFile: /t, unsafeSkipCAVerification: true}";
+        let found = problems_with(&format!("{{token: {both}}}"), "");
+        assert!(found.len() == 1 && found[0].contains("are both set"), "{found:?}");
+        let none = "{endpoints: [a:1], unsafeSkipCAVerification: true}";
+        let missing = "spec.discovery.token: requires `token` or `tokenFile`";
+        assert_eq!(problems_with(&format!("{{token: {none}}}"), ""), [missing]);
+    }
+
+    #[test]
+    fn kubelet_members_need_a_kubeadm_that_applies_them() {
+        let found =
+            problems_with(&format!("{{token: {TOKEN}}}"), ", kubernetesVersion: v1.24.17, kubelet: {maxPods: 9}");
+        assert_eq!(found, ["spec.kubelet: requires Kubernetes 1.25 or newer"]);
+    }
+
+    #[test]
+    fn the_token_of_discovery_requests_the_certificate_unless_there_is_another() {
+        let join = |rest: &str| {
+            let text = with_spec("JoinConfig", &format!("{{discovery: {{token: {TOKEN}}}{rest}}}"));
+            let mut read = read_text(&text);
+            let AnyDocument::Join(join) = read.documents.remove(0).body else { panic!("{text}") };
+            let Some(TokenSource::Given(token)) = join.node_token().cloned() else { panic!("{text}") };
+            token.id.to_string()
+        };
+        assert_eq!(join(""), "abcdef");
+        assert_eq!(join(", tlsBootstrapToken: 111111.0123456789abcdef"), "111111");
+    }
+}

@@ -1,0 +1,63 @@
+//! Discovery: finds and verifies the cluster that a JoinConfig names, before kubeadm is started.
+use super::{join, worker::Worker};
+use crate::{
+    Facts, Label, Look, PlanError, Planned,
+    look::Stage,
+    turns::{Addition, Place, Subject},
+};
+use discovery::{Method, Pin, method::Pinning};
+use documents::{
+    AnyDocument,
+    v1alpha1::{self, JoinDiscovery},
+};
+
+const NAME: &str = "discovery";
+
+pub(crate) const ADDITION: Addition = Addition {
+    name: NAME,
+    summary: "finds the cluster of a JoinConfig and verifies it; a cluster that does not answer yet is asked again",
+    place: Place::BeforeNode,
+    applies: |node| node.is_some_and(|node| matches!(node.body, AnyDocument::Join(_))),
+    plan,
+};
+
+fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
+    let Some(AnyDocument::Join(wanted)) = subject.node.map(|node| &node.body) else { return Ok(Planned::default()) };
+    if let Some(commands) = look.waits_for_acts() {
+        return Ok(Planned { known_after: Some(commands), ..Planned::default() });
+    }
+    let worker = Worker::seen(look)?;
+    if worker.credentials().is_some() {
+        check_same_cluster(wanted, &worker)?;
+        return Ok(Planned::default());
+    }
+    if look.stage == Stage::Preview {
+        return Ok(Planned { known_after: Some(Label::added(NAME)), ..Planned::default() });
+    }
+    let method = method(wanted, look)?;
+    let cluster = look.cluster.discover(&method, wanted.timeout)?;
+    Ok(Planned { facts: Facts { cluster: Some(cluster), ..Facts::default() }, ..Planned::default() })
+}
+
+/// How discovery is asked, with the token read from its file.
+fn method(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<Method, PlanError> {
+    Ok(match &wanted.discovery {
+        JoinDiscovery::Token { endpoints, token, pinning } => {
+            Method::Token { endpoints: endpoints.clone(), token: join::token(token, look)?, pinning: pinning.clone() }
+        }
+        JoinDiscovery::File { source, verification } => {
+            Method::File { source: source.clone(), verification: *verification }
+        }
+    })
+}
+
+/// A node of another cluster is not joined to this one. Only CA pins can tell: the token may have expired by now.
+fn check_same_cluster(wanted: &v1alpha1::Join, worker: &Worker) -> Result<(), PlanError> {
+    let JoinDiscovery::Token { pinning: Pinning::Pins(pins), .. } = &wanted.discovery else { return Ok(()) };
+    let authorities = worker.authorities();
+    let is_other = authorities.is_some_and(|own| Pin::matching(pins, own.certificates()).is_empty());
+    match is_other {
+        true => Err(PlanError::OtherCluster),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,71 @@
+//! What a machine shows of a worker: the credentials of its kubelet, and the files of a join that is not finished.
+use crate::{Look, PlanError};
+use discovery::certificate::{CaBundle, Certificate};
+use documents::Secret;
+use host::Inspect;
+use jiff::Timestamp;
+use objects::{pem, yaml};
+
+/// The kubelet's kubeconfig. The kubelet writes it before it has a certificate.
+pub(crate) const KUBELET_KUBECONFIG: &str = "/etc/kubernetes/kubelet.conf";
+/// The kubeconfig with which the kubelet requests its certificate.
+pub(crate) const BOOTSTRAP_KUBECONFIG: &str = "/etc/kubernetes/bootstrap-kubelet.conf";
+/// The CA certificates of the cluster, which kubeadm writes.
+pub(crate) const CA_CERTIFICATE: &str = "/etc/kubernetes/pki/ca.crt";
+/// The kubelet's certificate and key.
+const CLIENT_CERTIFICATE: &str = "/var/lib/kubelet/pki/kubelet-client-current.pem";
+
+/// What is there of a worker.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    kubeconfig: Option<Secret<Vec<u8>>>,
+    has_certificate: bool,
+    has_bootstrap_kubeconfig: bool,
+}
+
+impl Worker {
+    /// What a look shows.
+    pub(crate) fn seen(look: &Look<'_>) -> Result<Self, PlanError> {
+        Ok(Self::on(look.host)?)
+    }
+
+    /// What a machine has.
+    pub(crate) fn on(host: &dyn Inspect) -> host::Result<Self> {
+        let kubeconfig = host.file(KUBELET_KUBECONFIG)?.map(|file| file.contents);
+        let certificate = host.file(CLIENT_CERTIFICATE)?;
+        let has_certificate = certificate.is_some_and(|file| is_valid(file.contents.expose(), Timestamp::now()));
+        Ok(Self { kubeconfig, has_certificate, has_bootstrap_kubeconfig: host.exists(BOOTSTRAP_KUBECONFIG)? })
+    }
+
+    /// The kubelet's kubeconfig, if its certificate is there and valid.
+    pub(crate) fn credentials(&self) -> Option<&[u8]> {
+        self.kubeconfig.as_ref().filter(|_| self.has_certificate).map(|kubeconfig| kubeconfig.expose().as_slice())
+    }
+
+    /// Whether a join has left anything that kubeadm would refuse.
+    pub(crate) const fn has_traces(&self) -> bool {
+        self.kubeconfig.is_some() || self.has_bootstrap_kubeconfig
+    }
+
+    /// Whether the kubelet could still request a certificate.
+    pub(crate) const fn has_bootstrap_kubeconfig(&self) -> bool {
+        self.has_bootstrap_kubeconfig
+    }
+
+    /// The CA certificates in the kubelet's kubeconfig, by which it knows its cluster.
+    pub(crate) fn authorities(&self) -> Option<CaBundle> {
+        let text = String::from_utf8(self.kubeconfig.as_ref()?.expose().clone()).ok()?;
+        let kubeconfig = yaml::value(&text).ok()?;
+        let encoded = kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"].as_str()?;
+        let pem = base64::Engine::decode(&base64::prelude::BASE64_STANDARD, encoded).ok()?;
+        CaBundle::read(pem).ok()
+    }
+}
+
+/// Whether the first certificate of a PEM text is valid now.
+fn is_valid(text: &[u8], now: Timestamp) -> bool {
+    let first = pem::certificates(text).ok().and_then(|ders| Certificate::read(ders.first()?));
+    first.is_some_and(|certificate| {
+        certificate.not_before <= now.into() && discovery::Moment::from(now) < certificate.not_after
+    })
+}

@@ -1,0 +1,240 @@
+//! `machineadm join`: kubeadm's flags become a JoinConfig, which runs like any other configuration.
+use super::{bootstrap, configuration_file, discover::arguments::DiscoverySource, plan, small_file};
+use crate::{
+    cli::{Output, RootOption},
+    command_error::CommandError,
+    show,
+};
+use clap::Args;
+use discovery::method::{Flags, Purpose, choose};
+use documents::{
+    Source,
+    v1alpha1::{DiscoverySpec, FileSpec, JoinConfig, NodeTaint, TaintEffect, TokenSpec},
+};
+use host::{contract::Exit, linux::input::Care};
+use kubeadm::hub::{self, JoinConfiguration};
+use secret::Secret;
+use std::path::Path;
+use zeroize::Zeroizing;
+
+#[derive(Debug, Args)]
+pub(crate) struct Join {
+    #[command(flatten)]
+    pub(crate) source: DiscoverySource,
+    /// The bootstrap token that requests the certificate of the node, if it is not --token
+    #[arg(long, value_name = "TOKEN", conflicts_with = "tls_bootstrap_token_file")]
+    pub(crate) tls_bootstrap_token: Option<String>,
+    /// Read that token from a file or, with `-`, from standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tls_bootstrap_token_file: Option<String>,
+    /// Name of the node. Default: the host name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) node_name: Option<String>,
+    /// Socket of the container runtime. Default: /run/containerd/containerd.sock
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) cri_socket: Option<String>,
+    /// Preflight checks of kubeadm whose errors are ignored; may be repeated or a list with commas
+    #[arg(long, value_name = "CHECK", value_delimiter = ',')]
+    pub(crate) ignore_preflight_errors: Vec<String>,
+    /// Read a JoinConfiguration of kubeadm, in any API version; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<String>,
+    /// Give up discovery after this time, such as 5m or 90s [default: 5m]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) timeout: Option<String>,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the JoinConfig document that these flags mean, with its token, and change nothing
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) print_config: bool,
+    /// Output format of the outcome
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+    #[command(flatten)]
+    pub(crate) root: RootOption,
+}
+
+pub(crate) fn run(asked: &Join, root: &Path) -> Result<Exit, CommandError> {
+    one_standard_input(asked)?;
+    let text = documents::write(None, &document(asked)?);
+    if asked.print_config {
+        show::print(text.expose().clone())?;
+        return Ok(Exit::Done);
+    }
+    let bytes = Zeroizing::new(text.expose().clone().into_bytes());
+    let sources = vec![Source { name: "join".to_owned(), bytes }];
+    match asked.dry_run {
+        true => plan::of_sources(sources, asked.output, root),
+        false => bootstrap::of_sources(sources, asked.output, root),
+    }
+}
+
+/// Standard input has one content.
+fn one_standard_input(asked: &Join) -> Result<(), CommandError> {
+    small_file::one_standard_input(&[
+        ("--token-file", &asked.source.token_file),
+        ("--tls-bootstrap-token-file", &asked.tls_bootstrap_token_file),
+        ("--discovery-file", &asked.source.discovery_file),
+        ("--config", &asked.config),
+    ])
+}
+
+/// What the flags mean: those of the command line, or those of a JoinConfiguration.
+fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
+    let flags = asked.source.flags(Purpose::Join)?;
+    let tls = tls_token(asked)?;
+    let mut document = match &asked.config {
+        Some(name) => {
+            if !flags.endpoints.is_empty() || flags.file.is_some() || has_token(&flags) {
+                return Err(CommandError::usage(
+                    "--config excludes an ENDPOINT, --discovery-file and tokens: it holds them",
+                ));
+            }
+            of_kubeadm(configuration_file::read(Some(name))?.join)?
+        }
+        None => of_flags(&flags, tls.clone())?,
+    };
+    document.tls_bootstrap_token = tls.or(document.tls_bootstrap_token);
+    document.discovery.timeout = asked.timeout.clone().or(document.discovery.timeout);
+    document.node_name = asked.node_name.clone().or(document.node_name);
+    if let Some(socket) = &asked.cri_socket {
+        document.runtime_socket = without_scheme(socket);
+    }
+    document.ignored_checks.extend(asked.ignore_preflight_errors.iter().cloned());
+    Ok(document)
+}
+
+const fn has_token(flags: &Flags) -> bool {
+    flags.token.is_some() || flags.token_file.is_some() || flags.discovery_token.is_some()
+}
+
+fn tls_token(asked: &Join) -> Result<Option<Secret<String>>, CommandError> {
+    let of_file = asked.tls_bootstrap_token_file.as_deref().map(|name| {
+        let text = small_file::text(name, Care::Applying)?;
+        small_file::warn_if_others_read("--tls-bootstrap-token-file", name, "the token");
+        Ok::<_, CommandError>(Secret::new(text.trim_end().to_owned()))
+    });
+    Ok(asked.tls_bootstrap_token.clone().map(Secret::new).or(of_file.transpose()?))
+}
+
+/// Flags that exclude each other, and those that are missing, are named as flags before they become a document.
+fn of_flags(flags: &Flags, tls: Option<Secret<String>>) -> Result<JoinConfig, CommandError> {
+    choose(flags).map_err(|problems| CommandError::invalid_input(problems.iter().map(ToString::to_string)))?;
+    let token = flags.token.clone().or_else(|| flags.token_file.clone());
+    let discovery = match &flags.file {
+        Some(file) => DiscoverySpec { file: Some(file_spec(file, flags)?), ..DiscoverySpec::default() },
+        None => DiscoverySpec {
+            token: Some(TokenSpec {
+                endpoints: flags.endpoints.clone(),
+                token: flags.discovery_token.clone().or_else(|| token.clone()),
+                ca_cert_hashes: flags.pins.clone(),
+                unsafe_skip_ca_verification: flags.skip_ca_verification,
+                ..TokenSpec::default()
+            }),
+            ..DiscoverySpec::default()
+        },
+    };
+    if flags.file.is_some() && tls.is_none() {
+        return Err(CommandError::usage(
+            "--discovery-file requires --tls-bootstrap-token-file or --tls-bootstrap-token: the file has no credentials",
+        ));
+    }
+    // Beside another --discovery-token, --token is for the certificate.
+    let tls_bootstrap_token = token.filter(|_| flags.discovery_token.is_some());
+    Ok(JoinConfig { discovery, tls_bootstrap_token, ..JoinConfig::default() })
+}
+
+/// A document names a file by its absolute path, so that a run after a reboot finds it.
+fn file_spec(file: &str, flags: &Flags) -> Result<FileSpec, CommandError> {
+    let location = match file {
+        "-" => {
+            return Err(CommandError::usage(
+                "--discovery-file - cannot be read again after a reboot: name a file or an https URL",
+            ));
+        }
+        file if file.contains("://") => file.to_owned(),
+        file => std::path::absolute(file)
+            .ok()
+            .and_then(|path| path.to_str().map(str::to_owned))
+            .ok_or_else(|| CommandError::invalid("--discovery-file must be a path in UTF-8"))?,
+    };
+    Ok(FileSpec { location: Secret::new(location), accept_untrusted_certificate: flags.accept_untrusted_certificate })
+}
+
+/// A JoinConfiguration of kubeadm; what a JoinConfig has no place for is refused by name.
+fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandError> {
+    let missing = || CommandError::invalid("--config has no JoinConfiguration");
+    let JoinConfiguration {
+        dry_run,
+        node_registration,
+        ca_cert_path,
+        discovery,
+        control_plane,
+        skip_phases,
+        patches,
+        timeouts,
+    } = join.ok_or_else(missing)?;
+    let hub::NodeRegistration {
+        name,
+        cri_socket,
+        taints,
+        kubelet_extra_args,
+        ignore_preflight_errors,
+        image_pull_policy,
+        image_pull_serial,
+    } = node_registration;
+    let unsupported = [
+        ("dryRun", dry_run.is_some_and(|dry_run| dry_run)),
+        ("caCertPath", ca_cert_path.is_some_and(|path| path != "/etc/kubernetes/pki/ca.crt")),
+        ("controlPlane", control_plane.is_some()),
+        ("skipPhases", !skip_phases.is_empty()),
+        ("patches", patches.is_some()),
+        ("timeouts", timeouts.is_some()),
+        ("nodeRegistration.kubeletExtraArgs", !kubelet_extra_args.is_empty()),
+        ("nodeRegistration.imagePullPolicy", image_pull_policy.is_some()),
+        ("nodeRegistration.imagePullSerial", image_pull_serial.is_some()),
+    ];
+    let problem = |(field, _): &(&str, bool)| format!("JoinConfiguration.{field}: a JoinConfig has no field for it");
+    let problems: Vec<_> = unsupported.iter().filter(|(_, is_set)| *is_set).map(problem).collect();
+    if !problems.is_empty() {
+        return Err(CommandError::invalid_input(problems));
+    }
+    Ok(JoinConfig {
+        discovery: DiscoverySpec {
+            token: discovery.bootstrap_token.map(|by_token| TokenSpec {
+                endpoints: by_token.api_server_endpoint.into_iter().collect(),
+                token: by_token.token,
+                ca_cert_hashes: by_token.ca_cert_hashes,
+                unsafe_skip_ca_verification: by_token.unsafe_skip_ca_verification.unwrap_or_default(),
+                ..TokenSpec::default()
+            }),
+            file: discovery
+                .file
+                .and_then(|file| file.kube_config_path)
+                .map(|location| FileSpec { location: Secret::new(location), ..FileSpec::default() }),
+            ..DiscoverySpec::default()
+        },
+        tls_bootstrap_token: discovery.tls_bootstrap_token,
+        node_name: name,
+        taints: taints.unwrap_or_default().into_iter().map(taint).collect::<Result<_, _>>()?,
+        runtime_socket: cri_socket.as_deref().map_or(JoinConfig::default().runtime_socket, without_scheme),
+        ignored_checks: ignore_preflight_errors,
+        ..JoinConfig::default()
+    })
+}
+
+fn taint(taint: hub::Taint) -> Result<NodeTaint, CommandError> {
+    let effect = [TaintEffect::NoSchedule, TaintEffect::PreferNoSchedule, TaintEffect::NoExecute];
+    let effect = effect.into_iter().find(|effect| taint.effect.as_deref() == Some(effect.name()));
+    let unknown = || CommandError::invalid("JoinConfiguration.nodeRegistration.taints: an effect is unknown");
+    Ok(NodeTaint {
+        key: taint.key.unwrap_or_default(),
+        value: taint.value.unwrap_or_default(),
+        effect: effect.ok_or_else(unknown)?,
+    })
+}
+
+fn without_scheme(socket: &str) -> String {
+    socket.strip_prefix("unix://").unwrap_or(socket).to_owned()
+}
