@@ -74,6 +74,9 @@ pub(crate) struct KubeadmJoin {
     pub(crate) token: Option<BootstrapToken>,
 }
 
+/// A file for kubeadm: its path and its content.
+type OwnFile = (&'static str, Secret<Vec<u8>>);
+
 impl KubeadmJoin {
     /// A kubeconfig of the discovered cluster with the bootstrap token. It names its cluster: kubeadm refuses one without
     /// a name beside users. With the token in it, kubeadm's own request works where anonymous access is off.
@@ -102,7 +105,7 @@ impl KubeadmJoin {
         Ok(Secret::new(text.to_string().into_bytes()))
     }
 
-    fn files(&self) -> host::Result<Vec<(&'static str, Secret<Vec<u8>>)>> {
+    fn files(&self) -> host::Result<Vec<OwnFile>> {
         let bytes = |text: &Secret<String>| Secret::new(text.expose().clone().into_bytes());
         let mut files = vec![(DISCOVERY_FILE, self.kubeconfig()?), (KUBEADM_FILE, bytes(&self.file))];
         files.extend(self.kubelet.as_ref().map(|patch| (KUBELET_PATCH, bytes(patch))));
