@@ -200,15 +200,7 @@ impl Copy<'_> {
         for _ in 0..TIMES {
             let token = drawn(self.entropy, |entropy| BootstrapToken::generate(entropy));
             let wanted = ttl.token(token.map_err(UploadError::Entropy)?, now).secret();
-            let stored = match self.server.create_secret(&wanted)? {
-                // The answer to a first try may have been lost: then it is there, and ours.
-                None => self
-                    .server
-                    .secret(&super::secret_path(&wanted.metadata.name))?
-                    .filter(|live| live.data == wanted.data),
-                stored => stored,
-            };
-            if let Some(stored) = stored {
+            if let Some(stored) = self.server.create_secret(&wanted)? {
                 return Ok(TtlToken::Created(stored));
             }
         }
@@ -228,9 +220,7 @@ impl Copy<'_> {
                 self.server.replace_secret(&path(), &secret)?
             }
         };
-        // The answer to a first try may have been lost: then the refusal is about our own Secret.
-        let is_ours = stored.is_some() || self.server.secret(&path())?.is_some_and(|live| live.data == secret.data);
-        Ok(is_ours.then(|| secret.data.keys().cloned().collect()))
+        Ok(stored.map(|stored| stored.data.keys().cloned().collect()))
     }
 
     /// Deletes the token that was created for a Secret, unless the Secret may have been written, or another upload has
