@@ -5,6 +5,7 @@
 mod at_once;
 mod bed;
 mod copy;
+mod download_killed;
 mod gateway;
 mod lost_answers;
 #[path = "../support/ran.rs"]
