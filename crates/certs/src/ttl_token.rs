@@ -41,11 +41,18 @@ impl Ttl {
         TokenSettings { description: DESCRIPTION.to_owned(), expires, ..TokenSettings::new(token) }
     }
 
-    /// An [orphan](orphans) that is taken now, as the API server shall store it.
+    /// An [orphan](orphans) that is taken now, as the API server shall store it. Not one that the token cleaner may be
+    /// deleting, and not one that would stay as it is: its resource version would not change either, so that another
+    /// upload could delete it without noticing that it was taken.
     pub fn taken(&self, orphan: &Secret, now: Timestamp) -> Option<Secret> {
+        match token_secret::expiry(orphan).remaining(now) {
+            Remaining::Expired => return None,
+            Remaining::For(left) if left < LAST_SECONDS => return None,
+            Remaining::For(_) | Remaining::Forever => {}
+        }
         let mut taken = self.token(token_secret::token(orphan).ok()?, now).secret();
         taken.metadata = orphan.metadata.clone();
-        Some(taken)
+        (taken.data != orphan.data).then_some(taken)
     }
 }
 
@@ -204,6 +211,14 @@ mod tests {
         assert_eq!(taken.value("expiration"), Some(&b"2026-11-16T14:01:00Z"[..]));
         orphan.data.insert("expiration".to_owned(), "2026-11-16T14:01:00Z".into());
         assert_eq!(taken, orphan);
+    }
+
+    #[test]
+    fn an_orphan_that_would_stay_as_it_is_or_is_about_to_end_is_not_taken() {
+        let orphan = stored("aaaaaa", "1");
+        let after = |seconds| now() + jiff::SignedDuration::from_secs(seconds);
+        let is_taken = |seconds| Ttl::new(&[], after(seconds)).taken(&orphan, after(seconds)).is_some();
+        assert_eq!([0, 1, 7198, 7199, 7200, 9000].map(is_taken), [false, true, true, false, false, false]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ fn uploads_at_the_same_time_leave_one_secret_of_one_of_them_and_one_token() -> R
     testbed::needs!(ControlPlane);
     let bed = Bed::new()?;
     bed.upload_undisturbed();
-    for round in 0..3 {
+    for round in 0..2 {
         race(&bed, round)?;
     }
     wait_for_no_canary(&bed.connect())?;
@@ -50,7 +50,7 @@ fn race(bed: &Bed, round: usize) -> Result<()> {
         );
     }
     let refused = gateway.asked().iter().filter(|asked| writes_certs(asked) && asked.status == Some(409)).count();
-    assert!(refused >= MANY - 1, "{refused} of them came too late: {:?}", gateway.asked());
+    assert!(refused >= MANY - 1, "{refused} of them came too late");
     let copy = Copy::seen(&bed.connect());
     let decrypting: Vec<_> = keys.iter().filter(|key| copy.is_whole(bed, key)).collect();
     assert_eq!(decrypting.len(), 1, "one of the keys decrypts it");

@@ -1,5 +1,8 @@
 //! What a cluster has of the certificates copy: the Secret, TTL tokens and canaries.
-use crate::bed::{Bed, KEY, LIMIT, OTHER_KEY};
+use crate::{
+    bed::{Bed, KEY, LIMIT, OTHER_KEY},
+    gateway::SECRETS,
+};
 use certs::{
     CertificateKey, Etcd, FileName, FileSet, Found, KubeadmCerts, Owner, canary, secret_object,
     ttl_token::{self, DESCRIPTION},
@@ -8,10 +11,9 @@ use cluster::{ApiServer, Listed};
 use discovery::{TokenSettings, token_secret};
 use jiff::Timestamp;
 use objects::Secret;
+use serde_json::Value;
 use std::{collections::BTreeMap, fs, path::Path};
 use testbed::{Result, until};
-
-const SECRETS: &str = "/api/v1/namespaces/kube-system/secrets";
 
 /// Every Secret of the namespace, at one moment.
 pub(crate) struct Copy(Vec<Secret>);
@@ -25,6 +27,13 @@ impl Copy {
         });
         listed.unwrap();
         Self(secrets)
+    }
+
+    /// From a list of Secrets.
+    pub(crate) fn read(list: &[u8]) -> Self {
+        let list: Value = serde_json::from_slice(list).unwrap();
+        let items = list["items"].as_array().unwrap().iter();
+        Self(items.map(|item| serde_json::from_value(item.clone()).unwrap()).collect())
     }
 
     pub(crate) fn certs(&self) -> Option<&Secret> {

@@ -210,11 +210,11 @@ fn is_killed_at(every: usize) -> Result<()> {
 #[test]
 fn a_kill_while_a_download_writes_leaves_no_file_or_the_whole_set_and_the_next_run_completes() -> Result<()> {
     testbed::needs!(ControlPlane, Judge("strace"));
-    is_killed_at(9)
+    is_killed_at(13)
 }
 
 #[test]
-#[ignore = "long tier: kills at every system call of a download that writes, not at every ninth"]
+#[ignore = "long tier: kills at every system call of a download that writes, not at every thirteenth"]
 fn a_kill_at_any_call_of_a_download_leaves_no_file_or_the_whole_set() -> Result<()> {
     testbed::needs!(ControlPlane, Judge("strace"));
     is_killed_at(1)

@@ -10,6 +10,8 @@ use std::{
 };
 use testbed::fake::{FakeServer, Seen, Tls, answer};
 
+/// The Secrets that are looked at.
+pub(crate) const SECRETS: &str = "/api/v1/namespaces/kube-system/secrets";
 /// What the clients of a gateway show instead of a certificate.
 const TOKEN: &str = "of-the-gateway";
 /// A held request is let go after this time, so that a test that fails ends.
@@ -67,6 +69,8 @@ struct Log {
     asked: Vec<Asked>,
     held: usize,
     is_released: bool,
+    /// The Secrets of kube-system just after a held request was done.
+    secrets: Vec<u8>,
 }
 
 impl Gateway {
@@ -107,6 +111,12 @@ impl Gateway {
         self.log().held
     }
 
+    /// The Secrets of kube-system just after the request that is held was done: milliseconds later the garbage collector
+    /// may have deleted what nobody owns.
+    pub(crate) fn secrets_when_held(&self) -> Vec<u8> {
+        self.log().secrets.clone()
+    }
+
     /// Drops or passes what is held; from now on everything passes.
     pub(crate) fn release(&self) {
         self.log().is_released = true;
@@ -143,6 +153,9 @@ impl State {
         self.log.lock().unwrap().asked[number].status = Some(answered.status);
         match fate {
             Fate::HeldAfter => {
+                let secrets = Request::get(&format!("{}{SECRETS}", self.url)).unwrap();
+                let secrets = self.api.lock().unwrap().send(&secrets).unwrap();
+                self.log.lock().unwrap().secrets = secrets.body.to_vec();
                 self.hold();
                 gone()
             }

@@ -36,7 +36,11 @@ fn killed_at(bed: &Bed, points: Points, fate: Fate, number: usize) -> Result<Opt
         return Ok(None);
     }
     kill(&mut run);
-    Ok(gateway.asked().pop())
+    let asked = gateway.asked().pop();
+    if fate == Fate::HeldAfter {
+        Copy::read(&gateway.secrets_when_held()).assert_safe(bed, &format!("at once after {asked:?}"));
+    }
+    Ok(asked)
 }
 
 fn kill(run: &mut Child) {
