@@ -3,8 +3,8 @@
 //! The order of the writes is what makes it safe to interrupt, and to run twice at once:
 //!
 //! 1. The Role and its binding.
-//! 2. The TTL token. One that owns nothing, as an interrupted upload leaves it, is taken before one is created, unless
-//!    taking it would not change it.
+//! 2. The TTL token. One that owns nothing, as an interrupted upload leaves it, is taken before one is created; that
+//!    changes it.
 //! 3. The Secret with that owner, created or replaced only if it is still as it was before step 2.
 //! 4. The TTL tokens that were there before step 3 and own nothing now are deleted, if they are still as they were:
 //!    another upload that takes one changes it first, and one that has created its own fails at step 3.
