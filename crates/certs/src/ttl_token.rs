@@ -1,7 +1,7 @@
 //! The TTL token: a bootstrap token without usages and groups, whose end deletes the kubeadm-certs Secret.
 use crate::{owner::Owner, secret_object::KubeadmCerts};
 use discovery::{BootstrapToken, Lifetime, Remaining, TokenId, TokenSettings, token_secret, usable, usage::NODE_GROUP};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use objects::{Duration, Secret};
 
 /// kubeadm's words for it, by which it is recognised.
@@ -41,9 +41,19 @@ impl Ttl {
         TokenSettings { description: DESCRIPTION.to_owned(), expires, ..TokenSettings::new(token) }
     }
 
-    /// An [orphan](orphans) that is taken now, as the API server shall store it.
+    /// An [orphan](orphans) that is taken now, as the API server shall store it; not one that the token cleaner may be
+    /// deleting. It never stays as it is, since its resource version would stay too, and another upload could delete it
+    /// without noticing that it was taken: one that would have the same expiration ends a second earlier.
     pub fn taken(&self, orphan: &Secret, now: Timestamp) -> Option<Secret> {
-        let mut taken = self.token(token_secret::token(orphan).ok()?, now).secret();
+        match token_secret::expiry(orphan).remaining(now) {
+            Remaining::Expired => return None,
+            Remaining::For(left) if left < LAST_SECONDS => return None,
+            Remaining::For(_) | Remaining::Forever => {}
+        }
+        let token = token_secret::token(orphan).ok()?;
+        let moments = [now, now.checked_sub(SignedDuration::from_secs(1)).ok()?];
+        let tokens = moments.map(|moment| self.token(token.clone(), moment).secret());
+        let mut taken = tokens.into_iter().find(|token| token.data != orphan.data)?;
         taken.metadata = orphan.metadata.clone();
         Some(taken)
     }
@@ -204,6 +214,25 @@ mod tests {
         assert_eq!(taken.value("expiration"), Some(&b"2026-11-16T14:01:00Z"[..]));
         orphan.data.insert("expiration".to_owned(), "2026-11-16T14:01:00Z".into());
         assert_eq!(taken, orphan);
+    }
+
+    #[test]
+    fn an_orphan_that_is_about_to_end_is_not_taken() {
+        let orphan = stored("aaaaaa", "1");
+        let after = |seconds| now() + jiff::SignedDuration::from_secs(seconds);
+        let is_taken = |seconds| Ttl::new(&[], after(seconds)).taken(&orphan, after(seconds)).is_some();
+        assert_eq!([0, 1, 7198, 7199, 7200, 9000].map(is_taken), [true, true, true, false, false, false]);
+    }
+
+    #[test]
+    fn an_orphan_that_is_taken_in_the_second_of_its_creation_changes_each_time() {
+        let mut orphan = stored("aaaaaa", "1");
+        let mut ends = Vec::new();
+        for _ in 0..3 {
+            orphan = Ttl::new(&[], now()).taken(&orphan, now()).unwrap();
+            ends.push(String::from_utf8(orphan.value("expiration").unwrap().to_vec()).unwrap());
+        }
+        assert_eq!(ends, ["2026-11-16T13:59:59Z", "2026-11-16T14:00:00Z", "2026-11-16T13:59:59Z"]);
     }
 
     #[test]

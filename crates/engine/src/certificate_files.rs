@@ -21,6 +21,12 @@ pub fn found(host: &dyn Inspect, files: &FileSet, directory: &Path) -> BTreeMap<
     files.files().iter().map(|file| (file.name, found(file))).collect()
 }
 
+/// Each file with what it is and where it is, for a comparison: external etcd may have any of its files at a path.
+pub(crate) fn compared(files: &FileSet, directory: &Path) -> Vec<String> {
+    let line = |file: &CertificateFile| format!("{} {}", file.name.entry(), file.location.path(directory).display());
+    files.files().iter().map(line).collect()
+}
+
 /// What to do about a file that has other content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {

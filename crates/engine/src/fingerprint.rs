@@ -143,7 +143,9 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::acts::{Arguments, CommandAct, KubeadmInit};
+    use crate::acts::{Arguments, CommandAct, DownloadCerts, KubeadmInit, KubeadmJoin, UploadCerts};
+    use certs::{Etcd, ExternalEtcd, FileSet};
+    use discovery::certificate::CaBundle;
     use documents::{
         Secret,
         v1alpha1::{Command, Program, Repeat},
@@ -245,6 +247,103 @@ mod tests {
             KubeadmInit { runtime_socket: "/b".into(), ..init() },
         ];
         assert_distinct(&changed.map(|init| Step::Run(Rc::new(init))));
+    }
+
+    /// Files of external etcd, of which each is at this path or not used.
+    fn external([ca_file, cert_file, key_file]: [Option<&str>; 3]) -> FileSet {
+        let [ca_file, cert_file, key_file] = [ca_file, cert_file, key_file].map(|path| path.map(Into::into));
+        FileSet::new(&Etcd::External(ExternalEtcd { ca_file, cert_file, key_file }))
+    }
+
+    /// Sets of which no two have the same files under the same names.
+    fn file_sets() -> [FileSet; 5] {
+        let [one, other] = [Some("/e/a"), Some("/e/b")];
+        let sets = [[one, None, None], [None, one, None], [one, one, other], [one, other, one]];
+        let [first, second, third, fourth] = sets.map(external);
+        [FileSet::new(&Etcd::Stacked), first, second, third, fourth]
+    }
+
+    #[test]
+    fn an_upload_with_any_other_member_is_another_step() {
+        let upload = || UploadCerts {
+            key: "0".repeat(64).parse().unwrap(),
+            directory: "/pki".into(),
+            files: FileSet::new(&Etcd::Stacked),
+        };
+        let UploadCerts { key: _, directory: _, files: _ } = upload();
+        let mut changed: Vec<_> = file_sets().map(|files| UploadCerts { files, ..upload() }).into();
+        changed.push(UploadCerts { key: "1".repeat(64).parse().unwrap(), ..upload() });
+        changed.push(UploadCerts { directory: "/pki/etcd".into(), ..upload() });
+        let steps: Vec<_> = changed.into_iter().map(|upload| Step::Run(Rc::new(upload))).collect();
+        assert_distinct(&steps);
+    }
+
+    #[test]
+    fn a_download_with_any_other_member_is_another_step() {
+        // The CA certificate of a kind's own example.
+        let example = documents::KINDS.iter().find(|kind| kind.kind == "TrustBundleConfig").unwrap().example;
+        let pem = example.lines().map(str::trim).skip_while(|line| !line.starts_with("-----BEGIN"));
+        let roots = CaBundle::read(pem.collect::<Vec<_>>().join("\n").into_bytes()).unwrap();
+        let download = || DownloadCerts {
+            kubeconfig: Secret::new(b"a".to_vec()),
+            roots: CaBundle::default(),
+            key: "0".repeat(64).parse().unwrap(),
+            directory: "/pki".into(),
+            files: FileSet::new(&Etcd::Stacked),
+        };
+        let DownloadCerts { kubeconfig: _, roots: _, key: _, directory: _, files: _ } = download();
+        let mut changed: Vec<_> = file_sets().map(|files| DownloadCerts { files, ..download() }).into();
+        changed.extend([
+            DownloadCerts { kubeconfig: Secret::new(b"b".to_vec()), ..download() },
+            DownloadCerts { roots, ..download() },
+            DownloadCerts { key: "1".repeat(64).parse().unwrap(), ..download() },
+            DownloadCerts { directory: "/pki/etcd".into(), ..download() },
+        ]);
+        let steps: Vec<_> = changed.into_iter().map(|download| Step::Run(Rc::new(download))).collect();
+        assert_distinct(&steps);
+    }
+
+    #[test]
+    fn a_join_with_any_other_member_is_another_step() {
+        let token = |text: &str| Some(text.parse().unwrap());
+        let join = || KubeadmJoin {
+            file: secret("a"),
+            flags: Vec::new(),
+            kubelet: None,
+            api_version: "v1".into(),
+            version: "v1.36.4".into(),
+            endpoints: "a:1".into(),
+            discovery: secret("token a:1"),
+            node: "w1".into(),
+            cluster: None,
+            token: token("abcdef.0123456789abcdef"),
+        };
+        // What is discovered is not known when a plan is reviewed; where to look for it is part of `discovery`.
+        let KubeadmJoin {
+            file: _,
+            flags: _,
+            kubelet: _,
+            api_version: _,
+            version: _,
+            endpoints: _,
+            discovery: _,
+            node: _,
+            cluster: _,
+            token: _,
+        } = join();
+        let changed = [
+            join(),
+            KubeadmJoin { file: secret("b"), ..join() },
+            KubeadmJoin { flags: vec!["--a".into()], ..join() },
+            KubeadmJoin { kubelet: Some(secret("{}")), ..join() },
+            KubeadmJoin { api_version: "v2".into(), ..join() },
+            KubeadmJoin { version: "v1.36.5".into(), ..join() },
+            KubeadmJoin { discovery: secret("token b:1"), ..join() },
+            KubeadmJoin { node: "w2".into(), ..join() },
+            KubeadmJoin { token: token("abcdef.0123456789abcdeg"), ..join() },
+            KubeadmJoin { token: None, ..join() },
+        ];
+        assert_distinct(&changed.map(|join| Step::Run(Rc::new(join))));
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub mod outcome;
 mod ownership;
 mod path_change;
 mod path_digest;
+#[cfg(test)]
+#[path = "../tests/engine/pem_set.rs"]
+mod pem_set;
 mod phases;
 mod plan;
 mod plan_key;

@@ -119,6 +119,8 @@ impl Drop for FakeServer {
 
 fn serve(stream: TcpStream, config: Arc<ServerConfig>, state: &Shared, handler: &Handler) -> io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+    // An answer is several small writes: none waits for the client's kernel to acknowledge the one before.
+    stream.set_nodelay(true)?;
     let connection = ServerConnection::new(config).map_err(io::Error::other)?;
     let mut reader = BufReader::new(StreamOwned::new(connection, stream));
     state.connections.fetch_add(1, Ordering::SeqCst);

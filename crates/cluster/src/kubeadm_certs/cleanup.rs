@@ -12,6 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// How many canaries to release.
+const TIMES: usize = 3;
 /// How often to look.
 const PAUSE: Duration = Duration::from_millis(250);
 
@@ -62,19 +64,21 @@ impl ApiServer {
         Ok(seen)
     }
 
-    /// Creates the token, which the cluster may delete at once, and then the Secret of that owner.
+    /// Creates the token, which the cluster may delete at once, and then the Secret of that owner. One whose answer was
+    /// lost may be gone before it can be read back: then another is released.
     fn release_canary(&self, entropy: Entropy<'_>) -> Result<Canary, UploadError> {
-        let token = drawn(entropy, |entropy| BootstrapToken::generate(entropy)).map_err(UploadError::Entropy)?;
-        let token = self.create_secret(&canary::token(token))?.ok_or_else(|| self.strange("a random token exists"))?;
-        let owner = Owner::of(&token).ok_or_else(|| self.strange("a token without a UID"))?;
-        match self.create_secret(&canary::secret(&owner)) {
-            Ok(Some(owned)) => Ok(Canary { token, owned }),
-            other => {
-                let _ = self.delete_same(&token);
-                other?;
-                Err(self.strange("a Secret of a random name exists").into())
+        for _ in 0..TIMES {
+            let token = drawn(entropy, |entropy| BootstrapToken::generate(entropy)).map_err(UploadError::Entropy)?;
+            let Some(token) = self.create_secret(&canary::token(token))? else { continue };
+            let owner = Owner::of(&token).ok_or_else(|| self.strange("a token without a UID"))?;
+            let owned = self.create_secret(&canary::secret(&owner));
+            if let Ok(Some(owned)) = owned {
+                return Ok(Canary { token, owned });
             }
+            let _ = self.delete_same(&token);
+            owned?;
         }
+        Err(self.strange("objects of random names exist, or are deleted at once").into())
     }
 
     fn cleanup_of(&self, canary: &Canary) -> Result<Cleanup> {

@@ -56,22 +56,31 @@ impl ApiServer {
         self.get(path)?.map(|value| self.read_secret(value)).transpose()
     }
 
-    /// The Secret as the server stored it; `None` when there is one of that name.
+    /// The Secret as the server stored it, also if the answer to a first try was lost: what is there then is ours if it
+    /// holds the same and has the same owner. `None` when there is another one of that name.
     fn create_secret(&self, secret: &Secret) -> Result<Option<Secret>> {
         let body = self.written(secret)?;
         match self.create(&Secret::collection(secret_object::NAMESPACE), &body.0, Effect::Real)? {
             Created::Created(stored) => self.read_secret(stored).map(Some),
-            Created::Exists { .. } => Ok(None),
+            Created::Exists { .. } => self.read_back(&secret_path(&secret.metadata.name), secret),
         }
     }
 
-    /// The Secret as the server stored it; `None` when it was changed or deleted since it was read.
+    /// The Secret as the server stored it, also if the answer to a first try was lost; `None` when it was changed or
+    /// deleted since it was read.
     fn replace_secret(&self, path: &str, secret: &Secret) -> Result<Option<Secret>> {
         let body = self.written(secret)?;
         match self.replace(path, &body.0, Effect::Real)? {
             Replaced::Replaced(stored) => self.read_secret(stored).map(Some),
-            Replaced::Conflict | Replaced::Absent => Ok(None),
+            Replaced::Conflict | Replaced::Absent => self.read_back(path, secret),
         }
+    }
+
+    /// What is stored, if it is what we have sent.
+    fn read_back(&self, path: &str, sent: &Secret) -> Result<Option<Secret>> {
+        let is_sent =
+            |live: &Secret| live.data == sent.data && live.metadata.owner_references == sent.metadata.owner_references;
+        Ok(self.secret(path)?.filter(is_sent))
     }
 
     /// Deletes a Secret that was read, if it is still as it was.

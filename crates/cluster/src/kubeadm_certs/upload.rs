@@ -3,7 +3,8 @@
 //! The order of the writes is what makes it safe to interrupt, and to run twice at once:
 //!
 //! 1. The Role and its binding.
-//! 2. The TTL token. One that owns nothing, as an interrupted upload leaves it, is taken before one is created.
+//! 2. The TTL token. One that owns nothing, as an interrupted upload leaves it, is taken before one is created; that
+//!    changes it.
 //! 3. The Secret with that owner, created or replaced only if it is still as it was before step 2.
 //! 4. The TTL tokens that were there before step 3 and own nothing now are deleted, if they are still as they were:
 //!    another upload that takes one changes it first, and one that has created its own fails at step 3.
@@ -200,15 +201,7 @@ impl Copy<'_> {
         for _ in 0..TIMES {
             let token = drawn(self.entropy, |entropy| BootstrapToken::generate(entropy));
             let wanted = ttl.token(token.map_err(UploadError::Entropy)?, now).secret();
-            let stored = match self.server.create_secret(&wanted)? {
-                // The answer to a first try may have been lost: then it is there, and ours.
-                None => self
-                    .server
-                    .secret(&super::secret_path(&wanted.metadata.name))?
-                    .filter(|live| live.data == wanted.data),
-                stored => stored,
-            };
-            if let Some(stored) = stored {
+            if let Some(stored) = self.server.create_secret(&wanted)? {
                 return Ok(TtlToken::Created(stored));
             }
         }
@@ -228,9 +221,7 @@ impl Copy<'_> {
                 self.server.replace_secret(&path(), &secret)?
             }
         };
-        // The answer to a first try may have been lost: then the refusal is about our own Secret.
-        let is_ours = stored.is_some() || self.server.secret(&path())?.is_some_and(|live| live.data == secret.data);
-        Ok(is_ours.then(|| secret.data.keys().cloned().collect()))
+        Ok(stored.map(|stored| stored.data.keys().cloned().collect()))
     }
 
     /// Deletes the token that was created for a Secret, unless the Secret may have been written, or another upload has

@@ -80,8 +80,7 @@ impl Act for UploadCerts {
 
     fn compares(&self, parts: &mut Parts) {
         let Self { key, directory, files } = self;
-        let files: Vec<_> =
-            files.files().iter().map(|file| file.location.path(directory).display().to_string()).collect();
+        let files = certificate_files::compared(files, directory);
         parts.text(UPLOAD_ID).text(key.expose_digits().as_str()).list(&files);
     }
 

@@ -26,8 +26,14 @@ pub(super) const PHASE: Phase = Phase {
     summary: "creates a cluster with kubeadm, or undoes its own interrupted start and creates it again",
     role: Role::MakesNode,
     plan,
-    acts: |_| vec![kubeadm_init::ID.to_owned(), UPLOAD_ID.to_owned()],
+    acts,
 };
+
+/// An upload that the document no longer asks for is none of its acts: an interrupted one is then closed.
+fn acts(document: &Decoded) -> Vec<String> {
+    let uploads = matches!(&document.body, AnyDocument::Init(wanted) if wanted.certificate_key.is_some());
+    [Some(kubeadm_init::ID), uploads.then_some(UPLOAD_ID)].into_iter().flatten().map(str::to_owned).collect()
+}
 
 fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     let AnyDocument::Init(wanted) = &document.body else { return Ok(Planned::default()) };

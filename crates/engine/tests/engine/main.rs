@@ -1,9 +1,12 @@
 //! The engine on a machine in memory: what it plans, in which order, that it can be cut anywhere, and what it refuses.
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails its test")]
 mod acts;
+mod certificates;
 mod cuts;
+mod join;
 mod order;
 mod paths;
+mod pem_set;
 mod preflight;
 mod prune;
 mod report;

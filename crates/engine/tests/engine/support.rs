@@ -1,13 +1,19 @@
 //! A configuration, a machine and a cluster to try the engine on.
-use certs::{CertificateSet, FileName, Found};
+use certs::{CertificateSet, Etcd, FileName, FileSet, Found, check_download, check_upload};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
 use host::{FileState, Inspect, Memory, Played};
+use jiff::Timestamp;
 use machineadm_engine::{
     Ask, CertificateCopy, Checks, Cluster, Done, Event, Failure, Line, Mode, NodeWait, Patience, Planned, Preview,
     Prune, ReviewedPlan, Run, Unanswered, Wanted, World, bootstrap, preview,
 };
-use std::{cell::RefCell, collections::BTreeMap, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    path::Path,
+    time::Duration,
+};
 
 /// A document: its kind, its name (or none), its spec.
 pub(crate) type Document<'a> = (&'a str, &'a str, &'a str);
@@ -116,11 +122,43 @@ pub(crate) fn fresh() -> Memory {
 pub(crate) struct FakeCluster {
     pub(crate) answer: Result<bool, Unanswered>,
     pub(crate) asked: RefCell<Vec<Duration>>,
+    /// None where nothing may ask for it.
+    pub(crate) certs: Option<FakeCertificates>,
 }
+
+/// The certificates copy of a fake cluster. It encrypts nothing, but it checks whatever it is asked.
+#[derive(Default)]
+pub(crate) struct FakeCertificates {
+    /// The digits of a key, and the files that it would decrypt.
+    pub(crate) stored: RefCell<Option<(String, BTreeMap<FileName, Found>)>>,
+    /// How often it was asked to store something.
+    pub(crate) uploads: Cell<usize>,
+    /// Whether an upload fails.
+    pub(crate) fails: Cell<bool>,
+    /// Whether it gives no answer when it is looked at.
+    pub(crate) silent: Cell<bool>,
+}
+
+/// The kubeconfig that `kubeadm init` leaves for the administrator.
+pub(crate) const ADMIN_KUBECONFIG: &str = "the administrator's kubeconfig";
 
 impl FakeCluster {
     pub(crate) fn answering(answer: Result<bool, Unanswered>) -> Self {
-        Self { answer, asked: RefCell::default() }
+        Self { answer, asked: RefCell::default(), certs: None }
+    }
+
+    /// One that has everything, and no certificates copy yet.
+    pub(crate) fn with_certificates() -> Self {
+        Self { certs: Some(FakeCertificates::default()), ..Self::answering(Ok(true)) }
+    }
+
+    /// The copy, for somebody who asks with the administrator's rights for the files of a usual cluster.
+    fn certs(&self, kubeconfig: &[u8], copy: &CertificateCopy<'_>) -> &FakeCertificates {
+        let Some(certs) = &self.certs else { panic!("nothing here copies certificates") };
+        assert_eq!(kubeconfig, ADMIN_KUBECONFIG.as_bytes());
+        assert_eq!(copy.directory, Path::new("/etc/kubernetes/pki"));
+        assert_eq!(*copy.files, FileSet::new(&Etcd::Stacked));
+        certs
     }
 }
 
@@ -141,19 +179,39 @@ impl Cluster for FakeCluster {
 
     fn live_certs(
         &self,
-        _: &[u8],
-        _: &CertificateCopy<'_>,
-        _: &Patience<'_>,
+        kubeconfig: &[u8],
+        copy: &CertificateCopy<'_>,
+        patience: &Patience<'_>,
     ) -> Result<Option<CertificateSet>, Unanswered> {
-        panic!("nothing here copies certificates")
+        let certs = self.certs(kubeconfig, copy);
+        assert_eq!(patience.within, PATIENCE);
+        if certs.silent.get() {
+            return Err(Unanswered("it did not answer".into()));
+        }
+        let stored = certs.stored.borrow().clone();
+        let own = stored.filter(|(digits, _)| *digits == copy.key.expose_digits().as_str()).map(|(_, files)| files);
+        Ok(own.and_then(|files| check_download(copy.files, files, &CaBundle::default(), Timestamp::now()).ok()))
     }
 
-    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> host::Result<()> {
-        panic!("nothing here copies certificates")
+    fn upload_certs(
+        &self,
+        kubeconfig: &[u8],
+        copy: &CertificateCopy<'_>,
+        found: BTreeMap<FileName, Found>,
+    ) -> host::Result<()> {
+        let certs = self.certs(kubeconfig, copy);
+        certs.uploads.set(certs.uploads.get() + 1);
+        check_upload(copy.files, found.clone(), Timestamp::now()).expect("a whole set is uploaded");
+        if certs.fails.get() {
+            let (what, why) = ("certificates".to_owned(), "the token cleaner does not work".to_owned());
+            return Err(host::Error::Unfit { what, why, advice: "start it".to_owned() });
+        }
+        *certs.stored.borrow_mut() = Some((copy.key.expose_digits().to_string(), found));
+        Ok(())
     }
 
     fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> host::Result<CertificateSet> {
-        panic!("nothing here copies certificates")
+        panic!("no document asks for a download yet")
     }
 }
 

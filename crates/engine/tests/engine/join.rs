@@ -1,0 +1,284 @@
+//! A worker on a machine in memory: what is found there decides how a join goes on, wherever it was cut.
+use crate::{
+    pem_set::PemSet,
+    support::{FORWARDING, PATIENCE, file, fresh, left, wanted},
+};
+use certs::{CertificateSet, FileName, Found};
+use discovery::{ClusterInfo, Method, Pin, certificate::CaBundle};
+use host::{Host, Memory, Played, Progress};
+use machineadm_engine::{
+    Ask, CertificateCopy, Checks, Cluster, Done, Failure, Line, Mode, NodeCondition, NodeWait, Patience, PlanError,
+    Preview, Prune, Run, Unanswered, Wanted, World, bootstrap, preview,
+};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    sync::LazyLock,
+    time::Duration,
+};
+
+const TOKEN: &str = "ae23dc.faddc87f5a5ab458";
+const KUBELET: &str = "/etc/kubernetes/kubelet.conf";
+const BOOTSTRAP: &str = "/etc/kubernetes/bootstrap-kubelet.conf";
+const CA: &str = "/etc/kubernetes/pki/ca.crt";
+const CERTIFICATE: &str = "/var/lib/kubelet/pki/kubelet-client-current.pem";
+
+static AUTHORITY: LazyLock<String> = LazyLock::new(|| String::from_utf8(PemSet::new().ca().pem().to_vec()).unwrap());
+static OTHER: LazyLock<String> = LazyLock::new(|| String::from_utf8(PemSet::new().ca().pem().to_vec()).unwrap());
+
+fn roots() -> CaBundle {
+    CaBundle::read(AUTHORITY.clone().into_bytes()).unwrap()
+}
+
+/// A configuration that joins by token and pin.
+fn joining() -> Wanted {
+    let pin = Pin::of(&roots().certificates()[0]);
+    let spec = format!(
+        "{{nodeName: w1, discovery: {{token: {{endpoints: ['10.0.0.10:6443'], token: {TOKEN}, caCertHashes: ['{pin}']}}}}}}"
+    );
+    wanted(&[FORWARDING, ("JoinConfig", "worker", &spec)])
+}
+
+/// A cluster that can be joined. It checks whatever it is asked.
+#[derive(Default)]
+struct FakeCluster {
+    discoveries: Cell<usize>,
+    /// Whether it has the Node; a kubelet with a certificate registers while it is waited for.
+    has_node: Cell<bool>,
+    is_silent: Cell<bool>,
+    waits: RefCell<Vec<NodeCondition>>,
+}
+
+impl Cluster for FakeCluster {
+    fn has(&self, kubeconfig: &[u8], objects: &[&str], _: &Patience<'_>) -> Result<bool, Unanswered> {
+        assert_eq!((kubeconfig, objects), (kubelet_kubeconfig().as_bytes(), &["/api/v1/nodes/w1"][..]));
+        if self.is_silent.get() { Err(Unanswered("connection refused".into())) } else { Ok(self.has_node.get()) }
+    }
+
+    fn discover(&self, method: &Method, within: Duration) -> host::Result<ClusterInfo> {
+        let Method::Token { endpoints, token, .. } = method else { panic!("{method:?}") };
+        assert_eq!((endpoints[0].authority().as_str(), token.id.as_str()), ("10.0.0.10:6443", "ae23dc"));
+        assert_eq!(within, Duration::from_secs(300));
+        self.discoveries.set(self.discoveries.get() + 1);
+        Ok(ClusterInfo::new("https://10.0.0.10:6443".into(), roots(), None).unwrap())
+    }
+
+    fn wait_for_node(&self, kubeconfig: &[u8], wait: &NodeWait<'_>) -> Result<(), Unanswered> {
+        assert_eq!(wait.node, "w1");
+        self.waits.borrow_mut().push(wait.condition);
+        match wait.condition {
+            NodeCondition::Registered => {
+                assert_eq!(kubeconfig, kubelet_kubeconfig().as_bytes());
+                self.has_node.set(true);
+            }
+            // With the bootstrap token: the kubelet has no certificate.
+            NodeCondition::NotReady => assert!(String::from_utf8_lossy(kubeconfig).contains(TOKEN)),
+        }
+        Ok(())
+    }
+
+    fn live_certs(
+        &self,
+        _: &[u8],
+        _: &CertificateCopy<'_>,
+        _: &Patience<'_>,
+    ) -> Result<Option<CertificateSet>, Unanswered> {
+        panic!("a worker copies no certificates")
+    }
+
+    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> host::Result<()> {
+        panic!("a worker copies no certificates")
+    }
+
+    fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> host::Result<CertificateSet> {
+        panic!("a worker copies no certificates")
+    }
+}
+
+/// The kubeconfig that a kubelet writes, with the cluster's CA.
+fn kubelet_kubeconfig() -> String {
+    kubeconfig_of(&AUTHORITY)
+}
+
+fn kubeconfig_of(authority: &str) -> String {
+    let data = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, authority);
+    format!("clusters:\n- cluster: {{certificate-authority-data: {data}}}\n")
+}
+
+/// What `kubeadm join` and the kubelet leave, in their order.
+fn join() -> Vec<Played> {
+    vec![
+        Played::Write(BOOTSTRAP.into(), "bootstrap".into()),
+        Played::Write(CA.into(), AUTHORITY.clone()),
+        Played::Write(KUBELET.into(), kubelet_kubeconfig()),
+        Played::Write(CERTIFICATE.into(), AUTHORITY.clone()),
+        Played::RemoveBelow(BOOTSTRAP.into()),
+    ]
+}
+
+fn machine() -> Memory {
+    let mut host = fresh();
+    host.programs.insert("kubeadm join".into(), join());
+    host.sysctls.insert("net/ipv4/ip_forward".into(), "1".into());
+    host
+}
+
+fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> Result<Done, Failure> {
+    let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None };
+    bootstrap(&run, &mut World { host, cluster, patience: PATIENCE }, &mut |_| ())
+}
+
+fn plan(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Result<Preview, Failure> {
+    let ask = Ask { mode: Mode::Provision, wanted, prune: Prune::List, checks: Checks::Executed, patience: PATIENCE };
+    preview(&ask, host, cluster)
+}
+
+fn joins(host: &Memory) -> usize {
+    host.log.iter().filter(|line| line.contains("kubeadm join")).count()
+}
+
+/// A machine on which some of these files are.
+fn with(files: &[&str], progress: Progress) -> Memory {
+    let mut host = machine();
+    for path in files {
+        let text = match *path {
+            KUBELET => kubelet_kubeconfig(),
+            _ => AUTHORITY.clone(),
+        };
+        host.files.insert((*path).to_owned(), file(&text));
+    }
+    host.note("kubeadm join", progress).unwrap();
+    host
+}
+
+#[test]
+fn a_plan_discovers_nothing_and_shows_the_join_without_its_token() {
+    let (wanted, host, cluster) = (joining(), machine(), FakeCluster::default());
+    let preview = plan(&wanted, &host, &cluster).unwrap();
+    assert_eq!(cluster.discoveries.get(), 0);
+    let line = |step| {
+        let Line { target, detail, .. } = Line::of(step);
+        format!("{target} {detail}")
+    };
+    let lines: Vec<_> = preview.0.iter().flat_map(|(_, planned)| &planned.steps).map(line).collect();
+    let join = lines.iter().find(|line| line.contains("kubeadm join")).unwrap();
+    assert!(join.contains("10.0.0.10:6443, kubeadm v1.36.4, kubeadm.k8s.io/v1beta4"), "{join}");
+    assert!(!format!("{preview:?}{lines:?}").contains("faddc87f5a5ab458"));
+}
+
+#[test]
+fn a_join_leaves_a_worker_and_no_file_with_its_token() {
+    let (wanted, mut host, cluster) = (joining(), machine(), FakeCluster::default());
+    cluster.has_node.set(true);
+    run(&wanted, &mut host, &cluster).unwrap();
+    assert_eq!((cluster.discoveries.get(), joins(&host)), (1, 1));
+    let holds = |file: &host::FileState| String::from_utf8_lossy(file.contents.expose()).contains("faddc87f5a5ab458");
+    let holders: Vec<_> = host.files.iter().filter(|(_, file)| holds(file)).map(|(path, _)| path).collect();
+    assert_eq!(holders, [""; 0]);
+    // Neither discovery nor kubeadm again: the token may have expired.
+    run(&wanted, &mut host, &cluster).unwrap();
+    assert_eq!((cluster.discoveries.get(), joins(&host)), (1, 1));
+}
+
+#[test]
+fn kubeadm_gets_the_discovered_cluster_with_the_token_in_a_root_only_file() {
+    let (wanted, cluster) = (joining(), FakeCluster::default());
+    // Power lost while kubeadm runs: the files are there.
+    let mut cut = machine();
+    for power in 0..100 {
+        cut = Memory { power: Some(power), ..machine() };
+        run(&wanted, &mut cut, &cluster).map(drop).unwrap_or_default();
+        if cut.files.contains_key("/run/machineadm/kubeadm.yaml") {
+            break;
+        }
+    }
+    let (kubeconfig, kubeadm) =
+        (&cut.files["/run/machineadm/discovery.conf"], &cut.files["/run/machineadm/kubeadm.yaml"]);
+    assert_eq!((kubeconfig.mode, kubeadm.mode), (0o600, 0o600));
+    let text = String::from_utf8_lossy(kubeconfig.contents.expose()).into_owned();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["clusters"][0]["cluster"]["server"], "https://10.0.0.10:6443");
+    assert_eq!(value["users"][0]["user"]["token"], TOKEN);
+    assert_ne!(value["clusters"][0]["name"], "");
+    let text = String::from_utf8_lossy(kubeadm.contents.expose()).into_owned();
+    assert!(text.contains("kubeConfigPath: \"/run/machineadm/discovery.conf\"") && !text.contains(TOKEN), "{text}");
+}
+
+/// The table of `acts/kubeadm_join.rs`, row by row.
+#[test]
+fn what_is_found_decides_what_a_join_needs() {
+    use NodeCondition::{NotReady, Registered};
+    let cases: [(&[&str], Progress, bool, usize, &[NodeCondition]); 8] = [
+        (&[], Progress::Started, false, 1, &[]),
+        (&[BOOTSTRAP], Progress::Started, false, 1, &[NotReady]),
+        (&[BOOTSTRAP, CA], Progress::Started, false, 1, &[NotReady]),
+        (&[BOOTSTRAP, CA, KUBELET], Progress::Started, false, 1, &[NotReady]),
+        (&[BOOTSTRAP, CA, KUBELET, CERTIFICATE], Progress::Started, false, 0, &[Registered]),
+        (&[BOOTSTRAP, CA, KUBELET, CERTIFICATE], Progress::Started, true, 0, &[Registered]),
+        (&[CA, KUBELET, CERTIFICATE], Progress::Started, true, 0, &[]),
+        (&[CA, KUBELET, CERTIFICATE], Progress::New, true, 0, &[]),
+    ];
+    for (files, progress, has_node, kubeadm, waits) in cases {
+        let (wanted, mut host, cluster) = (joining(), with(files, progress), FakeCluster::default());
+        cluster.has_node.set(has_node);
+        run(&wanted, &mut host, &cluster).unwrap_or_else(|failure| panic!("{files:?}: {failure:?}"));
+        assert_eq!((joins(&host), &cluster.waits.borrow()[..]), (kubeadm, waits), "{files:?}, {progress:?}");
+        assert!(!host.files.contains_key(BOOTSTRAP), "{files:?}");
+    }
+}
+
+#[test]
+fn a_join_that_others_started_is_left_alone() {
+    for files in [&[BOOTSTRAP][..], &[BOOTSTRAP, KUBELET], &[KUBELET]] {
+        let (wanted, mut host, cluster) = (joining(), with(files, Progress::New), FakeCluster::default());
+        let before = left(&host);
+        let failure = run(&wanted, &mut host, &cluster).unwrap_err();
+        assert!(matches!(*failure.cause, PlanError::Foreign(_)), "{failure:?}");
+        assert_eq!((left(&host).files.get(BOOTSTRAP), joins(&host)), (before.files.get(BOOTSTRAP), 0), "{files:?}");
+    }
+}
+
+#[test]
+fn a_node_of_another_cluster_is_not_joined() {
+    let (wanted, cluster) = (joining(), FakeCluster::default());
+    let mut host = with(&[KUBELET, CERTIFICATE, CA], Progress::New);
+    host.files.insert(KUBELET.to_owned(), file(&kubeconfig_of(&OTHER)));
+    let failure = run(&wanted, &mut host, &cluster).unwrap_err();
+    assert!(matches!(*failure.cause, PlanError::OtherCluster) && failure.cause.needs_operator(), "{failure:?}");
+    assert_eq!((joins(&host), cluster.discoveries.get()), (0, 0));
+}
+
+#[test]
+fn a_worker_whose_api_server_does_not_answer_is_left_as_it_is() {
+    let (wanted, cluster) = (joining(), FakeCluster::default());
+    cluster.is_silent.set(true);
+    let mut host = with(&[KUBELET, CERTIFICATE, CA], Progress::Ended);
+    run(&wanted, &mut host, &cluster).unwrap();
+    assert_eq!(joins(&host), 0);
+}
+
+#[test]
+fn power_lost_anywhere_ends_in_the_same_worker() {
+    let wanted = joining();
+    let mut whole = machine();
+    let cluster = FakeCluster::default();
+    cluster.has_node.set(true);
+    run(&wanted, &mut whole, &cluster).unwrap();
+    let is_same = |host: &Memory| {
+        [KUBELET, CERTIFICATE, CA, BOOTSTRAP].iter().all(|path| host.files.get(*path) == whole.files.get(*path))
+    };
+    let mut cuts = 0;
+    for power in 0.. {
+        let (mut host, cluster) = (Memory { power: Some(power), ..machine() }, FakeCluster::default());
+        cluster.has_node.set(true);
+        if run(&wanted, &mut host, &cluster).is_ok() {
+            break;
+        }
+        host.power = None;
+        run(&wanted, &mut host, &cluster).unwrap_or_else(|failure| panic!("cut after {power}: {failure:?}"));
+        assert!(is_same(&host), "cut after {power}: {:?}", host.files.keys());
+        assert!(!host.files.contains_key("/run/machineadm/discovery.conf"), "cut after {power}");
+        cuts += 1;
+    }
+    assert!(cuts > 10, "{cuts}");
+}

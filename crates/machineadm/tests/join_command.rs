@@ -1,0 +1,136 @@
+//! `machineadm join`: which document its flags mean, and which flags exclude each other. It changes nothing here.
+mod support {
+    pub(crate) mod ran;
+    pub(crate) mod scratch;
+}
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    process::{Command, Stdio},
+};
+use support::{ran::Ran, scratch::Scratch};
+
+const TOKEN: &str = "ae23dc.faddc87f5a5ab458";
+const OTHER: &str = "bbbbbb.faddc87f5a5ab458";
+const PIN: &str = "sha256:9f3a5a2e0c1c0b5b2e2f9e5d6a7b8c9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7";
+
+fn join(words: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    Ran::of(command.arg("join").args(words).stdin(Stdio::null()).output().expect("it starts"))
+}
+
+fn file(scratch: &Scratch, name: &str, text: &str) -> String {
+    let path = scratch.path().join(name);
+    fs::write(&path, text).expect("a file");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("a mode");
+    path.display().to_string()
+}
+
+/// The document that flags mean, which `validate` accepts.
+fn printed(words: &[&str]) -> String {
+    let ran = join(&[words, &["--print-config"]].concat());
+    assert_eq!(ran.code, Some(0), "{words:?}: {}", ran.stderr);
+    let scratch = Scratch::new("join");
+    let path = file(&scratch, "node.yaml", &ran.stdout);
+    let validated = Command::new(env!("CARGO_BIN_EXE_machineadm")).args(["validate", "-f", &path]).output();
+    let validated = Ran::of(validated.expect("it starts"));
+    assert_eq!(validated.code, Some(0), "{}{}", validated.stdout, validated.stderr);
+    ran.stdout
+}
+
+#[test]
+fn flags_of_kubeadm_become_a_document() {
+    let document = printed(&["10.0.0.10:6443", "--token", TOKEN, "--discovery-token-ca-cert-hash", PIN]);
+    for line in ["kind: JoinConfig", "10.0.0.10:6443", TOKEN, PIN] {
+        assert!(document.contains(line), "{line}: {document}");
+    }
+    let scratch = Scratch::new("join");
+    let token = file(&scratch, "token", &format!("{TOKEN}\n"));
+    let all = [
+        "a.example.com",
+        "b.example.com:6444",
+        "--token-file",
+        &token,
+        "--discovery-token-unsafe-skip-ca-verification",
+        "--node-name",
+        "w1",
+        "--cri-socket",
+        "unix:///run/crio/crio.sock",
+        "--ignore-preflight-errors",
+        "Swap,SystemVerification",
+        "--timeout",
+        "90s",
+    ];
+    let document = printed(&all);
+    for line in
+        ["unsafeSkipCAVerification: true", "nodeName: \"w1\"", "/run/crio/crio.sock", "Swap", "90s", "b.example.com:6444"]
+    {
+        assert!(document.contains(line), "{line}: {document}");
+    }
+    assert!(!document.contains("unix://"), "{document}");
+}
+
+#[test]
+fn beside_another_discovery_token_the_token_requests_the_certificate() {
+    let words = ["a:6443", "--token", OTHER, "--discovery-token", TOKEN, "--discovery-token-ca-cert-hash", PIN];
+    let document = printed(&words);
+    assert!(document.contains(&format!("tlsBootstrapToken: \"{OTHER}\"")), "{document}");
+    assert!(document.contains(&format!("token: \"{TOKEN}\"")), "{document}");
+    let words = ["a:6443", "--token", TOKEN, "--tls-bootstrap-token", OTHER, "--discovery-token-ca-cert-hash", PIN];
+    assert!(printed(&words).contains(&format!("tlsBootstrapToken: \"{OTHER}\"")));
+}
+
+#[test]
+fn a_discovery_file_is_named_by_its_absolute_path() {
+    let document = printed(&["--discovery-file", "cluster.yaml", "--tls-bootstrap-token", TOKEN]);
+    let path = std::env::current_dir().expect("a directory").join("cluster.yaml");
+    assert!(document.contains(&path.display().to_string()), "{document}");
+}
+
+#[test]
+fn a_file_of_kubeadm_in_any_version_becomes_the_same_document() {
+    let scratch = Scratch::new("join");
+    let text = |api: &str| {
+        format!(
+            "apiVersion: kubeadm.k8s.io/{api}\nkind: JoinConfiguration\ndiscovery:\n  bootstrapToken:\n    \
+             apiServerEndpoint: a:6443\n    token: {TOKEN}\n    caCertHashes: ['{PIN}']\nnodeRegistration:\n  name: w1\n  \
+             criSocket: unix:///run/containerd/containerd.sock\n  taints: [{{key: a/b, effect: NoSchedule}}]\n"
+        )
+    };
+    let documents = ["v1beta2", "v1beta3", "v1beta4"].map(|api| {
+        let path = file(&scratch, &format!("{api}.yaml"), &text(api));
+        printed(&["--config", &path])
+    });
+    assert!(documents[0].contains("nodeName: \"w1\"") && documents[0].contains("effect: \"NoSchedule\""), "{}", documents[0]);
+    assert!(documents.iter().all(|document| *document == documents[0]), "{documents:?}");
+    let path = file(&scratch, "cp.yaml", &format!("{}controlPlane: {{}}\nskipPhases: [preflight]\n", text("v1beta4")));
+    let refused = join(&["--config", &path]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    for field in ["JoinConfiguration.controlPlane", "JoinConfiguration.skipPhases"] {
+        assert!(refused.stderr.contains(field), "{}", refused.stderr);
+    }
+}
+
+/// The specification's exclusions, and what is missing: exit code 2, and every problem names its flag.
+#[test]
+fn flags_that_exclude_each_other_and_missing_ones_are_refused() {
+    let file = ["--discovery-file", "/cluster.yaml"];
+    let cases: [(&[&str], &str); 9] = [
+        (&[], "--token or --discovery-file is required"),
+        (&["a:6443"], "--token or --discovery-file is required"),
+        (&["a:6443", "--token", TOKEN], "--discovery-token-ca-cert-hash is missing"),
+        (&["--token", TOKEN, "--discovery-token-ca-cert-hash", PIN], "endpoint is missing"),
+        (&[file[0], file[1], "--token", TOKEN], "--token means --discovery-token, which cannot be combined"),
+        (&[file[0], file[1], "--discovery-token", TOKEN], "--discovery-token cannot be combined"),
+        (&[file[0], file[1], "a:6443", "--tls-bootstrap-token", TOKEN], "endpoint must not be given with"),
+        (&file, "--discovery-file requires --tls-bootstrap-token-file"),
+        (&["a:6443", "--token", "nonsense", "--discovery-token-ca-cert-hash", PIN], "is not a bootstrap token"),
+    ];
+    for (words, message) in cases {
+        let ran = join(words);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{words:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{words:?}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("nonsense"), "a value that may be a secret is not quoted: {}", ran.stderr);
+    }
+}
