@@ -47,6 +47,10 @@ fn forms_that_are_refused(bed: &CertsBed, join: &str) {
     let key = bed.key_file();
     let both = run(command(bed).args(["--config", join, "--certificate-key-file", &key]), "");
     refused(&both, 2, "certificateKey is set in --config and --certificate-key-file is given", "remove one of them");
+    let twice = ["--certificate-key-file", "-", "--config", "-"];
+    for ran in [run(command(bed).args(twice), KEY), run(bed.admin_command(&["certs", "upload"]).args(twice), KEY)] {
+        refused(&ran, 2, "standard input can be read once: --certificate-key-file, --config all name it", "");
+    }
     let none = run(command(bed).args(discovery(bed)), "");
     refused(&none, 2, "a certificate key is required", "pass --certificate-key-file");
     let short = &KEY[..62];

@@ -1,5 +1,5 @@
 //! `machineadm certs download`: from the Secret to this machine's files, with a bootstrap token and nothing else.
-use super::{arguments::Download as Asked, configuration, failures::CopyFailure, key};
+use super::{arguments::Download as Asked, configuration, failures::CopyFailure, key, one_standard_input};
 use crate::{
     command::{api, discover, duration, run::lock, small_file, token::arguments::Connection},
     command_error::CommandError,
@@ -26,7 +26,13 @@ use std::path::{Path, PathBuf};
 
 pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
     let patience = Patience::within(duration("--timeout", &asked.timeout)?);
-    one_standard_input(asked)?;
+    one_standard_input(&[
+        ("--certificate-key-file", &asked.key.certificate_key_file),
+        ("--token-file", &asked.source.token_file),
+        ("--tls-bootstrap-token-file", &asked.tls_bootstrap_token_file),
+        ("--discovery-file", &asked.source.discovery_file),
+        ("--config", &asked.config),
+    ])?;
     let documents = configuration::read(asked.config.as_deref())?;
     let key = certificate_key(asked, &documents)?;
     let directory = configuration::directory(asked.cert_dir.as_ref())?;
@@ -51,22 +57,6 @@ fn certificate_key(asked: &Asked, documents: &Documents) -> Result<CertificateKe
     key::given(&asked.key, configured)?.ok_or_else(|| {
         CommandError::usage("a certificate key is required: pass --certificate-key-file, --certificate-key, or certificateKey in --config")
     })
-}
-
-/// Standard input has one content.
-fn one_standard_input(asked: &Asked) -> Result<(), CommandError> {
-    let named = [
-        ("--certificate-key-file", &asked.key.certificate_key_file),
-        ("--token-file", &asked.source.token_file),
-        ("--tls-bootstrap-token-file", &asked.tls_bootstrap_token_file),
-        ("--discovery-file", &asked.source.discovery_file),
-        ("--config", &asked.config),
-    ];
-    let named: Vec<_> = named.iter().filter(|(_, name)| name.as_deref() == Some("-")).map(|(flag, _)| *flag).collect();
-    match named.len() > 1 {
-        true => Err(CommandError::usage(format!("standard input can be read once: {} all name it", named.join(", ")))),
-        false => Ok(()),
-    }
 }
 
 /// A cluster that can be read with a bootstrap token, and the CA certificates that it is trusted by.

@@ -4,7 +4,7 @@ use super::{
     arguments::Upload as Asked,
     configuration,
     failures::{CopyFailure, missing},
-    key,
+    key, one_standard_input,
 };
 use crate::{
     command::{api, duration, token::arguments::Connection},
@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
+    one_standard_input(&[("--certificate-key-file", &asked.key.certificate_key_file), ("--config", &asked.config)])?;
     let documents = configuration::read(asked.config.as_deref())?;
     let configured = documents.init.as_ref().and_then(|init| init.certificate_key.as_ref());
     let given = key::given(&asked.key, configured)?;
