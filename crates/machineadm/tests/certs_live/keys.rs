@@ -15,6 +15,8 @@ type Way = (Vec<String>, String);
 
 pub(crate) fn the_key_is_taken_in_every_form(bed: &CertsBed) {
     let pki = bed.plane.pki().display().to_string();
+    let hidden = bed.admin_command(&["certs", "upload", "--cert-dir", &pki, "--skip-certificate-key-print"]);
+    a_key_of_a_file_is_not_printed(hidden, &init_configuration(bed));
     for (words, input) in ways(bed, &init_configuration(bed)) {
         let mut command = bed.admin_command(&["certs", "upload", "--cert-dir", &pki]);
         let uploaded = done(run(command.args(words), &input));
@@ -29,6 +31,7 @@ pub(crate) fn the_key_is_taken_in_every_form(bed: &CertsBed) {
     is_downloaded(bed, &run(command(bed).args(["--config", &join]), ""));
     is_downloaded(bed, &run(command(bed).args(["--config", "-"]), &fs::read_to_string(&join).unwrap()));
     forms_that_are_refused(bed, &join);
+    the_cluster_is_taken_in_every_form(bed, &join);
     done(bed.admin(&["certs", "delete"]));
 }
 
@@ -41,6 +44,11 @@ fn ways(bed: &CertsBed, config: &str) -> Vec<Way> {
         way("--certificate-key-file", "-", KEY),
         way("--config", config, ""),
     ]
+}
+
+fn a_key_of_a_file_is_not_printed(mut command: Command, config: &str) {
+    let uploaded = done(run(command.args(["--config", config]), ""));
+    assert!(uploaded.stdout.is_empty() && !uploaded.stderr.contains(KEY), "{uploaded:?}");
 }
 
 fn forms_that_are_refused(bed: &CertsBed, join: &str) {
@@ -57,6 +65,38 @@ fn forms_that_are_refused(bed: &CertsBed, join: &str) {
     let ran = download_with(bed, short);
     refused(&ran, 2, "--certificate-key has 62 characters; a certificate key has 64 hexadecimal digits", "");
     assert!(!ran.stderr.contains(short), "{}", ran.stderr);
+}
+
+/// A saved cluster, and a kubeconfig with a bootstrap token; what would be ignored beside them is refused.
+fn the_cluster_is_taken_in_every_form(bed: &CertsBed, join: &str) {
+    let [key, token] = [bed.key_file(), bed.file("token", &bed.token)];
+    let key = ["--certificate-key-file", &key];
+    let mut discover = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    discover.args(["discover", "--store", "--root"]).arg(bed.machine()).args(discovery(bed));
+    done(run(&mut discover, ""));
+    is_downloaded(bed, &run(command(bed).args(key).args(["--token-file", &token]), ""));
+
+    let kubeconfig = bed.file("holder.conf", &kubeconfig(bed));
+    let holder = ["--kubeconfig", &kubeconfig];
+    // The environment variable that names the system's CA certificates.
+    let system = bed.plane.pki().join("ca.crt");
+    is_downloaded(bed, &run(command(bed).env("SSL_CERT_FILE", system).args(key).args(holder), ""));
+    for flag in ["--token", "--discovery-token", "--tls-bootstrap-token"] {
+        let ran = run(command(bed).args(key).args(holder).args([flag, &bed.token]), "");
+        refused(&ran, 2, "--kubeconfig excludes discovery and tokens", "");
+    }
+    let pinned = run(command(bed).args(["--config", join, "--discovery-token-ca-cert-hash", &bed.pin]), "");
+    let cause = "--config has a JoinConfiguration, which determines discovery";
+    refused(&pinned, 2, cause, "remove --discovery-token-ca-cert-hash");
+}
+
+/// One with the token, which leaves it to the system whom to trust.
+fn kubeconfig(bed: &CertsBed) -> String {
+    let (server, token) = (bed.plane.url(0).unwrap(), &bed.token);
+    format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{{name: a, context: {{cluster: a, user: a}}}}]\n\
+         clusters: [{{name: a, cluster: {{server: '{server}'}}}}]\nusers: [{{name: a, user: {{token: {token}}}}}]\n"
+    )
 }
 
 /// A download with this key.
