@@ -1,10 +1,10 @@
 //! A cluster that would never delete a copy gets none, unless its operator accepts that.
 use crate::{
     certs_bed::CertsBed,
-    look::{COPY, done, refused, ttl_tokens},
+    look::{COPY, LIMIT, done, refused, ttl_tokens},
 };
 use std::collections::BTreeSet;
-use testbed::{Result, control_plane::Options};
+use testbed::{Result, control_plane::Options, until};
 
 const WITHOUT_TOKEN_CLEANER: [&str; 2] = ["bootstrapsigner", "garbagecollector"];
 const WITHOUT_GARBAGE_COLLECTOR: [&str; 2] = ["bootstrapsigner", "tokencleaner"];
@@ -21,6 +21,7 @@ fn a_cluster_that_would_never_delete_a_copy_gets_none() -> Result<()> {
     an_operator_may_accept_it(&bed)?;
 
     bed.plane.run_controllers(&WITHOUT_GARBAGE_COLLECTOR)?;
+    the_token_cleaner_works(&bed)?;
     let missing = "the cluster would never delete the certificates: the garbage collector did not delete a Secret";
     nothing_is_left_of_a_refused_upload(&bed, missing, "--enable-garbage-collector")?;
 
@@ -29,6 +30,20 @@ fn a_cluster_that_would_never_delete_a_copy_gets_none() -> Result<()> {
     let uploaded = done(bed.upload(&[]));
     assert!(!uploaded.stderr.contains("did not delete"), "{}", uploaded.stderr);
     bed.plane.down()
+}
+
+/// A controller starts a while after its program is ready.
+fn the_token_cleaner_works(bed: &CertsBed) -> Result<()> {
+    let name = "bootstrap-token-oldold";
+    let words =
+        ["--namespace=kube-system", "create", "secret", "generic", name, "--type=bootstrap.kubernetes.io/token"];
+    let data = ["--from-literal=token-id=oldold", "--from-literal=token-secret=0123456789abcdef"];
+    let expired = ["--from-literal=expiration=2000-01-01T00:00:00Z"];
+    bed.plane.kubectl(&[&words[..], &data, &expired].concat())?;
+    until("an expired token is deleted", LIMIT, || {
+        let secrets = bed.secrets().map_err(|error| error.to_string())?;
+        if secrets.contains_key(name) { Err("it is there".to_owned()) } else { Ok(()) }
+    })
 }
 
 fn nothing_is_left_of_a_refused_upload(bed: &CertsBed, missing: &str, remedy: &str) -> Result<()> {

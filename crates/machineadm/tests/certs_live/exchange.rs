@@ -1,7 +1,7 @@
 //! The copy goes from us to a real kubeadm and from a real kubeadm to us, for stacked and for external etcd.
 use crate::{
     certs_bed::{CertsBed, KEY},
-    look::{COPY, done, entries},
+    look::{COPY, done, entries, ttl_tokens},
     ran::Ran,
 };
 use std::{
@@ -42,6 +42,7 @@ fn exchange_with(kubeadms: &[Kubeadm]) -> Result<()> {
             exchange.tell_where_certificates_belong()?;
             exchange.kubeadm_downloads_ours()?;
             exchange.we_download_kubeadms()?;
+            exchange.ours_replaces_kubeadms()?;
         }
     }
     bed.plane.down()
@@ -126,15 +127,32 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    fn we_download_kubeadms(&self) -> Result<()> {
+    fn kubeadm_uploads(&self) -> Result<()> {
         let config = self.init_configuration(&Places::of_plane(self.bed));
         let words = ["init", "phase", "upload-certs", "--upload-certs", "--config", &config];
-        self.kubeadm(&words, Rights::Administrator)?;
+        self.kubeadm(&words, Rights::Administrator)
+    }
+
+    fn we_download_kubeadms(&self) -> Result<()> {
+        self.kubeadm_uploads()?;
         self.has_its_entries()?;
         done(self.bed.download(&[]));
         let below_root = self.joining.strip_prefix("/").unwrap().to_owned();
         self.is_copied_to(&self.bed.machine().join(below_root));
         fs::remove_dir_all(self.bed.machine()).unwrap();
+        Ok(())
+    }
+
+    /// Kubeadm leaves a TTL token behind for each upload; ours leaves the one that owns the copy.
+    fn ours_replaces_kubeadms(&self) -> Result<()> {
+        self.kubeadm_uploads()?;
+        assert_eq!(ttl_tokens(&self.bed.secrets()?).len(), 2);
+        let config = self.init_configuration(&Places::of_plane(self.bed));
+        let uploaded = done(self.bed.admin(&["certs", "upload", "--config", &config]));
+        assert!(uploaded.stderr.contains("Secret kube-system/kubeadm-certs replaced"), "{}", uploaded.stderr);
+        let secrets = self.bed.secrets()?;
+        let [owner] = ttl_tokens(&secrets)[..] else { panic!("{:?}", secrets.keys()) };
+        assert_eq!(secrets[COPY]["metadata"]["ownerReferences"][0]["uid"], owner["metadata"]["uid"]);
         done(self.bed.admin(&["certs", "delete"]));
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The certificate key and the private keys after a whole copy: nowhere but in the files of their owners.
 use crate::{
     certs_bed::{CertsBed, KEY},
-    look::done,
+    look::{COPY, done, ttl_tokens},
     ran::Ran,
     tap::Tap,
 };
@@ -29,11 +29,13 @@ fn the_key_is_in_no_object_log_request_argument_environment_or_readable_file() -
     let key = [key, raw].concat();
     every_form_is_found(&bed, &[&key[..], &private].concat());
 
-    two_uploads_at_once_share_no_nonce(&watched);
+    two_uploads_at_once_share_no_nonce(&watched)?;
     watched.whole_copy();
     let plane = bed.plane.pki().parent().unwrap().to_owned();
     let evidence = watched.evidence();
     watched.objects_of_the_cluster()?;
+    // What shows that etcd's files are searched as they are now.
+    assert!(!files_with(&[b"kubeadm:kubeadm-certs".to_vec()], &plane.join("etcd")).is_empty());
     // Requests, objects, outputs, arguments and environments; etcd's files, and the logs of every program.
     assert_eq!(files_with(&key, &evidence), Vec::<PathBuf>::new());
     assert_eq!(files_with(&key, &plane), Vec::<PathBuf>::new());
@@ -93,8 +95,10 @@ impl<'a> Watched<'a> {
         self.run("upload", self.upload());
         let (root, key) = (self.bed.machine().display().to_string(), self.bed.key_file());
         let words = ["download", "--certificate-key-file", &key, "--root", &root];
+        let before = self.tap.seen().len();
         self.run("download", self.command(&self.tap.holder(&self.bed.token), &words));
         assert!(self.bed.is_copied(&self.bed.target()));
+        self.asked_as_a_holder_only(&self.tap.seen()[before..]);
         self.run("list", self.command(&self.tap.administrator(), &["list", "-o", "json"]));
         self.run("delete", self.command(&self.tap.administrator(), &["delete", "-o", "json"]));
         self.run("upload-again", self.upload());
@@ -105,6 +109,16 @@ impl<'a> Watched<'a> {
         let started: Vec<_> = fs::read_dir(self.evidence()).unwrap().map(|entry| entry.unwrap().path()).collect();
         let started = started.iter().filter(|path| path.to_string_lossy().contains("/started-"));
         assert!(started.filter(|path| fs::read_to_string(path).unwrap().contains("execve(")).count() >= 4);
+    }
+
+    /// A joining machine reads two objects, with its bootstrap token and no other identity.
+    fn asked_as_a_holder_only(&self, seen: &[Seen]) {
+        let bearer = format!("Bearer {}", self.bed.token);
+        let is_holder = |seen: &Seen| !seen.identified && seen.header("Authorization") == Some(&bearer);
+        assert!(seen.iter().all(is_holder), "{seen:?}");
+        let asked: Vec<_> = seen.iter().filter_map(|seen| seen.head.split(" HTTP/").next()).collect();
+        let of = "GET /api/v1/namespaces/kube-system";
+        assert_eq!(asked, [format!("{of}/configmaps/kubeadm-config"), format!("{of}/secrets/kubeadm-certs")]);
     }
 
     fn objects_of_the_cluster(&self) -> Result<()> {
@@ -126,7 +140,7 @@ fn copies(seen: &[Seen]) -> Vec<Value> {
 }
 
 /// Both begin when there is no copy, and each encrypts the whole set under the same key.
-fn two_uploads_at_once_share_no_nonce(watched: &Watched<'_>) {
+fn two_uploads_at_once_share_no_nonce(watched: &Watched<'_>) -> Result<()> {
     let uploads = [watched.upload(), watched.upload()];
     for upload in uploads.map(|mut upload| upload.spawn().unwrap()) {
         done(Ran::of(upload.wait_with_output().unwrap()));
@@ -137,6 +151,11 @@ fn two_uploads_at_once_share_no_nonce(watched: &Watched<'_>) {
     let nonces: Vec<Vec<u8>> = entries.map(|value| entry(value)[..12].to_vec()).collect();
     assert!(copies.len() >= 2 && nonces.len() == 8 * copies.len(), "{} copies", copies.len());
     assert_eq!(nonces.iter().collect::<BTreeSet<_>>().len(), nonces.len(), "{nonces:?}");
+    // The copy that is left has a live owner.
+    let secrets = watched.bed.secrets()?;
+    let owner = &secrets[COPY]["metadata"]["ownerReferences"][0]["uid"];
+    assert!(ttl_tokens(&secrets).iter().any(|token| token["metadata"]["uid"] == *owner), "{owner}");
+    Ok(())
 }
 
 /// As it is, in hexadecimal of either case, and in base64 at each of the three places where it can begin.
