@@ -4,6 +4,7 @@ use crate::{
     look::{COPY, LIMIT, done, entries, refused, text, ttl_tokens},
     ran::Ran,
     rights,
+    tap::Tap,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -27,6 +28,7 @@ fn a_copy_is_owned_by_its_ttl_token_read_by_join_tokens_alone_and_gone_in_time()
     it_is_deleted_when_asked(&bed)?;
     it_ends_before_the_first_join_token(&bed)?;
     it_is_gone_when_its_token_expires(&bed)?;
+    it_ends_by_the_clock_of_the_api_server(&bed)?;
     let next = a_generated_key_is_printed_once_with_its_risk(&bed);
     assert_ne!(first, next);
     bed.plane.down()
@@ -185,6 +187,23 @@ fn it_is_gone_when_its_token_expires(bed: &CertsBed) -> Result<()> {
     assert!(lived || Timestamp::now() > end, "it was gone before its end");
     let none = bed.download(&[]);
     refused(&none, 1, "the Secret kube-system/kubeadm-certs does not exist", "run `machineadm certs upload`");
+    Ok(())
+}
+
+/// Whose token cleaner deletes it, wherever this machine's clock stands.
+fn it_ends_by_the_clock_of_the_api_server(bed: &CertsBed) -> Result<()> {
+    let tap = Tap::with_clock(&bed.plane, SignedDuration::from_mins(5))?;
+    let kubeconfig = bed.file("ahead.conf", &tap.administrator());
+    let (words, mut command) = (upload_words(bed), Command::new(env!("CARGO_BIN_EXE_machineadm")));
+    let ran = Ran::of(command.args(words).args(["-o", "json", "--kubeconfig", &kubeconfig]).output().unwrap());
+    let uploaded = done(ran);
+    assert!(uploaded.stderr.contains("warning: the clock of this machine is "), "{}", uploaded.stderr);
+    assert!(uploaded.stderr.contains(" behind the API server's clock\n"), "{}", uploaded.stderr);
+    let left = expires(ttl_tokens(&bed.secrets()?)[0]).duration_since(Timestamp::now());
+    assert!(is_within(left, 7_400..=7_500), "{left}");
+    let value: Value = serde_json::from_str(&uploaded.stdout).unwrap();
+    let left = value["secondsLeft"].as_i64().unwrap();
+    assert!((7_100..=7_200).contains(&left), "{left}");
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! A relay before the API server that reads every request in plaintext: it ends TLS itself and asks the real server anew.
 use base64::{Engine, prelude::BASE64_STANDARD};
 use fetch::{Client, Identity, Limits, Method, Reach, Request, Settings, Trust, certificates};
+use jiff::{SignedDuration, fmt::rfc2822};
 use secret::Secret;
 use std::{fs, io};
 use testbed::{
@@ -17,6 +18,11 @@ pub(crate) struct Tap {
 
 impl Tap {
     pub(crate) fn before(plane: &ControlPlane) -> Result<Self> {
+        Self::with_clock(plane, SignedDuration::ZERO)
+    }
+
+    /// The same, with the API server's clock ahead by so much.
+    pub(crate) fn with_clock(plane: &ControlPlane, ahead: SignedDuration) -> Result<Self> {
         let upstream = plane.url(0)?;
         let cluster_ca = fs::read_to_string(plane.pki().join("ca.crt")).unwrap();
         let own = |name: &str| fs::read(plane.pki().with_file_name(name)).unwrap();
@@ -29,7 +35,8 @@ impl Tap {
         let server = FakeServer::start(move |seen, tls| {
             let client = if seen.identified { &administrator } else { &others };
             let answered = client.send(&relayed(seen, &upstream)).map_err(io::Error::other)?;
-            let date = answered.date.unwrap_or_default();
+            let date = rfc2822::parse(&answered.date.unwrap()).unwrap().timestamp() + ahead;
+            let date = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&date).unwrap();
             let kind = answered.content_type.unwrap_or_default();
             let headers = format!("Date: {date}\r\nContent-Type: {kind}\r\n");
             answer(tls, &format!("{} -", answered.status), &headers, &String::from_utf8_lossy(&answered.body))

@@ -59,8 +59,9 @@ pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result
     drop(line);
     let uploaded =
         uploaded.map_err(|error| CopyFailure::of_upload(&error, &layout.directory, &asked.cleanup_timeout))?;
+    let now = server.time().map_err(|error| api::failed(&error))?;
     tell(&uploaded, &asked.cleanup_timeout);
-    print(&uploaded, (!asked.skip_certificate_key_print).then_some(&key), asked)?;
+    print(&uploaded, now, (!asked.skip_certificate_key_print).then_some(&key), asked)?;
     Ok(Exit::Done)
 }
 
@@ -103,15 +104,15 @@ fn risk(uploaded: &Uploaded) -> String {
     )
 }
 
-/// The key alone goes to standard output.
-fn print(uploaded: &Uploaded, key: Option<&CertificateKey>, asked: &Asked) -> Result<(), CommandError> {
+/// The key alone goes to standard output. `now` is the API server's time.
+fn print(uploaded: &Uploaded, now: Timestamp, key: Option<&CertificateKey>, asked: &Asked) -> Result<(), CommandError> {
     let digits = key.map(CertificateKey::expose_digits);
     warn!("{}", risk(uploaded));
     match (asked.output, digits) {
         (None, None) => Ok(()),
         (None, Some(digits)) => show::print(format!("{}\n", digits.as_str())),
         (Some(output), digits) => {
-            let mut value = value(uploaded);
+            let mut value = value(uploaded, now);
             if let Some(digits) = digits {
                 value["certificateKey"] = digits.as_str().into();
             }
@@ -120,7 +121,7 @@ fn print(uploaded: &Uploaded, key: Option<&CertificateKey>, asked: &Asked) -> Re
     }
 }
 
-fn value(uploaded: &Uploaded) -> Value {
+fn value(uploaded: &Uploaded, now: Timestamp) -> Value {
     let Uploaded { owner, ttl, expires, replaced, cleanup, entries, .. } = uploaded;
     let cleanup = match cleanup {
         Cleanup::Works => "works",
@@ -132,7 +133,7 @@ fn value(uploaded: &Uploaded) -> Value {
         "entries": entries,
         "owner": owner.id.as_str(),
         "expires": expires.to_string(),
-        "secondsLeft": expires.since(Timestamp::now()).as_nanoseconds() / 1_000_000_000,
+        "secondsLeft": expires.since(now).as_nanoseconds() / 1_000_000_000,
         "replaced": replaced,
         "cleanup": cleanup,
         "risk": risk(uploaded),
