@@ -26,3 +26,12 @@ pub(crate) fn run(asked: &Certs, root: &Path) -> Result<Exit, CommandError> {
         Action::Delete(delete) => delete::run(delete, &asked.connection),
     }
 }
+
+/// Standard input has one content: at most one of these flags may name it.
+fn one_standard_input(named: &[(&str, &Option<String>)]) -> Result<(), CommandError> {
+    let named: Vec<_> = named.iter().filter(|(_, name)| name.as_deref() == Some("-")).map(|(flag, _)| *flag).collect();
+    match named.len() > 1 {
+        true => Err(CommandError::usage(format!("standard input can be read once: {} all name it", named.join(", ")))),
+        false => Ok(()),
+    }
+}

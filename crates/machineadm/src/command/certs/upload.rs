@@ -4,7 +4,7 @@ use super::{
     arguments::Upload as Asked,
     configuration,
     failures::{CopyFailure, missing},
-    key,
+    key, one_standard_input,
 };
 use crate::{
     command::{api, duration, token::arguments::Connection},
@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
+    one_standard_input(&[("--certificate-key-file", &asked.key.certificate_key_file), ("--config", &asked.config)])?;
     let documents = configuration::read(asked.config.as_deref())?;
     let configured = documents.init.as_ref().and_then(|init| init.certificate_key.as_ref());
     let given = key::given(&asked.key, configured)?;
@@ -58,8 +59,9 @@ pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result
     drop(line);
     let uploaded =
         uploaded.map_err(|error| CopyFailure::of_upload(&error, &layout.directory, &asked.cleanup_timeout))?;
+    let now = server.time().map_err(|error| api::failed(&error))?;
     tell(&uploaded, &asked.cleanup_timeout);
-    print(&uploaded, (!asked.skip_certificate_key_print).then_some(&key), asked)?;
+    print(&uploaded, now, (!asked.skip_certificate_key_print).then_some(&key), asked)?;
     Ok(Exit::Done)
 }
 
@@ -102,15 +104,15 @@ fn risk(uploaded: &Uploaded) -> String {
     )
 }
 
-/// The key alone goes to standard output.
-fn print(uploaded: &Uploaded, key: Option<&CertificateKey>, asked: &Asked) -> Result<(), CommandError> {
+/// The key alone goes to standard output. `now` is the API server's time.
+fn print(uploaded: &Uploaded, now: Timestamp, key: Option<&CertificateKey>, asked: &Asked) -> Result<(), CommandError> {
     let digits = key.map(CertificateKey::expose_digits);
     warn!("{}", risk(uploaded));
     match (asked.output, digits) {
         (None, None) => Ok(()),
         (None, Some(digits)) => show::print(format!("{}\n", digits.as_str())),
         (Some(output), digits) => {
-            let mut value = value(uploaded);
+            let mut value = value(uploaded, now);
             if let Some(digits) = digits {
                 value["certificateKey"] = digits.as_str().into();
             }
@@ -119,7 +121,7 @@ fn print(uploaded: &Uploaded, key: Option<&CertificateKey>, asked: &Asked) -> Re
     }
 }
 
-fn value(uploaded: &Uploaded) -> Value {
+fn value(uploaded: &Uploaded, now: Timestamp) -> Value {
     let Uploaded { owner, ttl, expires, replaced, cleanup, entries, .. } = uploaded;
     let cleanup = match cleanup {
         Cleanup::Works => "works",
@@ -131,7 +133,7 @@ fn value(uploaded: &Uploaded) -> Value {
         "entries": entries,
         "owner": owner.id.as_str(),
         "expires": expires.to_string(),
-        "secondsLeft": expires.since(Timestamp::now()).as_nanoseconds() / 1_000_000_000,
+        "secondsLeft": expires.since(now).as_nanoseconds() / 1_000_000_000,
         "replaced": replaced,
         "cleanup": cleanup,
         "risk": risk(uploaded),
