@@ -79,7 +79,7 @@ impl<'a> Watched<'a> {
         let name = format!("kubeconfig-{}", words[0]);
         let kubeconfig = self.bed.file(&name, kubeconfig);
         let mut command = testbed::judges::command("strace").unwrap();
-        command.args(["-ff", "-v", "-s", "100000", "-e", "trace=execve", "-o"]);
+        command.args(["-ff", "-v", "-s", "100000", "-e", "trace=execve,connect", "-o"]);
         command.arg(self.evidence().join(format!("started-{}", words[0])));
         command.arg(env!("CARGO_BIN_EXE_machineadm")).arg("certs").args(words).args(["--kubeconfig", &kubeconfig]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -108,7 +108,18 @@ impl<'a> Watched<'a> {
         fs::write(self.evidence().join("requests"), seen.iter().flat_map(text).collect::<Vec<u8>>()).unwrap();
         let started: Vec<_> = fs::read_dir(self.evidence()).unwrap().map(|entry| entry.unwrap().path()).collect();
         let started = started.iter().filter(|path| path.to_string_lossy().contains("/started-"));
-        assert!(started.filter(|path| fs::read_to_string(path).unwrap().contains("execve(")).count() >= 4);
+        let traces: Vec<_> = started.map(|path| fs::read_to_string(path).unwrap()).collect();
+        assert!(traces.iter().filter(|trace| trace.contains("execve(")).count() >= 4);
+        self.spoke_to_the_api_server_only(&traces);
+    }
+
+    /// No command has acted on another machine: the one address that it has connected to is the API server's.
+    fn spoke_to_the_api_server_only(&self, traces: &[String]) {
+        let lines = traces.iter().flat_map(|trace| trace.lines());
+        let connected: BTreeSet<_> = lines.filter(|line| line.contains("connect(")).collect();
+        let to_api_server = format!("sin_port=htons({}), sin_addr=inet_addr(\"127.0.0.1\")", self.tap.port());
+        let others: Vec<_> = connected.iter().filter(|line| !line.contains(&to_api_server)).collect();
+        assert!(!connected.is_empty() && others.is_empty(), "{others:?}");
     }
 
     /// A joining machine reads two objects, with its bootstrap token and no other identity.

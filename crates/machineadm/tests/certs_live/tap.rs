@@ -44,6 +44,11 @@ impl Tap {
         Ok(Self { server, cluster_ca })
     }
 
+    /// The relay's port on 127.0.0.1.
+    pub(crate) fn port(&self) -> u16 {
+        self.server.port()
+    }
+
     /// Every request so far.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.server.seen()
