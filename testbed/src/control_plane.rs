@@ -180,6 +180,19 @@ impl ControlPlane {
         })?
     }
 
+    /// Runs kube-controller-manager with these controllers from now on, as an operator who customises it.
+    pub fn run_controllers(&mut self, controllers: &[&str]) -> Result<()> {
+        let part = Part::ControllerManager;
+        self.stop(part)?;
+        let controllers = controllers.iter().map(|name| (*name).to_owned()).collect();
+        let options = Options { controllers, ..Options::default() };
+        let flags = flags::controller_manager(self.claim.directory(), self.find(part)?.1.number(), &options);
+        let program = KUBERNETES.ensure()?.judge("kube-controller-manager")?;
+        let daemon = Daemon::new(&self.claim, "kube-controller-manager", &program, flags);
+        self.find_mut(part)?.2 = daemon;
+        self.restart(part)
+    }
+
     /// Kills a part at once.
     pub fn kill(&mut self, part: Part) -> Result<()> {
         self.find_mut(part)?.2.kill()

@@ -67,6 +67,26 @@ fn the_docs_and_the_help_say_why_a_token_is_a_risk_and_what_to_do_about_it() {
 }
 
 #[test]
+fn the_docs_and_the_help_state_the_residual_risk_of_the_certificates_copy() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let page = |name: &str| words(&fs::read_to_string(repository().join("docs").join(name)).expect("the page"));
+    let (security, certificates) = (page("security.md"), page("certificates.md"));
+    assert!(security.contains(
+        "an attacker who steals the certificate key from the operator and reads the Secret before it is deleted has the \
+         private keys of the cluster"
+    ));
+    assert!(security.contains("An attacker who has read the Secret can decrypt it with the key at any later time"));
+    let help = words(&String::from_utf8_lossy(&machineadm(&["certs", "upload", "--help"]).stdout));
+    for text in [&certificates, &help] {
+        let risk = "anyone who has the certificate key and can read the Secret before it is deleted gets the private keys \
+                    of the cluster";
+        let later =
+            "A copy of the Secret that was read before its deletion can be decrypted with the key at any later time";
+        assert!(text.contains(risk) && text.contains(later), "{text}");
+    }
+}
+
+#[test]
 fn every_example_is_accepted() {
     let examples = fs::read_dir(repository().join("examples")).unwrap().map(|entry| entry.unwrap().path());
     let documents: Vec<PathBuf> =

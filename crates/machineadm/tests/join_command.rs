@@ -63,9 +63,14 @@ fn flags_of_kubeadm_become_a_document() {
         "90s",
     ];
     let document = printed(&all);
-    for line in
-        ["unsafeSkipCAVerification: true", "nodeName: \"w1\"", "/run/crio/crio.sock", "Swap", "90s", "b.example.com:6444"]
-    {
+    for line in [
+        "unsafeSkipCAVerification: true",
+        "nodeName: \"w1\"",
+        "/run/crio/crio.sock",
+        "Swap",
+        "90s",
+        "b.example.com:6444",
+    ] {
         assert!(document.contains(line), "{line}: {document}");
     }
     assert!(!document.contains("unix://"), "{document}");
@@ -102,7 +107,11 @@ fn a_file_of_kubeadm_in_any_version_becomes_the_same_document() {
         let path = file(&scratch, &format!("{api}.yaml"), &text(api));
         printed(&["--config", &path])
     });
-    assert!(documents[0].contains("nodeName: \"w1\"") && documents[0].contains("effect: \"NoSchedule\""), "{}", documents[0]);
+    assert!(
+        documents[0].contains("nodeName: \"w1\"") && documents[0].contains("effect: \"NoSchedule\""),
+        "{}",
+        documents[0]
+    );
     assert!(documents.iter().all(|document| *document == documents[0]), "{documents:?}");
     let path = file(&scratch, "cp.yaml", &format!("{}controlPlane: {{}}\nskipPhases: [preflight]\n", text("v1beta4")));
     let refused = join(&["--config", &path]);

@@ -26,7 +26,13 @@ use std::path::{Path, PathBuf};
 
 pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
     let patience = Patience::within(duration("--timeout", &asked.timeout)?);
-    one_standard_input(asked)?;
+    small_file::one_standard_input(&[
+        ("--certificate-key-file", &asked.key.certificate_key_file),
+        ("--token-file", &asked.source.token_file),
+        ("--tls-bootstrap-token-file", &asked.tls_bootstrap_token_file),
+        ("--discovery-file", &asked.source.discovery_file),
+        ("--config", &asked.config),
+    ])?;
     let documents = configuration_file::read(asked.config.as_deref())?;
     let key = certificate_key(asked, &documents)?;
     let directory = layout::directory(asked.cert_dir.as_ref())?;
@@ -53,17 +59,6 @@ fn certificate_key(asked: &Asked, documents: &Documents) -> Result<CertificateKe
     })
 }
 
-/// Standard input has one content.
-fn one_standard_input(asked: &Asked) -> Result<(), CommandError> {
-    small_file::one_standard_input(&[
-        ("--certificate-key-file", &asked.key.certificate_key_file),
-        ("--token-file", &asked.source.token_file),
-        ("--tls-bootstrap-token-file", &asked.tls_bootstrap_token_file),
-        ("--discovery-file", &asked.source.discovery_file),
-        ("--config", &asked.config),
-    ])
-}
-
 /// A cluster that can be read with a bootstrap token, and the CA certificates that it is trusted by.
 struct Cluster {
     server: ApiServer,
@@ -81,7 +76,7 @@ fn cluster(
     let flags = flags(asked, documents)?;
     let is_discovered = !flags.endpoints.is_empty() || flags.file.is_some();
     if let Some(file) = &connection.kubeconfig {
-        if is_discovered || flags.token.is_some() || flags.token_file.is_some() {
+        if is_discovered || has_token(asked, documents, &flags) {
             return Err(CommandError::usage("--kubeconfig excludes discovery and tokens: it holds both"));
         }
         return limited(api::kubeconfig(connection)?, file);
@@ -100,6 +95,13 @@ fn cluster(
     Ok(Cluster { server: api::connect(kubeconfig)?, roots: cached.info().roots().clone() })
 }
 
+/// Whether any token is given beside a kubeconfig, which would be ignored.
+fn has_token(asked: &Asked, documents: &Documents, flags: &Flags) -> bool {
+    let configured = documents.join.as_ref().is_some_and(|join| join.discovery.tls_bootstrap_token.is_some());
+    let for_tls = asked.tls_bootstrap_token.is_some() || asked.tls_bootstrap_token_file.is_some() || configured;
+    for_tls || flags.token.is_some() || flags.token_file.is_some() || flags.discovery_token.is_some()
+}
+
 /// A kubeconfig is used only if it holds a bootstrap token: a joining machine has no other identity.
 fn limited(kubeconfig: Kubeconfig, file: &Path) -> Result<Cluster, CommandError> {
     let bearer = kubeconfig.authorization.as_ref().and_then(|header| header.expose().strip_prefix("Bearer "));
@@ -112,7 +114,8 @@ fn limited(kubeconfig: Kubeconfig, file: &Path) -> Result<Cluster, CommandError>
         return Err(CommandError::invalid(text)
             .with_remedy("pass an ENDPOINT and --token-file, or a kubeconfig with a bootstrap token"));
     }
-    let roots = CaBundle::from_der(kubeconfig.authorities.as_deref().unwrap_or_default());
+    // Without CA certificates of its own, those of the system verify the API server.
+    let roots = kubeconfig.authorities.as_deref().map_or_else(|| Ok(CaBundle::default()), CaBundle::from_der);
     let roots = roots.map_err(|error| CommandError::invalid(format!("{}: {error}", file.display())))?;
     Ok(Cluster { server: api::connect(kubeconfig)?, roots })
 }
@@ -120,13 +123,20 @@ fn limited(kubeconfig: Kubeconfig, file: &Path) -> Result<Cluster, CommandError>
 /// How the cluster is discovered: by flags, or by a JoinConfiguration.
 fn flags(asked: &Asked, documents: &Documents) -> Result<Flags, CommandError> {
     let given = asked.source.flags(Purpose::Join)?;
-    match &documents.join {
-        Some(_) if !given.endpoints.is_empty() || given.file.is_some() => {
-            Err(CommandError::usage("--config has a JoinConfiguration: name no ENDPOINT and no --discovery-file"))
-        }
-        Some(join) => Ok(configured(join, given)),
-        None => Ok(given),
+    let Some(join) = &documents.join else { return Ok(given) };
+    let replaced = [
+        (!given.endpoints.is_empty(), "ENDPOINT"),
+        (given.file.is_some(), "--discovery-file"),
+        (given.discovery_token.is_some(), "--discovery-token"),
+        (!given.pins.is_empty(), "--discovery-token-ca-cert-hash"),
+        (given.skip_ca_verification, "--discovery-token-unsafe-skip-ca-verification"),
+    ];
+    let replaced: Vec<_> = replaced.iter().filter(|(is_given, _)| *is_given).map(|(_, name)| *name).collect();
+    if !replaced.is_empty() {
+        let text = "--config has a JoinConfiguration, which determines discovery: remove";
+        return Err(CommandError::usage(format!("{text} {}", replaced.join(", "))));
     }
+    Ok(configured(join, given))
 }
 
 fn configured(join: &JoinConfiguration, given: Flags) -> Flags {

@@ -6,7 +6,7 @@ use super::{
     key, layout,
 };
 use crate::{
-    command::{api, configuration_file, duration, token::arguments::Connection},
+    command::{api, configuration_file, duration, small_file, token::arguments::Connection},
     command_error::CommandError,
     context::silent_machine,
     show::{self, cleanup_wait::CleanupLine, count},
@@ -23,6 +23,10 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
+    small_file::one_standard_input(&[
+        ("--certificate-key-file", &asked.key.certificate_key_file),
+        ("--config", &asked.config),
+    ])?;
     let documents = configuration_file::read(asked.config.as_deref())?;
     let configured = documents.init.as_ref().and_then(|init| init.certificate_key.as_ref());
     let given = key::given(&asked.key, configured)?;
@@ -57,8 +61,9 @@ pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result
     drop(line);
     let uploaded =
         uploaded.map_err(|error| CopyFailure::of_upload(&error, &layout.directory, &asked.cleanup_timeout))?;
+    let now = server.time().map_err(|error| api::failed(&error))?;
     tell(&uploaded, &asked.cleanup_timeout);
-    print(&uploaded, (!asked.skip_certificate_key_print).then_some(&key), asked)?;
+    print(&uploaded, now, (!asked.skip_certificate_key_print).then_some(&key), asked)?;
     Ok(Exit::Done)
 }
 
@@ -101,15 +106,15 @@ fn risk(uploaded: &Uploaded) -> String {
     )
 }
 
-/// The key alone goes to standard output.
-fn print(uploaded: &Uploaded, key: Option<&CertificateKey>, asked: &Asked) -> Result<(), CommandError> {
+/// The key alone goes to standard output. `now` is the API server's time.
+fn print(uploaded: &Uploaded, now: Timestamp, key: Option<&CertificateKey>, asked: &Asked) -> Result<(), CommandError> {
     let digits = key.map(CertificateKey::expose_digits);
     warn!("{}", risk(uploaded));
     match (asked.output, digits) {
         (None, None) => Ok(()),
         (None, Some(digits)) => show::print(format!("{}\n", digits.as_str())),
         (Some(output), digits) => {
-            let mut value = value(uploaded);
+            let mut value = value(uploaded, now);
             if let Some(digits) = digits {
                 value["certificateKey"] = digits.as_str().into();
             }
@@ -118,7 +123,7 @@ fn print(uploaded: &Uploaded, key: Option<&CertificateKey>, asked: &Asked) -> Re
     }
 }
 
-fn value(uploaded: &Uploaded) -> Value {
+fn value(uploaded: &Uploaded, now: Timestamp) -> Value {
     let Uploaded { owner, ttl, expires, replaced, cleanup, entries, .. } = uploaded;
     let cleanup = match cleanup {
         Cleanup::Works => "works",
@@ -130,7 +135,7 @@ fn value(uploaded: &Uploaded) -> Value {
         "entries": entries,
         "owner": owner.id.as_str(),
         "expires": expires.to_string(),
-        "secondsLeft": expires.since(Timestamp::now()).as_nanoseconds() / 1_000_000_000,
+        "secondsLeft": expires.since(now).as_nanoseconds() / 1_000_000_000,
         "replaced": replaced,
         "cleanup": cleanup,
         "risk": risk(uploaded),
