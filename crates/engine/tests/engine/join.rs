@@ -204,11 +204,14 @@ fn kubeadm_gets_the_discovered_cluster_with_the_token_in_a_root_only_file() {
     assert!(text.contains("kubeConfigPath: \"/run/machineadm/discovery.conf\"") && !text.contains(TOKEN), "{text}");
 }
 
+/// The files that are there, the journal, whether there is a Node; how often kubeadm joins, and what is waited for.
+type Case = (&'static [&'static str], Progress, bool, usize, &'static [NodeCondition]);
+
 /// The table of `acts/kubeadm_join.rs`, row by row.
 #[test]
 fn what_is_found_decides_what_a_join_needs() {
     use NodeCondition::{NotReady, Registered};
-    let cases: [(&[&str], Progress, bool, usize, &[NodeCondition]); 8] = [
+    let cases: [Case; 8] = [
         (&[], Progress::Started, false, 1, &[]),
         (&[BOOTSTRAP], Progress::Started, false, 1, &[NotReady]),
         (&[BOOTSTRAP, CA], Progress::Started, false, 1, &[NotReady]),
