@@ -3,10 +3,9 @@
 use crate::{
     bed::{Bed, KEY, LIMIT, OTHER_KEY},
     copy::{Copy, wait_for_no_canary},
-    gateway::{Asked, Fate, Gateway, SECRETS},
+    gateway::{Asked, Fate, Gateway},
     ran::Ran,
 };
-use cluster::{Effect, Replaced};
 use testbed::{Result, until};
 
 /// An upload whose write of this number is done and not answered; what that was, if there was one.
@@ -54,16 +53,8 @@ fn with_an_orphan(bed: &Bed) -> Result<()> {
     })?;
     run.kill().unwrap();
     run.wait().unwrap();
-    let api = bed.connect();
-    let copy = Copy::seen(&api);
+    let copy = Copy::seen(&bed.connect());
     assert_eq!((copy.certs().is_none(), copy.orphans().len()), (true, 1));
-    // As if it were an hour old: one that would stay as it is would not be taken.
-    let mut orphan = copy.orphans()[0].clone();
-    let earlier = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1);
-    orphan.data.insert("expiration".to_owned(), earlier.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().as_str().into());
-    let path = format!("{SECRETS}/{}", orphan.metadata.name);
-    let replaced = api.replace(&path, &serde_json::to_value(&orphan).unwrap(), Effect::Real);
-    assert!(matches!(replaced, Ok(Replaced::Replaced(_))), "{replaced:?}");
     Ok(())
 }
 
