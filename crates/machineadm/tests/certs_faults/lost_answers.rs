@@ -40,12 +40,13 @@ fn lose_each(bed: &Bed, first: usize, prepare: fn(&Bed) -> Result<()>) -> Result
 /// A TTL token that owns nothing, as an interrupted upload leaves it.
 fn with_an_orphan(bed: &Bed) -> Result<()> {
     bed.delete();
-    let is_certs = |asked: &Asked| asked.method == "POST" && asked.path.ends_with("/secrets");
-    let gateway = Gateway::before(&bed.plane.kubeconfig(), move |asked, before| {
-        // The canary and its token come first.
-        let is_there = is_certs(asked) && before.iter().filter(|asked| is_certs(asked)).count() == 3;
-        if is_there { Fate::HeldBefore } else { Fate::Passed }
-    });
+    let gateway =
+        Gateway::before(
+            &bed.plane.kubeconfig(),
+            |asked, _| {
+                if asked.writes_certs() { Fate::HeldBefore } else { Fate::Passed }
+            },
+        );
     let mut run = bed.upload(&bed.through(&gateway, "through"), OTHER_KEY).spawn().unwrap();
     until("the Secret is about to be created", LIMIT, || match gateway.held() {
         1 => Ok(()),
