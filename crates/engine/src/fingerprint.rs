@@ -249,18 +249,15 @@ mod tests {
         assert_distinct(&changed.map(|init| Step::Run(Rc::new(init))));
     }
 
-    /// Files of external etcd, of which each is at this path or not used.
-    fn external([ca_file, cert_file, key_file]: [Option<&str>; 3]) -> FileSet {
-        let [ca_file, cert_file, key_file] = [ca_file, cert_file, key_file].map(|path| path.map(Into::into));
-        FileSet::new(&Etcd::External(ExternalEtcd { ca_file, cert_file, key_file }))
-    }
-
     /// Sets of which no two have the same files under the same names.
-    fn file_sets() -> [FileSet; 5] {
+    fn file_sets() -> Vec<FileSet> {
         let [one, other] = [Some("/e/a"), Some("/e/b")];
         let sets = [[one, None, None], [None, one, None], [one, one, other], [one, other, one]];
-        let [first, second, third, fourth] = sets.map(external);
-        [FileSet::new(&Etcd::Stacked), first, second, third, fourth]
+        let external = sets.map(|paths| {
+            let [ca_file, cert_file, key_file] = paths.map(|path| path.map(Into::into));
+            Etcd::External(ExternalEtcd { ca_file, cert_file, key_file })
+        });
+        [Etcd::Stacked].iter().chain(&external).map(FileSet::new).collect()
     }
 
     #[test]
@@ -271,19 +268,14 @@ mod tests {
             files: FileSet::new(&Etcd::Stacked),
         };
         let UploadCerts { key: _, directory: _, files: _ } = upload();
-        let mut changed: Vec<_> = file_sets().map(|files| UploadCerts { files, ..upload() }).into();
+        let mut changed: Vec<_> = file_sets().into_iter().map(|files| UploadCerts { files, ..upload() }).collect();
         changed.push(UploadCerts { key: "1".repeat(64).parse().unwrap(), ..upload() });
         changed.push(UploadCerts { directory: "/pki/etcd".into(), ..upload() });
-        let steps: Vec<_> = changed.into_iter().map(|upload| Step::Run(Rc::new(upload))).collect();
-        assert_distinct(&steps);
+        assert_distinct(&changed.into_iter().map(|upload| Step::Run(Rc::new(upload))).collect::<Vec<_>>());
     }
 
     #[test]
     fn a_download_with_any_other_member_is_another_step() {
-        // The CA certificate of a kind's own example.
-        let example = documents::KINDS.iter().find(|kind| kind.kind == "TrustBundleConfig").unwrap().example;
-        let pem = example.lines().map(str::trim).skip_while(|line| !line.starts_with("-----BEGIN"));
-        let roots = CaBundle::read(pem.collect::<Vec<_>>().join("\n").into_bytes()).unwrap();
         let download = || DownloadCerts {
             kubeconfig: Secret::new(b"a".to_vec()),
             roots: CaBundle::default(),
@@ -292,15 +284,14 @@ mod tests {
             files: FileSet::new(&Etcd::Stacked),
         };
         let DownloadCerts { kubeconfig: _, roots: _, key: _, directory: _, files: _ } = download();
-        let mut changed: Vec<_> = file_sets().map(|files| DownloadCerts { files, ..download() }).into();
+        let mut changed: Vec<_> = file_sets().into_iter().map(|files| DownloadCerts { files, ..download() }).collect();
         changed.extend([
             DownloadCerts { kubeconfig: Secret::new(b"b".to_vec()), ..download() },
-            DownloadCerts { roots, ..download() },
+            DownloadCerts { roots: crate::pem_set::PemSet::new().ca(), ..download() },
             DownloadCerts { key: "1".repeat(64).parse().unwrap(), ..download() },
             DownloadCerts { directory: "/pki/etcd".into(), ..download() },
         ]);
-        let steps: Vec<_> = changed.into_iter().map(|download| Step::Run(Rc::new(download))).collect();
-        assert_distinct(&steps);
+        assert_distinct(&changed.into_iter().map(|download| Step::Run(Rc::new(download))).collect::<Vec<_>>());
     }
 
     #[test]

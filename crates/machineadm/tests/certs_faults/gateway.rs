@@ -2,6 +2,7 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use cluster::Kubeconfig;
 use fetch::{Answer, Client, Limits, Method, Reach, Request, Settings, Trust};
+use serde_json::Value;
 use std::{
     io,
     path::Path,
@@ -17,11 +18,12 @@ const TOKEN: &str = "of-the-gateway";
 /// A held request is let go after this time, so that a test that fails ends.
 const LONGEST_HOLD: Duration = Duration::from_secs(120);
 
-/// A request: its method, its path with query, and what came of it.
+/// A request: its method, its path with query, the name of the object in its body, and what came of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) method: String,
     pub(crate) path: String,
+    name: Option<String>,
     /// The status of the API server's answer, if the request got there.
     pub(crate) status: Option<u16>,
 }
@@ -29,6 +31,11 @@ pub(crate) struct Asked {
 impl Asked {
     pub(crate) fn is_write(&self) -> bool {
         self.method != "GET"
+    }
+
+    /// Whether it creates or replaces the Secret kubeadm-certs.
+    pub(crate) fn writes_certs(&self) -> bool {
+        self.name.as_deref() == Some("kubeadm-certs") && ["POST", "PUT"].contains(&self.method.as_str())
     }
 }
 
@@ -138,7 +145,9 @@ impl State {
     fn handle(&self, seen: &Seen, tls: &mut Tls) -> io::Result<()> {
         assert_eq!(seen.header("authorization"), Some(format!("Bearer {TOKEN}").as_str()));
         let method = seen.head.split(' ').next().unwrap_or_default().to_owned();
-        let asked = Asked { method, path: seen.path().to_owned(), status: None };
+        let body: Value = serde_json::from_slice(&seen.body).unwrap_or_default();
+        let name = body["metadata"]["name"].as_str().map(str::to_owned);
+        let asked = Asked { method, path: seen.path().to_owned(), name, status: None };
         let (number, fate) = self.noted(asked);
         let gone = || Err(io::ErrorKind::ConnectionAborted.into());
         match fate {
