@@ -27,8 +27,17 @@ pub struct Failure {
     pub message: String,
 }
 
-/// Runs a target for a time; the same seed tries the same inputs in the same order.
-pub fn run(target: &Target, time: Duration, seed: u64) -> Result<Run, Failure> {
+/// When a loop ends.
+#[derive(Clone, Copy, Debug)]
+pub enum Limit {
+    /// After this time: how many inputs it reads depends on the machine.
+    Time(Duration),
+    /// After so many inputs, on every machine the same.
+    Inputs(u64),
+}
+
+/// Runs a target up to a limit; the same seed tries the same inputs in the same order.
+pub fn run(target: &Target, limit: Limit, seed: u64) -> Result<Run, Failure> {
     let begun = Instant::now();
     let mut random = Random(seed);
     let mut seen = HashSet::new();
@@ -38,7 +47,11 @@ pub fn run(target: &Target, time: Duration, seed: u64) -> Result<Run, Failure> {
         seen.insert(replay(target, input)?);
         inputs += 1;
     }
-    while begun.elapsed() < time {
+    let is_over = |inputs| match limit {
+        Limit::Time(time) => begun.elapsed() >= time,
+        Limit::Inputs(most) => inputs >= most,
+    };
+    while !is_over(inputs) {
         let mut input = random.pick(&corpus).cloned().unwrap_or_default();
         let other = random.pick(&corpus).cloned().unwrap_or_default();
         mutate(&mut input, &other, target.words, &mut random);
@@ -70,8 +83,8 @@ mod tests {
 
     #[test]
     fn a_loop_finds_what_lies_behind_several_checks_and_gives_the_input_back() {
-        let target = Target { name: "test", seeds: || vec![b"d___".to_vec()], words: &["e", "p"], read };
-        let failure = run(&target, Duration::from_secs(60), 1).expect_err("it must find the word");
+        let target = Target { name: "test", inputs: 1, seeds: || vec![b"d___".to_vec()], words: &["e", "p"], read };
+        let failure = run(&target, Limit::Time(Duration::from_secs(60)), 1).expect_err("it must find the word");
         assert_eq!(failure.message, "the loop got there");
         assert_eq!(replay(&target, &failure.input).expect_err("it must fail again").message, "the loop got there");
     }

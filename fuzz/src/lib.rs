@@ -1,4 +1,5 @@
-//! Feeds every reader of foreign bytes with mutated input, on stable Rust: for a minute in each CI, longer by command.
+//! Feeds every reader of foreign bytes with mutated input, on stable Rust: a fixed number of inputs for each change, a
+//! minute in the long tier, longer by command.
 //!
 //! A target tells what it saw as a number; inputs that show something new join the corpus, so that the loop finds its
 //! way behind the first check without instrumented code.
@@ -7,7 +8,7 @@ mod mutate;
 mod random;
 mod targets;
 
-pub use engine::{Failure, Run, replay, run};
+pub use engine::{Failure, Limit, Run, replay, run};
 pub use targets::TARGETS;
 
 use std::{
@@ -20,6 +21,8 @@ use std::{
 pub struct Target {
     /// Its name on the command line.
     pub name: &'static str,
+    /// How many inputs judge each change: on two cores of 2026 some two seconds of them.
+    pub inputs: u64,
     /// Inputs to begin with.
     pub seeds: fn() -> Vec<Vec<u8>>,
     /// Words that this reader knows; mutations insert them.

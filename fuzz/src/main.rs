@@ -1,6 +1,6 @@
 //! `cargo run --release -p fuzz -- [--seconds N] [--seed N] [TARGET…]`: runs targets longer than CI does.
 //! `cargo run -p fuzz -- TARGET --input FILE`: reads one input again.
-use fuzz::{Failure, TARGETS, Target, replay, run};
+use fuzz::{Failure, Limit, TARGETS, Target, replay, run};
 use std::{fs, process::ExitCode, time::Duration};
 
 const USAGE: &str = "usage: fuzz [--seconds N] [--seed N] [--input FILE] [TARGET…]";
@@ -54,7 +54,7 @@ fn go(asked: &Asked) -> Result<(), String> {
         }
         let time = Duration::from_secs(asked.seconds.unwrap_or(600));
         println!("{}: {} s with --seed {}", target.name, time.as_secs(), asked.seed);
-        let done = run(target, time, asked.seed).map_err(|failure| kept(target, &failure))?;
+        let done = run(target, Limit::Time(time), asked.seed).map_err(|failure| kept(target, &failure))?;
         println!("{}: {} inputs, {} different things seen", target.name, done.inputs, done.seen);
     }
     Ok(())

@@ -128,7 +128,7 @@ pub(crate) fn processes(groups: &[PathBuf]) -> Vec<i32> {
 
 /// Removes empty groups, deepest first; the kernel may need a moment after the last process has gone.
 pub(crate) fn remove(groups: &[PathBuf]) -> Result<()> {
-    until("the end of the machine's control groups", Duration::from_secs(10), || {
+    until("the end of the machine's control groups", Duration::from_secs(60), || {
         let mut left = Vec::new();
         for group in groups.iter().flat_map(|group| tree(group)) {
             if let Err(error) = fs::remove_dir(&group) {

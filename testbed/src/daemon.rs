@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// How long a program may take to end when asked to, before it is killed.
-const STOP_LIMIT: Duration = Duration::from_secs(10);
+const STOP_LIMIT: Duration = Duration::from_secs(60);
 
 /// A program with its arguments, running or not.
 #[derive(Debug)]

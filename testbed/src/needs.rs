@@ -26,6 +26,8 @@ pub enum Need {
     ControlPlane,
     /// Programs of others that are pinned: built already, or Go to build them with.
     Pinned(&'static Set),
+    /// The same of several sets.
+    EachPinned(&'static [&'static Set]),
     /// A program of others that Debian has.
     Judge(&'static str),
 }
@@ -40,10 +42,11 @@ impl Need {
                 other => other.err().map(|error| error.to_string()),
             },
             Self::Nodes => {
-                let sets = [&KUBERNETES, &ETCD, &CONTAINERD, &COREDNS, &TOOLS];
-                Self::Machines.missing().or_else(|| sets.iter().find_map(|set| Self::Pinned(set).missing()))
+                let sets = Self::EachPinned(&[&KUBERNETES, &ETCD, &CONTAINERD, &COREDNS, &TOOLS]);
+                Self::Machines.missing().or_else(|| sets.missing())
             }
-            Self::ControlPlane => Self::Pinned(&KUBERNETES).missing().or_else(|| Self::Pinned(&ETCD).missing()),
+            Self::ControlPlane => Self::EachPinned(&[&KUBERNETES, &ETCD]).missing(),
+            Self::EachPinned(sets) => sets.iter().find_map(|set| Self::Pinned(set).missing()),
             Self::Pinned(set) => {
                 let there = set.is_built().unwrap_or(false) || doctor::require(&["go"]).is_ok();
                 (!there).then(|| format!("{}, or Go to build it", set.name))

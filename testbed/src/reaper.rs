@@ -41,7 +41,7 @@ fn reap(is_due: impl Fn(&Owner) -> Result<bool>) -> Result<Vec<String>> {
 /// Ends all processes of a claim and removes what it had.
 pub(crate) fn take_down(id: &str, directory: &Path) -> Result<()> {
     let groups = noted_groups(directory);
-    until(&format!("the end of all processes of {id}"), Duration::from_secs(20), || {
+    until(&format!("the end of all processes of {id}"), Duration::from_secs(60), || {
         let left = processes(id, &groups);
         left.iter().for_each(|pid| end(*pid));
         if left.is_empty() { Ok(()) } else { Err(format!("processes {left:?}")) }

@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn a_condition_is_looked_at_until_it_holds() {
         let mut looks = 0;
-        let seen = until("three looks", Duration::from_secs(1), || {
+        let seen = until("three looks", Duration::from_secs(60), || {
             looks += 1;
             if looks == 3 { Ok(looks) } else { Err(format!("{looks} so far")) }
         });

@@ -95,20 +95,20 @@ fn machines_reach_each_other_until_one_is_cut_off() -> Result<()> {
     let bed = Bed::new()?;
     let (first, second) = (booted(&bed, "m1")?, booted(&bed, "m2")?);
     let address = second.address().to_string();
-    let ping = || first.run_within(&["ping", "-c1", "-W1", &address], Duration::from_secs(10));
+    let ping = || first.run_within(&["ping", "-c1", "-W1", &address], Duration::from_secs(60));
     let answered = || match ping() {
         Ok(output) if output.success() => Ok(()),
         other => Err(format!("{other:?}")),
     };
-    until("a ping", Duration::from_secs(10), answered)?;
+    until("a ping", Duration::from_secs(60), answered)?;
     second.cut_network()?;
     assert!(!ping()?.success(), "a machine that is cut off does not answer");
     second.reconnect_network()?;
-    until("a ping after reconnection", Duration::from_secs(10), answered)?;
+    until("a ping after reconnection", Duration::from_secs(60), answered)?;
     second.kill()?;
     assert!(!ping()?.success(), "a machine that is off does not answer");
     second.boot()?;
-    until("a ping after a boot", Duration::from_secs(10), answered)?;
+    until("a ping after a boot", Duration::from_secs(60), answered)?;
     bed.down()
 }
 

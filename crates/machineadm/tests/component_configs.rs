@@ -53,7 +53,7 @@ fn verdicts(documents: &[String]) -> Vec<String> {
 
 #[test]
 fn the_tables_of_fields_are_those_of_kubernetes_own_types() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Pinned(&DECODER));
     for component in ["kubelet", "kube-proxy"] {
         let output = Command::new(program(&DECODER, "decoder")).args(["fields", component]).output().expect("it runs");
         let real = String::from_utf8(output.stdout).expect("text");
@@ -79,7 +79,7 @@ fn field(line: &str) -> Option<&str> {
 
 #[test]
 fn documents_are_refused_exactly_where_kubernetes_strict_decoder_refuses_them() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Pinned(&DECODER));
     let documents: Vec<String> = [(KUBELET, KUBELET_MEMBERS), (KUBE_PROXY, KUBE_PROXY_MEMBERS)]
         .into_iter()
         .flat_map(|(head, members)| members.lines().map(move |members| format!("{head}{members}\n")))

@@ -100,14 +100,14 @@ type Way = (&'static Set, &'static str, &'static Set, &'static str);
 
 #[test]
 fn a_map_of_one_kubeadm_is_edited_for_the_next_and_read_by_it() -> Result<()> {
-    testbed::needs!(ControlPlane);
+    testbed::needs!(ControlPlane, EachPinned(&[&KUBEADM_1_30, &KUBEADM_1_37]));
     each_way(&[(&KUBEADM_1_30, "v1beta3", &KUBERNETES, "1.36.4"), (&KUBERNETES, "v1beta4", &KUBEADM_1_37, "1.37.1")])
 }
 
 #[test]
 #[ignore = "long tier: maps of kubeadm 1.21 and 1.26, and kubeadm 1.31 as their reader"]
 fn a_map_of_an_old_kubeadm_is_edited_for_a_later_one_and_read_by_it() -> Result<()> {
-    testbed::needs!(ControlPlane);
+    testbed::needs!(ControlPlane, EachPinned(&[&KUBEADM_1_21, &KUBEADM_1_26, &KUBEADM_1_30, &KUBEADM_1_31]));
     each_way(&[
         (&KUBEADM_1_21, "v1beta2", &KUBEADM_1_31, "1.31.14"),
         (&KUBEADM_1_26, "v1beta3", &KUBERNETES, "1.36.4"),

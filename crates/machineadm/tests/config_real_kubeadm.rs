@@ -140,14 +140,14 @@ fn inputs() -> Vec<PathBuf> {
 
 #[test]
 fn kubeadms_in_use_accept_what_we_write_for_them() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Root, EachPinned(IN_USE));
     accept_ours(&judges(IN_USE));
 }
 
 #[test]
 #[ignore = "long tier: kubeadm 1.21, 1.26 and 1.31"]
 fn every_kubeadm_accepts_what_we_write_for_it() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Root, EachPinned(ALL));
     accept_ours(&judges(ALL));
 }
 
@@ -199,14 +199,14 @@ spec:
 
 #[test]
 fn one_document_reaches_kubeadms_in_use_in_the_newest_api_that_they_speak() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Root, EachPinned(IN_USE));
     get_one_document(&judges(IN_USE));
 }
 
 #[test]
 #[ignore = "long tier: kubeadm 1.21, 1.26 and 1.31"]
 fn one_document_reaches_every_kubeadm_in_the_newest_api_that_it_speaks() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Root, EachPinned(ALL));
     get_one_document(&judges(ALL));
 }
 
@@ -251,14 +251,14 @@ fn meaning(file: &str, version: &str) -> kubeadm::hub::Documents {
 /// A flag that the file's kubeadm does not have would be a loss in disguise.
 #[test]
 fn every_flag_that_carries_something_exists_in_kubeadms_in_use() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Root, EachPinned(IN_USE));
     have_the_flags(&judges(IN_USE));
 }
 
 #[test]
 #[ignore = "long tier: kubeadm 1.21, 1.26 and 1.31"]
 fn every_flag_that_carries_something_exists_in_that_kubeadm() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Root, EachPinned(ALL));
     have_the_flags(&judges(ALL));
 }
 
@@ -299,14 +299,14 @@ fn have_the_flags(judges: &[Judge]) {
 
 #[test]
 fn kubeadms_in_use_accept_the_defaults_of_their_version() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Root, EachPinned(IN_USE));
     accept_defaults(&judges(IN_USE));
 }
 
 #[test]
 #[ignore = "long tier: kubeadm 1.21, 1.26 and 1.31"]
 fn every_kubeadm_accepts_the_defaults_of_its_version() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Root, EachPinned(ALL));
     accept_defaults(&judges(ALL));
 }
 
@@ -327,14 +327,14 @@ fn accept_defaults(judges: &[Judge]) {
 /// A kubeadm that read it as a number or a word of its own would refuse the file or print something else.
 #[test]
 fn every_scalar_comes_out_of_kubeadms_in_use_as_the_text_it_was() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Root, EachPinned(IN_USE));
     print_every_scalar(&judges(IN_USE));
 }
 
 #[test]
 #[ignore = "long tier: kubeadm 1.21, 1.26 and 1.31"]
 fn every_scalar_comes_out_of_a_real_kubeadm_as_the_text_it_was() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Root, EachPinned(ALL));
     print_every_scalar(&judges(ALL));
 }
 
@@ -378,14 +378,14 @@ fn kubeadm_arguments(text: &str) -> Vec<String> {
 /// The ConfigMap holds the ClusterConfiguration with its defaults, in the version that the writing kubeadm prefers.
 #[test]
 fn a_map_of_one_kubeadm_in_use_edited_for_another_is_read_by_it_without_complaint() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Root, EachPinned(IN_USE));
     read_edited_maps(&judges(IN_USE));
 }
 
 #[test]
 #[ignore = "long tier: kubeadm 1.21, 1.26 and 1.31"]
 fn a_map_of_one_kubeadm_edited_for_another_is_read_by_it_without_complaint() {
-    testbed::needs!(Root, Pinned(&KUBERNETES));
+    testbed::needs!(Root, EachPinned(ALL));
     read_edited_maps(&judges(ALL));
 }
 

@@ -73,7 +73,7 @@ impl Recorded {
 
 #[test]
 fn the_model_comes_to_the_same_tree_as_the_kernel() {
-    testbed::needs!(Root);
+    testbed::needs!(Root, Judge("strace"));
     let states = Disk::new(&RECORDED.before, &RECORDED.ops).states_that_differ_in_one_effect();
     assert!(states.contains(&RECORDED.after), "the whole order, replayed, is not what the run left");
     assert!(states.contains(&RECORDED.before));
@@ -104,13 +104,13 @@ fn the_model_builds_every_state() {
 
 #[test]
 fn no_power_cut_leaves_a_half_written_file_or_a_false_success() {
-    testbed::needs!(Root);
+    testbed::needs!(Root, Judge("strace"));
     assert_eq!(RECORDED.broken(&RECORDED.ops, Disk::every_state), Vec::<String>::new());
 }
 
 #[test]
 fn the_checker_finds_what_is_wrong_with_an_order_without_syncs() {
-    testbed::needs!(Root);
+    testbed::needs!(Root, Judge("strace"));
     let without = |is_synced: &dyn Fn(&str) -> bool| {
         let kept = |op: &&Op| !matches!(op, Op::SyncAll) && !matches!(op, Op::Sync { path } if is_synced(path));
         let ops: Vec<Op> = RECORDED.ops.iter().filter(kept).cloned().collect();
@@ -128,14 +128,14 @@ fn the_checker_finds_what_is_wrong_with_an_order_without_syncs() {
 
 #[test]
 fn every_eighth_state_that_a_power_cut_leaves_is_recovered_from() {
-    testbed::needs!(Root);
+    testbed::needs!(Root, Judge("strace"));
     recover_all(&states_to_recover_from().into_iter().step_by(8).collect::<Vec<_>>());
 }
 
 #[test]
 #[ignore = "long tier: seven eighths of the states that a power cut leaves"]
 fn every_state_that_a_power_cut_leaves_is_recovered_from() {
-    testbed::needs!(Root);
+    testbed::needs!(Root, Judge("strace"));
     recover_all(&states_to_recover_from());
 }
 

@@ -48,6 +48,7 @@ fn sealed(documents: &str, options: &[&str]) -> Victim {
 
 #[test]
 fn plain_commands_do_not_pass_for_sealed_ones() {
+    testbed::needs!(Judge("strace"));
     let victim = Victim::of_text(evil());
     assert_eq!(victim.refuses(", require: encrypted", "must be an EncryptedConfig"), 1);
     let detour = Victim::of_pointing(|seen, tls, here| match seen.path() {
@@ -59,6 +60,7 @@ fn plain_commands_do_not_pass_for_sealed_ones() {
 
 #[test]
 fn an_old_sealed_file_is_not_replayed() {
+    testbed::needs!(Judge("strace"));
     let over = sealed(&evil(), &["--not-after", "2020-01-01T00:00:00Z"]);
     assert_eq!(over.refuses(SEALED, "the encrypted documents have expired"), 1);
     let scope = document("ScopeConfig", "{issuedAt: '2020-01-01T00:00:00Z', maxAge: 24h}");
@@ -68,6 +70,7 @@ fn an_old_sealed_file_is_not_replayed() {
 
 #[test]
 fn a_file_for_another_machine_is_refused() {
+    testbed::needs!(Judge("strace"));
     let other = sealed(&evil(), &["--for-hostname", "node-8"]);
     assert_eq!(other.refuses(SEALED, "for other machines, not for node-7"), 1);
 }
@@ -82,6 +85,7 @@ fn what_was_sealed_for_this_machine_and_now_is_taken() {
 
 #[test]
 fn another_file_than_the_named_one_is_refused() {
+    testbed::needs!(Judge("strace"));
     let victim = Victim::of_text(evil());
     let more = format!(", sha256: '{}'", "0".repeat(64));
     assert_eq!(victim.refuses(&more, "does not match the fetched bytes"), 1);
@@ -89,6 +93,7 @@ fn another_file_than_the_named_one_is_refused() {
 
 #[test]
 fn a_redirect_to_http_is_not_followed() {
+    testbed::needs!(Judge("strace"));
     let victim = Victim::of(|seen, tls| {
         let to = seen.header("host").unwrap_or_default();
         answer(tls, "302 Found", &format!("Location: http://{to}/b?token=hunter2\r\n"), "")
@@ -99,6 +104,7 @@ fn a_redirect_to_http_is_not_followed() {
 /// The document lies on the machine and may name any address, but a redirect is the storage's word.
 #[test]
 fn a_redirect_to_a_special_address_is_not_followed_unless_the_document_allows_it() {
+    testbed::needs!(Judge("strace"));
     for target in ["https://169.254.169.254/latest", "https://[fe80::1]/", "https://168.63.129.16/", "https://[::1]:1/"]
     {
         let victim = Victim::of(move |_, tls| answer(tls, "302 Found", &format!("Location: {target}\r\n"), ""));
@@ -114,12 +120,14 @@ fn a_redirect_to_a_special_address_is_not_followed_unless_the_document_allows_it
 
 #[test]
 fn a_circle_of_redirects_ends() {
+    testbed::needs!(Judge("strace"));
     let victim = Victim::of(|_, tls| answer(tls, "302 Found", "Location: /a\r\n", ""));
     assert_eq!(victim.refuses("", "redirects once more after 5 redirects"), 6);
 }
 
 #[test]
 fn an_endless_answer_is_cut_off() {
+    testbed::needs!(Judge("strace"));
     for (headers, piece) in [("Transfer-Encoding: chunked\r\n", "4\r\nmore\r\n"), ("", "more")] {
         let victim = Victim::of(move |_, tls| {
             write!(tls, "HTTP/1.1 200 OK\r\n{headers}\r\n")?;
@@ -135,6 +143,7 @@ fn an_endless_answer_is_cut_off() {
 
 #[test]
 fn a_slow_answer_meets_the_deadline() {
+    testbed::needs!(Judge("strace"));
     let meets = |head: &'static str| {
         let victim = Victim::of(move |_, tls| {
             tls.write_all(head.as_bytes())?;
@@ -154,6 +163,7 @@ fn a_slow_answer_meets_the_deadline() {
 
 #[test]
 fn an_answer_that_breaks_off_is_asked_for_again_and_then_given_up() {
+    testbed::needs!(Judge("strace"));
     let victim = Victim::of(|_, tls| {
         write!(tls, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n---\napiVersion: mach")?;
         tls.flush()?;
@@ -166,6 +176,7 @@ fn an_answer_that_breaks_off_is_asked_for_again_and_then_given_up() {
 
 #[test]
 fn a_server_that_is_not_well_is_given_up_and_one_that_says_no_is_believed() {
+    testbed::needs!(Judge("strace"));
     let ill = Victim::of(|_, tls| answer(tls, "500 Ill", "", "hunter2"));
     let asked = ill.gives_up(", timeout: 15s", "status 500: server error; gave up after");
     assert!(FEW.contains(&asked), "{asked}");
@@ -179,6 +190,7 @@ fn a_server_that_is_not_well_is_given_up_and_one_that_says_no_is_believed() {
 
 #[test]
 fn only_the_named_authority_vouches_for_the_storage() {
+    testbed::needs!(Judge("strace"));
     let victim = Victim::of_text(evil());
     let wrong = victim.remote("/a", "").replace(
         &serde_json::Value::from(victim.server.authority().pem()).to_string(),
@@ -189,6 +201,7 @@ fn only_the_named_authority_vouches_for_the_storage() {
 
 #[test]
 fn a_chain_of_10000_references_ends_after_8() {
+    testbed::needs!(Judge("strace"));
     let victim = Victim::of_pointing(|seen, tls, here| {
         let number: usize = seen.path()[2..].parse().unwrap_or(0);
         assert!(number < 10_000);
@@ -199,6 +212,7 @@ fn a_chain_of_10000_references_ends_after_8() {
 
 #[test]
 fn a_tree_of_references_ends_after_64_fetches() {
+    testbed::needs!(Judge("strace"));
     let victim = Victim::of_pointing(|seen, tls, here| {
         let leaf = document("KernelModulesConfig", "{modules: [a]}");
         let next = |number| here.remote(&format!("{}-{number}", seen.path()), ", allow: [loopback]");
@@ -210,6 +224,7 @@ fn a_tree_of_references_ends_after_64_fetches() {
 
 #[test]
 fn many_references_beside_each_other_end() {
+    testbed::needs!(Judge("strace"));
     let one = |number: usize| document("RemoteConfig", &format!("{{provider: file, uri: 'file:///{number}'}}"));
     let many = |count: usize| Victim::of_text((0..count).map(one).collect::<String>());
     assert_eq!(many(10_000).refuses(", allow: [localFiles]", "is larger than 104"), 1);
@@ -222,6 +237,7 @@ fn many_references_beside_each_other_end() {
 /// Whoever owns the storage could otherwise keep the machine waiting for 64 hours.
 #[test]
 fn what_was_fetched_takes_no_more_time_than_the_local_document_gives() {
+    testbed::needs!(Judge("strace"));
     let victim = Victim::of_pointing(|seen, tls, here| match seen.path() {
         "/a" => whole(tls, here.remote("/b", ", timeout: 1h").as_bytes()),
         _ => answer(tls, "503 Later", "", ""),
@@ -232,6 +248,7 @@ fn what_was_fetched_takes_no_more_time_than_the_local_document_gives() {
 
 #[test]
 fn a_circle_of_references_is_seen() {
+    testbed::needs!(Judge("strace"));
     let victim = Victim::of_pointing(|seen, tls, here| {
         let next = if seen.path() == "/a" { "/b" } else { "/a" };
         whole(tls, here.remote(next, ", allow: [loopback]").as_bytes())
@@ -241,6 +258,7 @@ fn a_circle_of_references_is_seen() {
 
 #[test]
 fn bombs_are_not_unpacked() {
+    testbed::needs!(Judge("strace"));
     let bomb = gzip(&vec![b'#'; 64 << 20]);
     assert_eq!(Victim::of_text(bomb.clone()).refuses("", "more than 1024 KiB of configuration"), 1);
     assert_eq!(Victim::of_text(gzip(&vec![b'#'; 900 << 10])).refuses("", "compression ratio too high"), 1);
@@ -260,6 +278,7 @@ fn bombs_are_not_unpacked() {
 
 #[test]
 fn what_was_fetched_names_nothing_of_this_machine_unless_it_may() {
+    testbed::needs!(Judge("strace"));
     let remote =
         |provider: &str, uri: &str| document("RemoteConfig", &format!("{{provider: {provider}, uri: '{uri}'}}"));
     for (text, why, right) in [
@@ -290,6 +309,7 @@ fn what_was_fetched_names_nothing_of_this_machine_unless_it_may() {
 /// The word after `allow` of a fetched document gives it nothing that its own RemoteConfig lacks.
 #[test]
 fn what_was_fetched_gives_itself_no_rights() {
+    testbed::needs!(Judge("strace"));
     let victim = Victim::of_pointing(|_, tls, here| {
         whole(tls, here.remote("/b", ", allow: [localFiles, descriptors, loopback, linkLocal]").as_bytes())
     });

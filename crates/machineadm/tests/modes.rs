@@ -1,7 +1,7 @@
 //! The lifecycle stages on whole machines: an image is prepared, its clone becomes a node, and the node is maintained.
 use serde_json::Value;
 use std::time::Duration;
-use testbed::{Bed, Machine, Output, Profile, Result};
+use testbed::{Bed, Machine, Output, Profile, Result, until};
 
 const PROGRAM: &str = "/usr/bin/machineadm";
 const FILE: &str = "/srv/node.yaml";
@@ -225,6 +225,9 @@ fn a_plan_ends_while_the_api_server_does_not_answer(node: &Machine) -> Result<()
     assert_eq!(plan.code, 0, "{plan:?}");
     assert!(plan.stdout.contains("kubeadm init: could not ask the cluster: "), "{plan:?}");
     assert!(plan.stdout.contains("nothing to do"), "{plan:?}");
+    until("the API server answers again", Duration::from_secs(60), || {
+        node.kubectl(&["get", "--raw=/readyz"]).map_err(|error| error.to_string())
+    })?;
     let plan = machineadm(node, &["plan", "-f", FILE])?;
     assert!(plan.code == 0 && !plan.stdout.contains("could not ask"), "{plan:?}");
     Ok(())

@@ -17,7 +17,7 @@ use std::{
     os::fd::OwnedFd,
     process::Stdio,
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
+    time::Duration,
 };
 use support::{documents::document, sandbox::Sandbox};
 
@@ -70,11 +70,8 @@ fn on_terminal(columns: u16, name: &str) -> String {
 }
 
 fn until(mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + DEADLINE;
-    while !condition() {
-        assert!(Instant::now() < deadline, "the condition does not become true");
-        std::thread::yield_now();
-    }
+    let look = || if condition() { Ok(()) } else { Err("it does not hold".to_owned()) };
+    testbed::until("a condition", DEADLINE, look).expect("it holds in the end");
 }
 
 /// What stands on the screen at the end, and every state of the moving line, as a terminal would show it: `\r` goes to

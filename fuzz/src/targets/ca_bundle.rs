@@ -12,6 +12,7 @@ const REAL: &str = include_str!("../seeds/cluster-info.kubeconfig.yaml");
 
 pub(super) const TARGET: Target = Target {
     name: "ca_bundle",
+    inputs: 50_000,
     seeds,
     words: &[
         "-----BEGIN CERTIFICATE-----\n",

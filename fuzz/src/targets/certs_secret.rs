@@ -16,6 +16,7 @@ const NOW: i64 = 1_794_830_400;
 
 pub(super) const TARGET: Target = Target {
     name: "certs_secret",
+    inputs: 10_000,
     seeds: || vec![REAL.into()],
     words: &[
         "\"ca.crt\": \"",

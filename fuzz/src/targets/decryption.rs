@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 
 pub(super) const TARGET: Target = Target {
     name: "decryption",
+    inputs: 4_000,
     seeds,
     words: &[
         "iterations: ",

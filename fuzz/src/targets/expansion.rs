@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 pub(super) const TARGET: Target = Target {
     name: "expansion",
+    inputs: 1_500,
     seeds,
     words: &[
         "\n%part\n",

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 
 pub(super) const TARGET: Target = Target {
     name: "expiration",
+    inputs: 500_000,
     seeds,
     words: &[
         "2026-11-15",

@@ -8,6 +8,7 @@ const TOKEN: &str = "abcdef.0123456789abcdef";
 
 pub(super) const TARGET: Target = Target {
     name: "jws",
+    inputs: 100_000,
     seeds,
     words: &[
         ".",

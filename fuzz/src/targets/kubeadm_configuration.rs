@@ -8,6 +8,7 @@ const VERSIONS: &[&str] = &["1.13.0", "1.18.20", "1.21.14", "1.26.15", "1.30.0",
 
 pub(super) const TARGET: Target = Target {
     name: "kubeadm_configuration",
+    inputs: 4_000,
     seeds,
     words: &[
         "apiVersion: kubeadm.k8s.io/v1beta4\n",

@@ -9,6 +9,7 @@ const REAL: &str = include_str!("../seeds/cluster-info.kubeconfig.yaml");
 
 pub(super) const TARGET: Target = Target {
     name: "kubeconfig",
+    inputs: 8_000,
     seeds,
     words: &[
         "clusters:\n",

@@ -13,6 +13,7 @@ const MARK: &str = "### ";
 
 pub(super) const TARGET: Target = Target {
     name: "pem_set",
+    inputs: 4_000,
     seeds,
     words: &[
         "### ca.key\n",

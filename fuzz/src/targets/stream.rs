@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 
 pub(super) const TARGET: Target = Target {
     name: "stream",
+    inputs: 1_500,
     seeds,
     words: &[
         "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\n",

@@ -4,6 +4,7 @@ use discovery::{BootstrapToken, TokenId, TokenSecret};
 
 pub(super) const TARGET: Target = Target {
     name: "token",
+    inputs: 500_000,
     seeds,
     words: &["abcdef", ".", "0123456789abcdef", "\n", " ", "A", "\u{e4}", "\u{660}"],
     read: target,

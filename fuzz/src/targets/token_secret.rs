@@ -14,6 +14,7 @@ const REAL: &str = include_str!("../seeds/token-list.secrets.json");
 
 pub(super) const TARGET: Target = Target {
     name: "token_secret",
+    inputs: 100_000,
     seeds,
     words: &[
         "\"token-id\": \"YWJjZGVm\",",

@@ -67,6 +67,8 @@ fn start(host: &Linux, name: &str) -> Result<()> {
                 ("" | "success", Err(Error::Program { how, .. })) => how,
                 (result, _) => format!("failed with result {result}"),
             };
+            // systemd knows of the end before the journal has the last lines.
+            drop(program::quiet("journalctl", &["--sync"]));
             let log = ["-u", name, "-n", LOG_LINES, "-o", "cat", "--no-pager", "-q"];
             let output = Secret::new(program::output("journalctl", &log).unwrap_or_default());
             Err(Error::Program { program: format!("systemctl start {name}"), how, output })

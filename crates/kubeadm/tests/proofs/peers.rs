@@ -1,5 +1,5 @@
 //! What real kubeadm programs print, accept and refuse, beside what we do.
-use crate::support::{Vector, differences, documents, read_strictly, vectors};
+use crate::support::{self, Vector, differences, documents, read_strictly, vectors};
 use machineadm_kubeadm::{
     ApiVersion, Converted, Target, convert,
     defaults::{self, ExampleOf, example},
@@ -105,16 +105,20 @@ fn is_of_the_machine(difference: &str) -> bool {
     OF_THE_MACHINE.iter().any(|field| difference.starts_with(field))
 }
 
-/// The vectors that a real kubeadm took without a word are written for it in the same version.
+/// The vectors that a real kubeadm took without a word are written for it in the same version with the same content.
 #[test]
 fn what_a_kubeadm_accepted_is_what_we_would_give_it() {
     let results: Value = serde_json::from_str(RESULTS).expect("the results");
+    let inputs = vectors("synth", ".yaml");
     let mut seen = 0;
     for result in results.as_array().expect("a list") {
         let (case, message) =
             (result["case"].as_str().expect("a case"), result["message"].as_str().unwrap_or_default());
-        let target = Target::new(result["kubeadm"].as_str().expect("a kubeadm")).expect("a version");
+        let tag = result["kubeadm"].as_str().expect("a kubeadm");
+        let target = Target::new(tag).expect("a version");
         if result["exit"] == 0 && message.is_empty() && case.contains(&format!("_{}_", target.api().name())) {
+            let input = inputs.iter().find(|vector| vector.name == case).expect("the input");
+            is_written_as_it_is(input, &support::target(&input.text, minor(tag), target.api()));
             seen += 1;
             continue;
         }
@@ -123,4 +127,15 @@ fn what_a_kubeadm_accepted_is_what_we_would_give_it() {
         assert!(!preferred || case.starts_with("allfields_") || !message.is_empty(), "{case}: {message}");
     }
     assert!(seen > 10, "{seen}");
+}
+
+fn is_written_as_it_is(input: &Vector, target: &Target) {
+    let Vector { name, text } = input;
+    let converted = convert(&read_strictly(name, text).documents, target);
+    assert!(converted.losses.is_empty() && converted.flags.is_empty(), "{name}: {converted:?}");
+    let (ours, theirs) = (documents(&converted.yaml()), documents(text));
+    assert_eq!(ours.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>(), "{name}");
+    for (kind, ours) in ours {
+        assert_eq!(differences(&ours, &theirs[&kind]), [""; 0], "{name} {kind}");
+    }
 }

@@ -143,9 +143,9 @@ fn no_server_is_left(plane: &mut ControlPlane, pin: &str, old: &Machine) -> Resu
     let before = old.saved();
     let relay = Holding::before(port(plane, 1)?, Hold::Connections(1));
     let dead = format!("127.0.0.1:{}", port(plane, 0)?);
-    let asked = new.discover(&[&dead, &relay.place()], pin, &["--timeout", "3s"]);
+    let asked = new.discover(&[&dead, &relay.place()], pin, &["--timeout", "15s"]);
     let killed = is_killed(plane, 1, &[&relay]);
-    let refreshed = old.begin(&["--refresh", "--timeout", "1s"]).wait_with_output().unwrap();
+    let refreshed = old.begin(&["--refresh", "--timeout", "5s"]).wait_with_output().unwrap();
     let asked = asked.wait_with_output().unwrap();
     killed?;
     let said = text(&asked.stderr);
