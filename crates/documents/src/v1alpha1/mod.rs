@@ -10,6 +10,7 @@ mod encrypted;
 mod files;
 mod init;
 mod join;
+mod join_discovery;
 mod kernel_modules;
 mod kubernetes_version;
 mod labels;
@@ -38,9 +39,8 @@ pub(crate) use encrypted::TAG;
 pub use encrypted::{Encrypted, EncryptedConfig, Rounds, Sealed};
 pub use files::{EntryType, FileEntry, FilesConfig};
 pub use init::{Init, InitConfig, Members};
-pub use join::{
-    DiscoverySpec, FileSpec, Join, JoinConfig, JoinDiscovery, NodeTaint, TaintEffect, TokenSource, TokenSpec,
-};
+pub use join::{Join, JoinConfig, NodeTaint, TaintEffect};
+pub use join_discovery::{DiscoverySpec, FileSpec, JoinDiscovery, TokenSource, TokenSpec};
 pub use kernel_modules::{KernelModulesConfig, modules_file};
 pub use owner::Owner;
 pub use path_entry::{Directory, File, Link, PathEntry};

@@ -1,0 +1,111 @@
+//! Further ways for a worker into a cluster: a bare kubeadm's cluster, a discovery file, no anonymous access, an encrypted
+//! configuration; and a bare kubeadm into a cluster of ours.
+use std::time::Duration;
+use testbed::{Bed, Machine, Profile, Result, kubeadm, until};
+
+const PROGRAM: &str = "/usr/local/bin/machineadm";
+const CONFIGURATION: &str = "/etc/machineadm/config.yaml";
+const LIMIT: Duration = Duration::from_secs(600);
+
+fn booted(bed: &Bed, name: &str) -> Result<Machine> {
+    let machine = bed.machine(name, &Profile::node())?;
+    machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;
+    machine.boot()?;
+    machine.shell("sysctl -w net.ipv4.ip_forward=1")?;
+    Ok(machine)
+}
+
+fn ends_well(machine: &Machine, words: &[&str]) -> Result<()> {
+    let ran = machine.run_within(&[&[PROGRAM], words].concat(), LIMIT)?;
+    assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
+    Ok(())
+}
+
+/// Lets anonymous clients ask for nothing but the API server's health, which the kubelet watches.
+fn end_anonymous_access(first: &Machine) -> Result<()> {
+    let configuration = "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\nanonymous:\n  enabled: true\n  \
+                         conditions: [{path: /livez}, {path: /readyz}, {path: /healthz}]\n";
+    // The directory is mounted into the API server already.
+    first.write("/etc/kubernetes/pki/authentication.yaml", configuration, 0o600)?;
+    let manifest = "/etc/kubernetes/manifests/kube-apiserver.yaml";
+    let flag = "    - --authentication-config=/etc/kubernetes/pki/authentication.yaml";
+    first.shell(&format!("sed '/^    - kube-apiserver$/a\\{flag}' {manifest} > /srv/m && cp /srv/m {manifest}"))?;
+    until("no anonymous access", LIMIT, || {
+        let url = "https://127.0.0.1:6443/api/v1/namespaces/kube-public/configmaps/cluster-info";
+        let asked = first.shell(&format!("curl -sk -o /dev/null -w '%{{http_code}}' {url}"));
+        match asked {
+            Ok(code) if code == "401" => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    })
+}
+
+#[test]
+#[ignore = "long tier: workers by file, encrypted and without anonymous access, in a cluster of a bare kubeadm"]
+fn workers_join_a_bare_kubeadms_cluster_by_file_without_anonymous_access() -> Result<()> {
+    testbed::needs!(Nodes);
+    let bed = Bed::new()?;
+    let first = booted(&bed, "cp")?;
+    kubeadm::init(&first)?;
+    let token = first.check(&["kubeadm", "token", "create"])?.trim().to_owned();
+    let info = ["--namespace=kube-public", "get", "configmap", "cluster-info", "--output=jsonpath={.data.kubeconfig}"];
+    let cluster = first.kubectl(&info)?;
+    end_anonymous_access(&first)?;
+
+    let by_flags = booted(&bed, "w1")?;
+    by_flags.write("/srv/cluster.yaml", &cluster, 0o600)?;
+    by_flags.write("/srv/token", &token, 0o600)?;
+    let words = ["join", "--discovery-file", "/srv/cluster.yaml", "--tls-bootstrap-token-file", "/srv/token"];
+    ends_well(&by_flags, &[&words[..], &["--ignore-preflight-errors", "SystemVerification"]].concat())?;
+
+    // The whole configuration is one encrypted document.
+    let encrypted = booted(&bed, "w2")?;
+    encrypted.write("/srv/cluster.yaml", &cluster, 0o600)?;
+    encrypted.write("/etc/machineadm/passphrase", "a passphrase that is long enough to be no joke", 0o600)?;
+    let documents = format!(
+        "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: JoinConfig\nspec:\n  discovery: {{file: {{location: \
+         /srv/cluster.yaml}}}}\n  tlsBootstrapToken: {token}\n  ignoredChecks: [SystemVerification]\n  kubelet: \
+         {{staticPodPath: ''}}\n"
+    );
+    encrypted.write("/srv/plain.yaml", documents, 0o600)?;
+    let uri = "file:///etc/machineadm/passphrase";
+    let text = encrypted.check(&[PROGRAM, "encrypt", "--passphrase-uri", uri, "-f", "/srv/plain.yaml"])?;
+    encrypted.check(&["rm", "/srv/plain.yaml"])?;
+    assert!(!text.contains(&token), "{text}");
+    encrypted.write(CONFIGURATION, text, 0o600)?;
+    ends_well(&encrypted, &["bootstrap", "-f", CONFIGURATION])?;
+    first.wait_for_nodes(&["cp", "w1", "w2"])?;
+    assert!(encrypted.read("/var/lib/kubelet/config.yaml")?.contains("staticPodPath: \"\""), "no static pods");
+
+    // What bare kubeadm does later on works on machines that we joined.
+    by_flags.check(&["kubeadm", "upgrade", "node"])?;
+    first.wait_for_nodes(&["cp", "w1", "w2"])?;
+    for machine in [&by_flags, &encrypted] {
+        machine.kill()?;
+        machine.boot()?;
+    }
+    first.wait_for_nodes(&["cp", "w1", "w2"])?;
+    bed.down()
+}
+
+#[test]
+#[ignore = "long tier: a bare kubeadm in a cluster of ours"]
+fn a_bare_kubeadm_joins_a_cluster_that_machineadm_created() -> Result<()> {
+    testbed::needs!(Nodes);
+    let bed = Bed::new()?;
+    let (first, bare) = (booted(&bed, "cp")?, booted(&bed, "w1")?);
+    let documents = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: InitConfig\nspec:\n  kubernetesVersion: v1.36.4\n  \
+                     podSubnets: [10.244.0.0/16]\n  ignoredChecks: [SystemVerification]\n  kubelet:\n    cgroupDriver: cgroupfs\n    \
+                     failCgroupV1: false\n    evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%, \
+                     nodefs.inodesFree: 1%}\n    imageGCHighThresholdPercent: 100\n  kubeProxy:\n    conntrack: {maxPerCore: 0, min: \
+                     0, tcpCloseWaitTimeout: 0s, tcpEstablishedTimeout: 0s}\n";
+    first.write(CONFIGURATION, documents, 0o600)?;
+    ends_well(&first, &["bootstrap", "-f", CONFIGURATION])?;
+    let create = [PROGRAM, "token", "create", "--print-join-command", "--kubeconfig", "/etc/kubernetes/admin.conf"];
+    let command = first.check(&create)?;
+    let kubeadm = command.trim().strip_prefix("kubeadm ").expect("a command of kubeadm");
+    bare.shell(&format!("kubeadm {kubeadm} --ignore-preflight-errors=SystemVerification"))?;
+    first.wait_for_nodes(&["cp", "w1"])?;
+    first.check(&["kubeadm", "certs", "check-expiration"])?;
+    bed.down()
+}
