@@ -111,6 +111,9 @@ impl Exchange<'_> {
     /// What kubeadm writes into kubeadm-config: the paths of joining nodes.
     fn tell_where_certificates_belong(&self) -> Result<()> {
         let config = self.init_configuration(&Places::below(&self.joining));
+        // Before 1.22, kubeadm updates only a map with a ClusterStatus, which later ones do not write.
+        let words = ["--namespace=kube-system", "delete", "configmap", "kubeadm-config", "--ignore-not-found"];
+        self.bed.plane.kubectl(&words)?;
         self.kubeadm(&["init", "phase", "upload-config", "kubeadm", "--config", &config], Rights::Administrator)
     }
 
@@ -122,7 +125,7 @@ impl Exchange<'_> {
         let config = self.join_configuration()?;
         let words = ["join", "phase", "control-plane-prepare", "download-certs", "--config", &config];
         self.kubeadm(&words, Rights::OfToken)?;
-        self.is_copied_to(&self.joining);
+        self.is_copied_to(&self.joining, Writer::Kubeadm);
         done(self.bed.admin(&["certs", "delete"]));
         Ok(())
     }
@@ -138,7 +141,7 @@ impl Exchange<'_> {
         self.has_its_entries()?;
         done(self.bed.download(&[]));
         let below_root = self.joining.strip_prefix("/").unwrap().to_owned();
-        self.is_copied_to(&self.bed.machine().join(below_root));
+        self.is_copied_to(&self.bed.machine().join(below_root), Writer::Machineadm);
         fs::remove_dir_all(self.bed.machine()).unwrap();
         Ok(())
     }
@@ -173,14 +176,16 @@ impl Exchange<'_> {
     }
 
     /// Byte by byte, for their owner alone if they are keys; and nothing besides. Then they are deleted.
-    fn is_copied_to(&self, directory: &Path) {
+    fn is_copied_to(&self, directory: &Path, writer: Writer) {
         let places = Places::below(directory);
         let (sources, copies) = (Places::of_plane(self.bed).files(self.etcd), places.files(self.etcd));
         for (source, copy) in sources.iter().zip(&copies) {
             assert_eq!(fs::read(source).unwrap(), fs::read(copy).unwrap(), "{self:?}: {}", copy.display());
             let mode = if copy.extension().unwrap() == "key" { 0o600 } else { 0o644 };
             let found = copy.metadata().unwrap().permissions().mode() & 0o7777;
-            assert_eq!(found, mode, "{self:?}: {} has mode {found:o}", copy.display());
+            // Old kubeadms give certificates the mode of keys.
+            let is_right = found == mode || writer == Writer::Kubeadm && found == 0o600;
+            assert!(is_right, "{self:?}: {} has mode {found:o}", copy.display());
         }
         let mut found = [files_below(&places.pki), files_below(&directory.join("external"))].concat();
         let mut expected = copies;
@@ -245,6 +250,13 @@ impl Exchange<'_> {
         assert_eq!(ended.code, Some(0), "{self:?} {words:?}: {}{}", ended.stdout, ended.stderr);
         Ok(())
     }
+}
+
+/// Who has written files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    Kubeadm,
+    Machineadm,
 }
 
 /// What a kubeadm works with.
