@@ -180,28 +180,58 @@ fn a_join_leaves_a_worker_and_no_file_with_its_token() {
     assert_eq!((cluster.discoveries.get(), joins(&host)), (1, 1));
 }
 
+/// The files that kubeadm is given by a machine with this kubeadm: those of a machine whose power fails while it runs.
+fn given_to_kubeadm(wanted: &Wanted, version: &str) -> Memory {
+    let fresh = || {
+        let mut host = machine();
+        host.outputs.insert("kubeadm version -o short".into(), format!("{version}\n"));
+        host
+    };
+    for power in 0..100 {
+        let mut host = Memory { power: Some(power), ..fresh() };
+        let ended = run(wanted, &mut host, &FakeCluster::default());
+        if host.files.contains_key("/run/machineadm/kubeadm.yaml") {
+            return host;
+        }
+        assert!(ended.is_err(), "{version}: no file for kubeadm");
+    }
+    panic!("{version}: no file for kubeadm")
+}
+
+fn text(host: &Memory, path: &str) -> String {
+    String::from_utf8(host.files[path].contents.expose().clone()).unwrap()
+}
+
 #[test]
 fn kubeadm_gets_the_discovered_cluster_with_the_token_in_a_root_only_file() {
-    let (wanted, cluster) = (joining(), FakeCluster::default());
-    // Power lost while kubeadm runs: the files are there.
-    let mut cut = machine();
-    for power in 0..100 {
-        cut = Memory { power: Some(power), ..machine() };
-        run(&wanted, &mut cut, &cluster).map(drop).unwrap_or_default();
-        if cut.files.contains_key("/run/machineadm/kubeadm.yaml") {
-            break;
-        }
-    }
-    let (kubeconfig, kubeadm) =
-        (&cut.files["/run/machineadm/discovery.conf"], &cut.files["/run/machineadm/kubeadm.yaml"]);
-    assert_eq!((kubeconfig.mode, kubeadm.mode), (0o600, 0o600));
-    let text = String::from_utf8_lossy(kubeconfig.contents.expose()).into_owned();
-    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let host = given_to_kubeadm(&joining(), "v1.36.4");
+    let files = ["/run/machineadm/discovery.conf", "/run/machineadm/kubeadm.yaml"];
+    assert_eq!(files.map(|path| host.files[path].mode), [0o600, 0o600]);
+    let value: serde_json::Value = serde_json::from_str(&text(&host, files[0])).unwrap();
     assert_eq!(value["clusters"][0]["cluster"]["server"], "https://10.0.0.10:6443");
     assert_eq!(value["users"][0]["user"]["token"], TOKEN);
     assert_ne!(value["clusters"][0]["name"], "");
-    let text = String::from_utf8_lossy(kubeadm.contents.expose()).into_owned();
-    assert!(text.contains("kubeConfigPath: \"/run/machineadm/discovery.conf\"") && !text.contains(TOKEN), "{text}");
+    let file = text(&host, files[1]);
+    assert!(file.contains("kubeConfigPath: \"/run/machineadm/discovery.conf\"") && !file.contains(TOKEN), "{file}");
+}
+
+#[test]
+fn one_document_becomes_the_file_that_each_kubeadm_prefers() {
+    let spec = format!(
+        "{{nodeName: 'on', labels: {{a: b, c: d}}, taints: [{{key: k, value: v, effect: NoExecute}}], ignoredChecks: [Swap], \
+         discovery: {{token: {{endpoints: ['10.0.0.10:6443'], token: {TOKEN}, unsafeSkipCAVerification: true}}}}}}"
+    );
+    let wanted = wanted(&[FORWARDING, ("JoinConfig", "worker", &spec)]);
+    for (version, api) in
+        [("v1.21.14", "v1beta2"), ("v1.30.14", "v1beta3"), ("v1.36.4", "v1beta4"), ("v1.37.1", "v1beta4")]
+    {
+        let file = text(&given_to_kubeadm(&wanted, version), "/run/machineadm/kubeadm.yaml");
+        let head = format!("apiVersion: \"kubeadm.k8s.io/{api}\"\n");
+        assert!(file.contains(&head) && file.contains("kind: \"JoinConfiguration\""), "{version}: {file}");
+        for part in ["node-labels", "a=b,c=d", "NoExecute", "name: \"on\"", "Swap"] {
+            assert!(file.contains(part), "{version} lacks {part}: {file}");
+        }
+    }
 }
 
 /// The files that are there, the journal, whether there is a Node; how often kubeadm joins, and what is waited for.
