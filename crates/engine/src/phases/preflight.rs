@@ -1,18 +1,22 @@
 //! Whether the machine is fit to become a node: every problem at once, before kubeadm is started.
-use super::{init, worker::Worker};
+use super::{
+    init,
+    worker::{CA_CERTIFICATE, Worker},
+};
 use crate::{
     Act, Effect, Facts, Look, PlanError, Planned,
     acts::kubeadm_join,
     turns::{Addition, Place, Subject},
 };
 use documents::{AnyDocument, v1alpha1};
-use host::Progress;
+use host::{PathState, Progress};
 use std::time::Duration;
 
 /// The ports of a control plane: API server, etcd, kubelet, controller-manager, scheduler.
 const CONTROL_PLANE_PORTS: [u16; 6] = [6443, 2379, 2380, 10250, 10257, 10259];
 /// The port of a worker: the kubelet.
 const WORKER_PORTS: [u16; 1] = [10250];
+const MANIFESTS: &str = "/etc/kubernetes/manifests";
 const FORWARDING: &str = "net/ipv4/ip_forward";
 /// How long kubeadm may take to print its version. At a first boot the disk is cold and everything starts at once: on an
 /// emulated processor it took more than 10 seconds.
@@ -43,6 +47,26 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
         problems if problems.is_empty() => Ok(Planned { facts, ..Planned::default() }),
         problems => Err(PlanError::Unfit(problems)),
     }
+}
+
+/// Files of another cluster, or of an operator, with which kubeadm refuses a worker: it would find that out only after
+/// discovery. What a join of ours left is no such file.
+fn files_of_others(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<Vec<String>, PlanError> {
+    if look.host.progress(kubeadm_join::ID)? != Progress::New || Worker::seen(look)?.has_traces() {
+        return Ok(Vec::new());
+    }
+    let is_ignored = |check: &str| wanted.ignored_checks.iter().any(|ignored| ignored == check || ignored == "all");
+    let mut problems = Vec::new();
+    if look.host.exists(CA_CERTIFICATE)? && !is_ignored("FileAvailable--etc-kubernetes-pki-ca.crt") {
+        problems
+            .push(format!("{CA_CERTIFICATE} exists: kubeadm refuses to join a machine with files of another cluster"));
+    }
+    let manifests = look.host.state_at(MANIFESTS)?;
+    let has_manifests = matches!(manifests, PathState::Directory { entries: 1.., .. });
+    if has_manifests && !is_ignored("DirAvailable--etc-kubernetes-manifests") {
+        problems.push(format!("{MANIFESTS} is not empty: kubeadm refuses to join a machine with static pods"));
+    }
+    Ok(problems)
 }
 
 /// What a machine becomes, as far as its fitness depends on it.
@@ -77,6 +101,9 @@ impl<'a> Node<'a> {
             if look.host.listens(*port)? {
                 problems.push(format!("port {port} is taken by another program"));
             }
+        }
+        if let Self::Worker(wanted) = self {
+            problems.extend(files_of_others(wanted, look)?);
         }
         Ok(problems)
     }

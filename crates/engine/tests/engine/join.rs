@@ -272,6 +272,20 @@ fn a_join_that_others_started_is_left_alone() {
 }
 
 #[test]
+fn files_with_which_kubeadm_refuses_a_worker_are_named_before_discovery() {
+    let (wanted, cluster) = (joining(), FakeCluster::default());
+    let mut host = with(&[CA], Progress::New);
+    host.files.insert("/etc/kubernetes/manifests/agent.yaml".to_owned(), file(""));
+    let failure = run(&wanted, &mut host, &cluster).unwrap_err();
+    let PlanError::Unfit(problems) = &*failure.cause else { panic!("{failure:?}") };
+    assert!(
+        problems[0].starts_with(CA) && problems[1].starts_with("/etc/kubernetes/manifests is not empty"),
+        "{problems:?}"
+    );
+    assert_eq!((problems.len(), cluster.discoveries.get(), joins(&host)), (2, 0, 0));
+}
+
+#[test]
 fn a_node_of_another_cluster_is_not_joined() {
     let (wanted, cluster) = (joining(), FakeCluster::default());
     let mut host = with(&[KUBELET, CERTIFICATE, CA], Progress::New);
