@@ -1,16 +1,16 @@
 //! The certificate files of a control plane node on a machine: read for an upload, written after a download.
 use crate::outcome::chain;
 use certs::{CertificateSet, FileName, FileSet, Found, files::CertificateFile};
-use host::{Change, FileState, Host, Inspect, PathState};
+use host::{Change, DirectoryState, FileState, Host, Inspect, PathState};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// What a machine has of a set of files.
 pub fn found(host: &dyn Inspect, files: &FileSet, directory: &Path) -> BTreeMap<FileName, Found> {
     let found = |file: &CertificateFile| {
-        let path = file.location.path(directory);
+        let path = plain(&file.location.path(directory));
         match path.to_str().map(|path| host.file(path)) {
             None => Found::Unreadable("its path is not UTF-8".to_owned()),
             Some(Ok(None)) => Found::Missing,
@@ -91,10 +91,11 @@ impl Placement {
         existing: Existing,
     ) -> host::Result<Result<Self, Vec<Obstacle>>> {
         let (uid, gid) = host.default_owner();
+        let directory = &plain(directory);
         let mut placement = Self { directory: shown(directory), files: Vec::new() };
         let mut obstacles = Vec::new();
         for (file, contents) in set.files() {
-            let path = shown(&file.location.path(directory));
+            let path = shown(&plain(&file.location.path(directory)));
             let state = FileState { contents: contents.clone(), mode: file.name.mode(), uid, gid };
             let is_written = match host.state_at(&path)? {
                 PathState::Absent => true,
@@ -149,30 +150,34 @@ impl Placement {
         path.strip_prefix(&self.directory)?.strip_prefix('/')
     }
 
-    /// The certificates directory itself may be reached through links; nothing below it may.
+    /// Directories above the certificates directory may be links; neither that directory nor what is below it may.
     fn directories_in_the_way(&self, host: &dyn Inspect) -> host::Result<Vec<Obstacle>> {
         let mut obstacles = Vec::new();
         let below = self.files.iter().filter_map(|file| self.below(&file.path)?.rsplit_once('/'));
-        let below: BTreeSet<_> = below.map(|(parent, _)| format!("{}/{parent}", self.directory)).collect();
-        for path in below {
+        let below = below.map(|(parent, _)| format!("{}/{parent}", self.directory));
+        for path in below.chain([self.directory.clone()]).collect::<BTreeSet<_>>() {
             let why = match host.state_at(&path)? {
                 PathState::Absent => None,
-                PathState::Directory { state, .. } => (state.mode & 0o022 != 0).then(|| writable(state.mode)),
+                PathState::Directory { state, .. } => others_write(host, state),
                 other => Some(format!("is {}, not a directory", other.noun())),
             };
             obstacles.extend(why.map(|why| Obstacle::Directory { path, why }));
-        }
-        if let PathState::Directory { state, .. } = host.state_at(&self.directory)?
-            && state.mode & 0o022 != 0
-        {
-            obstacles.push(Obstacle::Directory { path: self.directory.clone(), why: writable(state.mode) });
         }
         Ok(obstacles)
     }
 }
 
-fn writable(mode: u32) -> String {
-    format!("has mode {mode:04o}: other users can write it")
+/// Why other users could exchange the files of a directory: its mode, or an owner other than root and the caller.
+fn others_write(host: &dyn Inspect, DirectoryState { mode, uid, .. }: DirectoryState) -> Option<String> {
+    if mode & 0o022 != 0 {
+        return Some(format!("has mode {mode:04o}: other users can write it"));
+    }
+    (![0, host.default_owner().0].contains(&uid)).then(|| format!("is owned by user {uid}, who can replace its files"))
+}
+
+/// The same path in its shortest form, without `//`, `/./` and a `/` at its end: files are found below a directory by it.
+fn plain(path: &Path) -> PathBuf {
+    path.components().collect()
 }
 
 /// Paths of a layout are UTF-8.
