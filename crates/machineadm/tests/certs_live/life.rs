@@ -25,6 +25,7 @@ fn a_copy_is_owned_by_its_ttl_token_read_by_join_tokens_alone_and_gone_in_time()
     rights::only_join_tokens_read_the_copy(&bed)?;
     let second = a_second_upload_replaces_and_owns_it_anew(&bed, &owner)?;
     it_is_listed_without_secrets(&bed, &second)?;
+    it_is_not_called_deleted_while_it_can_be_read(&bed)?;
     it_is_deleted_when_asked(&bed)?;
     it_ends_before_the_first_join_token(&bed)?;
     it_is_gone_when_its_token_expires(&bed)?;
@@ -150,6 +151,25 @@ fn it_is_deleted_when_asked(bed: &CertsBed) -> Result<()> {
     assert!(none.stderr.contains("no certificates are uploaded"), "{}", none.stderr);
     let none: Value = serde_json::from_str(&done(bed.admin(&["certs", "list", "-o", "json"])).stdout).unwrap();
     assert_eq!(none, json!({"secret": "kube-system/kubeadm-certs", "exists": false}));
+    Ok(())
+}
+
+/// A finalizer of somebody else keeps it.
+fn it_is_not_called_deleted_while_it_can_be_read(bed: &CertsBed) -> Result<()> {
+    let finalizers = |list: Value| {
+        let patch = json!({"metadata": {"finalizers": list}}).to_string();
+        bed.plane.kubectl(&["--namespace=kube-system", "patch", "secret", COPY, "--type=merge", "--patch", &patch])
+    };
+    finalizers(json!(["example.com/backup"]))?;
+    for _ in 0..2 {
+        let kept = bed.admin(&["certs", "delete"]);
+        refused(&kept, 1, "finalizers keep it: it can still be read", "remove these finalizers");
+        assert_eq!(kept.stdout, "");
+    }
+    assert!(bed.secrets()?.contains_key(COPY));
+    refused(&bed.upload(&[]), 1, "it is being deleted", "remove these finalizers");
+    finalizers(Value::Null)?;
+    done(bed.upload(&[]));
     Ok(())
 }
 
