@@ -87,6 +87,9 @@ fn tell(uploaded: &Uploaded, within: &str) {
         warn!("{what}: delete the certificates with `machineadm certs delete` when they are no longer needed");
     }
     let files = count(uploaded.entries.len(), "entry").replace("entrys", "entries");
+    if uploaded.cleanup != Cleanup::Works {
+        return tell!("Secret {SECRET} {} with {files}; the cluster does not delete it", verb(uploaded));
+    }
     tell!("Secret {SECRET} {} with {files}; the cluster deletes it at {}", verb(uploaded), uploaded.expires);
     if let Some(token) = &uploaded.ttl.limited_by {
         tell!("this is half of the time that is left of the join token \"{token}\"");
@@ -99,10 +102,13 @@ fn verb(uploaded: &Uploaded) -> &'static str {
 
 /// The residual risk, in the specification's terms.
 fn risk(uploaded: &Uploaded) -> String {
+    let end = match uploaded.cleanup {
+        Cleanup::Works => uploaded.expires.to_string(),
+        Cleanup::TokenCleanerMissing | Cleanup::GarbageCollectorMissing => "the Secret is deleted by hand,".to_owned(),
+    };
     format!(
-        "until {} anyone who has this certificate key and can read the Secret {SECRET} gets the private keys of the \
-         cluster; a copy of the Secret that is read before its deletion can be decrypted with the key at any later time",
-        uploaded.expires
+        "until {end} anyone who has this certificate key and can read the Secret {SECRET} gets the private keys of the \
+         cluster; a copy of the Secret that is read before its deletion can be decrypted with the key at any later time"
     )
 }
 
