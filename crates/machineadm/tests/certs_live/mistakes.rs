@@ -75,6 +75,8 @@ fn files_that_cannot_be_uploaded_are_all_listed(bed: &CertsBed) -> Result<()> {
 fn a_key_that_would_be_lost_is_refused(bed: &CertsBed) -> Result<()> {
     let ran = bed.admin(&["certs", "upload", "--skip-certificate-key-print"]);
     refused(&ran, 2, "a generated key that is not printed is lost", "pass --certificate-key-file");
+    // A later upload would delete the canary of this one, which would pass for the work of the cluster.
+    refused(&bed.upload(&["--cleanup-timeout", "5m1s"]), 2, "--cleanup-timeout must be at most 5m0s", "");
     assert!(!bed.has_copy()?);
     Ok(())
 }

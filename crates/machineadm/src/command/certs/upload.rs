@@ -11,7 +11,11 @@ use crate::{
     context::silent_machine,
     show::{self, cleanup_wait::CleanupLine, count},
 };
-use certs::{CertificateKey, canary::Cleanup, ttl_token::ClockSkew};
+use certs::{
+    CertificateKey,
+    canary::{Cleanup, LONGEST_PATIENCE},
+    ttl_token::ClockSkew,
+};
 use cluster::{
     ApiServer,
     kubeadm_certs::{Layout, MissingCleanup, NoLayout, Upload, Uploaded},
@@ -36,6 +40,9 @@ pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result
         return Err(CommandError::usage(text).with_remedy("pass --certificate-key-file, or certificateKey in --config"));
     }
     let patience = duration("--cleanup-timeout", &asked.cleanup_timeout)?;
+    if patience.as_nanos() > u128::from(LONGEST_PATIENCE.as_nanoseconds().unsigned_abs()) {
+        return Err(CommandError::invalid(format!("--cleanup-timeout must be at most {LONGEST_PATIENCE}")));
+    }
     let directory = layout::directory(asked.cert_dir.as_ref())?;
     let machine = silent_machine(root)?;
     let server = api::connect(api::kubeconfig(connection)?)?;
