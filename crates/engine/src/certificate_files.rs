@@ -58,6 +58,9 @@ pub enum Obstacle {
         /// What is wrong with it.
         why: String,
     },
+    /// The ClusterConfiguration names one file for two purposes.
+    #[error("{0} is the path of two files: check etcd.external of the ClusterConfiguration")]
+    Twice(String),
     /// Pods that run have the directory mounted as it was.
     #[error("{API_SERVER} exists: a control plane runs on this machine, and its certificates cannot be replaced")]
     ControlPlane,
@@ -113,6 +116,9 @@ impl Placement {
             };
             placement.files.push(PlacedFile { path, is_written, state });
         }
+        let mut seen = BTreeSet::new();
+        let twice = placement.files.iter().filter(|file| !seen.insert(&file.path));
+        obstacles.extend(twice.map(|file| Obstacle::Twice(file.path.clone())));
         obstacles.extend(placement.directories_in_the_way(host)?);
         if placement.is_needed() && host.exists(API_SERVER)? {
             obstacles.push(Obstacle::ControlPlane);
@@ -150,9 +156,18 @@ impl Placement {
         path.strip_prefix(&self.directory)?.strip_prefix('/')
     }
 
-    /// Directories above the certificates directory may be links; neither that directory nor what is below it may.
+    /// Directories above the certificates directory may be links; neither that directory nor what is below it may. Files
+    /// of external etcd that lie elsewhere may be in a directory that is a link, but in none that others can write.
     fn directories_in_the_way(&self, host: &dyn Inspect) -> host::Result<Vec<Obstacle>> {
         let mut obstacles = Vec::new();
+        let elsewhere = self.files.iter().filter(|file| self.below(&file.path).is_none());
+        for path in elsewhere.filter_map(|file| Some(file.path.rsplit_once('/')?.0)).collect::<BTreeSet<_>>() {
+            if let PathState::Directory { state, .. } = host.state_at(if path.is_empty() { "/" } else { path })?
+                && let Some(why) = others_write(host, state)
+            {
+                obstacles.push(Obstacle::Directory { path: path.to_owned(), why });
+            }
+        }
         let below = self.files.iter().filter_map(|file| self.below(&file.path)?.rsplit_once('/'));
         let below = below.map(|(parent, _)| format!("{}/{parent}", self.directory));
         for path in below.chain([self.directory.clone()]).collect::<BTreeSet<_>>() {

@@ -264,6 +264,13 @@ fn with_external_etcd_power_lost_after_any_change_is_not_taken_for_done_and_the_
         found.insert(of_etcd, found[&stacked].clone());
     }
     let (act, cluster) = cluster_of(&set, files, found);
+    // Nothing of the set is written where another user could exchange a part of it.
+    for state in [directory(0o777), DirectoryState { uid: 1000, ..directory(0o755) }] {
+        let mut host = Memory::default();
+        host.directories.insert("/etc/etcd".into(), state);
+        let why = run(&act, &mut host, &cluster).unwrap_err();
+        assert!(why.contains("/etc/etcd ") && host.files.is_empty(), "{why}");
+    }
     let mut whole = Memory::default();
     run(&act, &mut whole, &cluster).unwrap();
     let modes = [ca_file, cert_file, key_file].map(|path| whole.files[&path].mode);
@@ -278,6 +285,26 @@ fn with_external_etcd_power_lost_after_any_change_is_not_taken_for_done_and_the_
         assert_eq!(host.files, whole.files, "after {power} changes");
         assert_eq!(effect(&act, &host, &cluster), Effect::Done, "after {power} changes");
     }
+}
+
+#[test]
+fn one_path_for_two_files_is_refused_before_any_of_them_is_written() {
+    let set = PemSet::new();
+    let [ca_file, cert_file, key_file] =
+        ["/etc/etcd/ca.crt", "/etc/etcd/client.crt", "/etc/kubernetes/pki/ca.key"].map(|path| Some(path.into()));
+    let files = FileSet::new(&Etcd::External(ExternalEtcd { ca_file, cert_file, key_file }));
+    let mut found = set.found();
+    for (of_etcd, shared) in [
+        (FileName::ExternalEtcdCaCertificate, FileName::CaCertificate),
+        (FileName::ExternalEtcdCertificate, FileName::CaCertificate),
+        (FileName::ExternalEtcdKey, FileName::CaKey),
+    ] {
+        found.insert(of_etcd, found[&shared].clone());
+    }
+    let (act, cluster) = cluster_of(&set, files, found);
+    let mut host = Memory::default();
+    let why = run(&act, &mut host, &cluster).unwrap_err();
+    assert!(why.contains("/etc/kubernetes/pki/ca.key is the path of two files") && host.files.is_empty(), "{why}");
 }
 
 #[test]
