@@ -332,7 +332,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_
 false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l cert-dir -d 'The directory of this node\'s certificates. Default: as in kubeadm-config of the cluster' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l config -d 'Read certificateKey of an InitConfiguration, and directory and etcd of a ClusterConfiguration; `-` is standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l cleanup-timeout -d 'How long the cluster may take to delete an expired token and what it owns' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l cleanup-timeout -d 'How long the cluster may take to delete an expired token and what it owns, at most 5m0s' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from upload" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F

@@ -14,6 +14,9 @@ pub const LABEL: &str = "machineadm.cluster.x-k8s.io/canary";
 pub const DESCRIPTION: &str = "Canary of machineadm: shows that the token cleaner deletes expired tokens";
 /// How long to wait for the deletion of both. A leader election of kube-controller-manager alone takes 15 s.
 pub const PATIENCE: Duration = Duration::seconds(60);
+/// How long a user may have it wait: less than [`LEFT`], so that no other run deletes a canary that is still watched. Its
+/// deletion would pass for the cluster's.
+pub const LONGEST_PATIENCE: Duration = Duration::minutes(5);
 /// What the name of the Secret starts with; the token's id follows, so that two runs do not meet.
 const NAME_PREFIX: &str = "machineadm-canary-";
 /// So long ago no run has begun that still looks at its canary: many times [`PATIENCE`].
@@ -112,6 +115,15 @@ mod tests {
             canary.metadata.rest.insert("creationTimestamp".to_owned(), json!(created));
             assert_eq!(is_left(&canary, now), left, "{created}");
         }
+    }
+
+    #[test]
+    fn no_canary_is_left_while_a_run_may_look_at_it() {
+        let mut canary = secret(&Owner { id: "abcdef".parse().unwrap(), uid: "u".to_owned() });
+        let created: Timestamp = "2026-11-16T12:00:00Z".parse().unwrap();
+        canary.metadata.rest.insert("creationTimestamp".to_owned(), json!(created.to_string()));
+        let longest = jiff::SignedDuration::from_nanos(LONGEST_PATIENCE.as_nanoseconds());
+        assert!(PATIENCE < LONGEST_PATIENCE && !is_left(&canary, created + longest + longest));
     }
 
     #[test]

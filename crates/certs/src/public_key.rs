@@ -84,6 +84,7 @@ pub(crate) fn has_private_key(text: &[u8]) -> bool {
 fn private_key(block: &Block<'_>) -> Result<PublicKey, NoKey> {
     let der = || block.der().map_err(NoKey::Pem);
     let key = match block.label {
+        "RSA PRIVATE KEY" | "EC PRIVATE KEY" if block.is_encrypted() => return Err(NoKey::Encrypted),
         "RSA PRIVATE KEY" => rsa::KeyPair::from_der(&der()?).ok().and_then(|key| info(key.public_key())),
         "EC PRIVATE KEY" => ec_key(&der()?),
         "PRIVATE KEY" => pkcs8_key(&der()?),

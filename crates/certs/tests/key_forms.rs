@@ -99,6 +99,12 @@ fn keys_that_kubernetes_cannot_use_are_refused() {
     let key = openssl("ecparam -name prime256v1 -genkey -noout", "");
     let encrypted = openssl("pkcs8 -topk8 -passout pass:x", &key);
     assert_eq!((labels(&encrypted), private(&encrypted)), (vec!["ENCRYPTED PRIVATE KEY"], Err(NoKey::Encrypted)));
+    for (older, label) in [
+        (openssl("ec -aes128 -passout pass:secret", &key), "EC PRIVATE KEY"),
+        (openssl("genrsa -traditional -aes128 -passout pass:secret 2048", ""), "RSA PRIVATE KEY"),
+    ] {
+        assert_eq!((labels(&older), private(&older)), (vec![label], Err(NoKey::Encrypted)));
+    }
     let compressed = openssl("ec -pubout -conv_form compressed", &key);
     assert_eq!(public(&compressed), Err(NoKey::Unsupported));
     let mislabelled = openssl("pkcs8 -topk8 -nocrypt", &key).replace("PRIVATE KEY", "EC PRIVATE KEY");

@@ -1,16 +1,16 @@
 //! The certificate files of a control plane node on a machine: read for an upload, written after a download.
 use crate::outcome::chain;
 use certs::{CertificateSet, FileName, FileSet, Found, files::CertificateFile};
-use host::{Change, FileState, Host, Inspect, PathState};
+use host::{Change, DirectoryState, FileState, Host, Inspect, PathState};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// What a machine has of a set of files.
 pub fn found(host: &dyn Inspect, files: &FileSet, directory: &Path) -> BTreeMap<FileName, Found> {
     let found = |file: &CertificateFile| {
-        let path = file.location.path(directory);
+        let path = plain(&file.location.path(directory));
         match path.to_str().map(|path| host.file(path)) {
             None => Found::Unreadable("its path is not UTF-8".to_owned()),
             Some(Ok(None)) => Found::Missing,
@@ -58,6 +58,9 @@ pub enum Obstacle {
         /// What is wrong with it.
         why: String,
     },
+    /// The ClusterConfiguration names one file for two purposes.
+    #[error("{0} is the path of two files: check etcd.external of the ClusterConfiguration")]
+    Twice(String),
     /// Pods that run have the directory mounted as it was.
     #[error("{API_SERVER} exists: a control plane runs on this machine, and its certificates cannot be replaced")]
     ControlPlane,
@@ -91,10 +94,11 @@ impl Placement {
         existing: Existing,
     ) -> host::Result<Result<Self, Vec<Obstacle>>> {
         let (uid, gid) = host.default_owner();
+        let directory = &plain(directory);
         let mut placement = Self { directory: shown(directory), files: Vec::new() };
         let mut obstacles = Vec::new();
         for (file, contents) in set.files() {
-            let path = shown(&file.location.path(directory));
+            let path = shown(&plain(&file.location.path(directory)));
             let state = FileState { contents: contents.clone(), mode: file.name.mode(), uid, gid };
             let is_written = match host.state_at(&path)? {
                 PathState::Absent => true,
@@ -112,6 +116,9 @@ impl Placement {
             };
             placement.files.push(PlacedFile { path, is_written, state });
         }
+        let mut seen = BTreeSet::new();
+        let twice = placement.files.iter().filter(|file| !seen.insert(&file.path));
+        obstacles.extend(twice.map(|file| Obstacle::Twice(file.path.clone())));
         obstacles.extend(placement.directories_in_the_way(host)?);
         if placement.is_needed() && host.exists(API_SERVER)? {
             obstacles.push(Obstacle::ControlPlane);
@@ -149,30 +156,43 @@ impl Placement {
         path.strip_prefix(&self.directory)?.strip_prefix('/')
     }
 
-    /// The certificates directory itself may be reached through links; nothing below it may.
+    /// Directories above the certificates directory may be links; neither that directory nor what is below it may. Files
+    /// of external etcd that lie elsewhere may be in a directory that is a link, but in none that others can write.
     fn directories_in_the_way(&self, host: &dyn Inspect) -> host::Result<Vec<Obstacle>> {
         let mut obstacles = Vec::new();
+        let elsewhere = self.files.iter().filter(|file| self.below(&file.path).is_none());
+        for path in elsewhere.filter_map(|file| Some(file.path.rsplit_once('/')?.0)).collect::<BTreeSet<_>>() {
+            if let PathState::Directory { state, .. } = host.state_at(if path.is_empty() { "/" } else { path })?
+                && let Some(why) = others_write(host, state)
+            {
+                obstacles.push(Obstacle::Directory { path: path.to_owned(), why });
+            }
+        }
         let below = self.files.iter().filter_map(|file| self.below(&file.path)?.rsplit_once('/'));
-        let below: BTreeSet<_> = below.map(|(parent, _)| format!("{}/{parent}", self.directory)).collect();
-        for path in below {
+        let below = below.map(|(parent, _)| format!("{}/{parent}", self.directory));
+        for path in below.chain([self.directory.clone()]).collect::<BTreeSet<_>>() {
             let why = match host.state_at(&path)? {
                 PathState::Absent => None,
-                PathState::Directory { state, .. } => (state.mode & 0o022 != 0).then(|| writable(state.mode)),
+                PathState::Directory { state, .. } => others_write(host, state),
                 other => Some(format!("is {}, not a directory", other.noun())),
             };
             obstacles.extend(why.map(|why| Obstacle::Directory { path, why }));
-        }
-        if let PathState::Directory { state, .. } = host.state_at(&self.directory)?
-            && state.mode & 0o022 != 0
-        {
-            obstacles.push(Obstacle::Directory { path: self.directory.clone(), why: writable(state.mode) });
         }
         Ok(obstacles)
     }
 }
 
-fn writable(mode: u32) -> String {
-    format!("has mode {mode:04o}: other users can write it")
+/// Why other users could exchange the files of a directory: its mode, or an owner other than root and the caller.
+fn others_write(host: &dyn Inspect, DirectoryState { mode, uid, .. }: DirectoryState) -> Option<String> {
+    if mode & 0o022 != 0 {
+        return Some(format!("has mode {mode:04o}: other users can write it"));
+    }
+    (![0, host.default_owner().0].contains(&uid)).then(|| format!("is owned by user {uid}, who can replace its files"))
+}
+
+/// The same path in its shortest form, without `//`, `/./` and a `/` at its end: files are found below a directory by it.
+fn plain(path: &Path) -> PathBuf {
+    path.components().collect()
 }
 
 /// Paths of a layout are UTF-8.

@@ -34,6 +34,12 @@ pub enum PemError {
 }
 
 impl Block<'_> {
+    /// Whether its headers (RFC 1421) say that a passphrase encrypts it, as OpenSSL writes keys in their older forms.
+    pub fn is_encrypted(&self) -> bool {
+        let is_header = |line: &[u8]| line.starts_with(b"Proc-Type:") && line.trim_ascii_end().ends_with(b"ENCRYPTED");
+        self.body.is_some_and(|body| body.split(|letter| *letter == b'\n').any(is_header))
+    }
+
     /// The bytes that it holds. They are wiped after use, since they may be a key.
     pub fn der(&self) -> Result<Zeroizing<Vec<u8>>, PemError> {
         let body = self.body.ok_or(PemError::Open(self.number))?;

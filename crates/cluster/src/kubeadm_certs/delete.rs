@@ -9,6 +9,8 @@ use discovery::{TokenId, token_secret};
 pub struct DeletedCerts {
     /// Whether there was a Secret.
     pub secret: bool,
+    /// Whether it is still there, since finalizers keep it; never after a dry run.
+    pub remains: bool,
     /// The TTL tokens that there were.
     pub tokens: Vec<TokenId>,
 }
@@ -17,6 +19,8 @@ impl ApiServer {
     /// Deletes the Secret, and all tokens that serve to delete it.
     pub fn delete_certs(&self, effect: Effect) -> Result<DeletedCerts> {
         let secret = self.delete(&path(), &Precondition::default(), effect)? == Deleted::Deleted;
+        let remains = effect == Effect::Real
+            && self.secret(&path())?.is_some_and(|secret| secret.metadata.deletion_timestamp.is_some());
         let mut tokens = Vec::new();
         // Without the Secret, each of them is one that owns nothing.
         for token in ttl_token::orphans(&self.tokens()?, None) {
@@ -24,6 +28,6 @@ impl ApiServer {
             let deleted = self.delete(&super::secret_path(&token.metadata.name), &only_if, effect)?;
             tokens.extend(token_secret::id(token).ok().filter(|_| deleted == Deleted::Deleted));
         }
-        Ok(DeletedCerts { secret, tokens })
+        Ok(DeletedCerts { secret, remains, tokens })
     }
 }

@@ -75,6 +75,8 @@ fn files_that_cannot_be_uploaded_are_all_listed(bed: &CertsBed) -> Result<()> {
 fn a_key_that_would_be_lost_is_refused(bed: &CertsBed) -> Result<()> {
     let ran = bed.admin(&["certs", "upload", "--skip-certificate-key-print"]);
     refused(&ran, 2, "a generated key that is not printed is lost", "pass --certificate-key-file");
+    // A later upload would delete the canary of this one, which would pass for the work of the cluster.
+    refused(&bed.upload(&["--cleanup-timeout", "5m1s"]), 2, "--cleanup-timeout must be at most 5m0s", "");
     assert!(!bed.has_copy()?);
     Ok(())
 }
@@ -82,7 +84,15 @@ fn a_key_that_would_be_lost_is_refused(bed: &CertsBed) -> Result<()> {
 fn rights_of_an_administrator_are_refused(bed: &CertsBed) {
     let (root, key) = (bed.machine().display().to_string(), bed.key_file());
     let ran = bed.admin(&["certs", "download", "--certificate-key-file", &key, "--root", &root]);
-    refused(&ran, 2, "are not a bootstrap token: certificates are downloaded only with one", "pass an ENDPOINT");
+    let cause = "are not a bootstrap token: certificates are downloaded only with one";
+    refused(&ran, 2, cause, "pass an ENDPOINT");
+    // A bootstrap token beside an administrator's certificate leaves the rights of the certificate.
+    let text = fs::read_to_string(bed.plane.kubeconfig()).unwrap();
+    let (both, field) = (format!("    token: {}\n    client-key-data:", bed.token), "    client-key-data:");
+    assert_eq!(text.matches(field).count(), 1, "the user of the administrator");
+    let file = bed.file("both.conf", &text.replace(field, &both));
+    let words = ["certs", "download", "--certificate-key-file", &key, "--root", &root, "--kubeconfig", &file];
+    refused(&Ran::of(Command::new(env!("CARGO_BIN_EXE_machineadm")).args(words).output().unwrap()), 2, cause, "");
     assert!(!bed.target().exists());
 }
 
@@ -153,6 +163,18 @@ fn what_is_on_the_machine_is_respected(bed: &CertsBed) {
     refused(&bed.download(&[]), 1, cause, "delete them or pass --force");
     assert!(fs::read(target.join("sa.key")).unwrap() == b"other\n" && !target.join("ca.crt").exists());
     done(bed.download(&["--force"]));
+    assert!(bed.is_copied(&target));
+
+    // Also where the directory is written with a slash at its end, which tab completion leaves.
+    fs::remove_dir_all(target.join("etcd")).unwrap();
+    let elsewhere = bed.scratch.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    symlink(&elsewhere, target.join("etcd")).unwrap();
+    let cause = "/etc/kubernetes/pki/etcd is a symbolic link, not a directory";
+    refused(&bed.download(&["--cert-dir", "/etc/kubernetes/pki/"]), 1, cause, "remove what is in the way");
+    assert!(fs::read_dir(&elsewhere).unwrap().next().is_none());
+    fs::remove_file(target.join("etcd")).unwrap();
+    done(bed.download(&["--cert-dir", "/etc/kubernetes/pki/"]));
     assert!(bed.is_copied(&target));
 
     // A link leads elsewhere, to a file that is not ours to write.

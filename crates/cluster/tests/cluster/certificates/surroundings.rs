@@ -1,5 +1,5 @@
 //! Answers are lost, clocks differ, controllers do not work, and rights are missing.
-use super::{KEY, SET, assert_complete, key, upload, upload_accepting, uploaded};
+use super::{KEY, SET, assert_complete, files, key, upload, upload_accepting, uploaded};
 use crate::fake_store::{Asked, Controllers, FakeStore, Fate, SECRETS};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use certs::{CertificateKey, Found, canary::Cleanup, ttl_token::ClockSkew};
@@ -49,6 +49,46 @@ fn a_secret_that_may_not_be_written_leaves_no_token() {
     let error = upload(&store).expect_err("forbidden");
     assert!(matches!(&error, UploadError::Cluster(Error::Forbidden { .. })), "{error:?}");
     assert_eq!(store.secrets(), Vec::<String>::new());
+}
+
+/// It was written before: whoever had no key for it would have to upload once more.
+#[test]
+fn an_upload_whose_clean_up_is_refused_is_an_upload_and_the_next_one_cleans_up() {
+    let store = uploaded();
+    let is_ttl_deletion = |asked: &Asked| asked.method == "DELETE" && asked.path.contains("/bootstrap-token-");
+    store.set_controllers(Controllers::All);
+    store.come_between(move |asked, _| if is_ttl_deletion(asked) { Fate::Refused(403) } else { Fate::Done });
+    upload(&store).expect("an upload");
+    assert_eq!(store.secrets().len(), 3, "{:?}", store.secrets());
+    store.come_between(|_, _| Fate::Done);
+    upload(&store).expect("an upload");
+    assert_complete(&store);
+}
+
+/// A copy counts as uploaded only while its key decrypts it and the end of its owner is ahead.
+#[test]
+fn a_copy_without_a_live_owner_or_of_another_key_is_not_live() {
+    let live = |store: &FakeStore, key: &CertificateKey| store.connect().live_certs(&files(), key).expect("an answer");
+    let owner = |store: &FakeStore| {
+        let certs = store.secret("kubeadm-certs").expect("the Secret");
+        format!("{SECRETS}/{}", certs["metadata"]["ownerReferences"][0]["name"].as_str().expect("a name"))
+    };
+    let store = uploaded();
+    assert!(live(&store, &key()).is_some_and(|set| set.files().len() == 8));
+    assert!(live(&store, &KEY.replace('e', "0").parse().expect("a key")).is_none());
+    store.set_controllers(Controllers::None);
+    let path = owner(&store);
+    let ended = BASE64_STANDARD.encode("2000-01-01T00:00:00Z");
+    store.change(|objects| objects.by_path.get_mut(&path).expect("the token")["data"]["expiration"] = json!(ended));
+    assert!(live(&store, &key()).is_none(), "its owner has expired");
+    store.change(|objects| drop(objects.by_path.remove(&path)));
+    assert!(live(&store, &key()).is_none(), "its owner is gone");
+    let ownerless = |objects: &mut crate::fake_store::Objects| {
+        let certs = objects.by_path.get_mut(&format!("{SECRETS}/kubeadm-certs")).expect("the Secret");
+        certs["metadata"]["ownerReferences"] = json!([]);
+    };
+    store.change(ownerless);
+    assert!(live(&store, &key()).is_none(), "it has no owner");
 }
 
 #[test]

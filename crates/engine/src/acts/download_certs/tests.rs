@@ -18,6 +18,7 @@ const PKI: &str = "/etc/kubernetes/pki";
 /// A cluster with a certificates copy, which checks what it is asked. It decrypts nothing.
 struct FakeCluster {
     files: FileSet,
+    directory: &'static str,
     found: BTreeMap<FileName, Found>,
     downloads: Cell<usize>,
 }
@@ -55,7 +56,7 @@ impl Cluster for FakeCluster {
         roots: &CaBundle,
     ) -> host::Result<CertificateSet> {
         assert_eq!((kubeconfig, copy.key.expose_digits().as_str()), (KUBECONFIG, KEY));
-        assert_eq!((copy.directory, copy.files), (Path::new(PKI), &self.files));
+        assert_eq!((copy.directory, copy.files), (Path::new(self.directory), &self.files));
         self.downloads.set(self.downloads.get() + 1);
         Ok(check_download(copy.files, self.found.clone(), roots, Timestamp::now()).expect("the cluster's own set"))
     }
@@ -70,7 +71,7 @@ fn cluster_of(set: &PemSet, files: FileSet, found: BTreeMap<FileName, Found>) ->
     let (kubeconfig, key) = (Secret::new(KUBECONFIG.to_vec()), KEY.parse().unwrap());
     let (roots, directory) = (set.ca(), PKI.into());
     let act = DownloadCerts { kubeconfig, roots, key, directory, files: files.clone() };
-    (act, FakeCluster { files, found, downloads: Cell::new(0) })
+    (act, FakeCluster { files, directory: PKI, found, downloads: Cell::new(0) })
 }
 
 fn effect(act: &DownloadCerts, host: &Memory, cluster: &FakeCluster) -> Effect {
@@ -138,7 +139,7 @@ fn files_of_another_cluster_are_not_taken_for_this_one_and_not_overwritten() {
 #[test]
 fn what_is_in_the_way_is_named_and_nothing_is_written() {
     type Case = (fn(&mut Memory), &'static str);
-    let cases: [Case; 6] = [
+    let cases: [Case; 9] = [
         (
             |host| drop(host.links.insert(format!("{PKI}/ca.key"), "/tmp/x".into())),
             "/etc/kubernetes/pki/ca.key is a symbolic link, not a regular file",
@@ -146,6 +147,10 @@ fn what_is_in_the_way_is_named_and_nothing_is_written() {
         (
             |host| drop(host.links.insert(format!("{PKI}/etcd"), "/tmp/x".into())),
             "/etc/kubernetes/pki/etcd is a symbolic link, not a directory",
+        ),
+        (
+            |host| drop(host.links.insert(PKI.into(), "/tmp/x".into())),
+            "/etc/kubernetes/pki is a symbolic link, not a directory",
         ),
         (
             |host| host.directories.extend([(format!("{PKI}/sa.pub"), directory(0o755))]),
@@ -158,6 +163,14 @@ fn what_is_in_the_way_is_named_and_nothing_is_written() {
         (
             |host| host.directories.extend([(format!("{PKI}/etcd"), directory(0o775))]),
             "/etc/kubernetes/pki/etcd has mode 0775: other users can write it",
+        ),
+        (
+            |host| host.directories.extend([(PKI.into(), DirectoryState { uid: 1000, ..directory(0o755) })]),
+            "/etc/kubernetes/pki is owned by user 1000, who can replace its files",
+        ),
+        (
+            |host| host.directories.extend([(format!("{PKI}/etcd"), DirectoryState { uid: 1000, ..directory(0o700) })]),
+            "/etc/kubernetes/pki/etcd is owned by user 1000, who can replace its files",
         ),
         (
             |host| {
@@ -216,6 +229,25 @@ fn power_lost_after_any_change_leaves_no_file_or_all_of_them() {
     assert_eq!(cuts, 1, "all files are one change");
 }
 
+/// However the configuration spells the directory, its files are written at once and links in it are not followed.
+#[test]
+fn a_directory_is_the_same_however_its_path_is_written() {
+    let set = PemSet::new();
+    for spelled in ["/etc/kubernetes/pki/", "/etc//kubernetes/./pki", "/etc/kubernetes/pki//."] {
+        let (act, mut cluster) = cluster(&set);
+        let act = DownloadCerts { directory: spelled.into(), ..act };
+        cluster.directory = spelled;
+        let mut host = Memory { power: Some(1), ..Memory::default() };
+        run(&act, &mut host, &cluster).unwrap();
+        assert_eq!(host.files, set.on_a_node(PKI), "{spelled}: all files are one change");
+        assert_eq!(effect(&act, &host, &cluster), Effect::Done, "{spelled}");
+        let mut host = Memory::default();
+        host.links.insert(format!("{PKI}/etcd"), "/tmp/x".into());
+        let why = run(&act, &mut host, &cluster).unwrap_err();
+        assert!(why.contains("/etc/kubernetes/pki/etcd is a symbolic link, not a directory"), "{spelled}: {why}");
+    }
+}
+
 /// Files of external etcd lie elsewhere, so that they are not written at once with the others: they come first.
 #[test]
 fn with_external_etcd_power_lost_after_any_change_is_not_taken_for_done_and_the_next_run_completes() {
@@ -232,6 +264,13 @@ fn with_external_etcd_power_lost_after_any_change_is_not_taken_for_done_and_the_
         found.insert(of_etcd, found[&stacked].clone());
     }
     let (act, cluster) = cluster_of(&set, files, found);
+    // Nothing of the set is written where another user could exchange a part of it.
+    for state in [directory(0o777), DirectoryState { uid: 1000, ..directory(0o755) }] {
+        let mut host = Memory::default();
+        host.directories.insert("/etc/etcd".into(), state);
+        let why = run(&act, &mut host, &cluster).unwrap_err();
+        assert!(why.contains("/etc/etcd ") && host.files.is_empty(), "{why}");
+    }
     let mut whole = Memory::default();
     run(&act, &mut whole, &cluster).unwrap();
     let modes = [ca_file, cert_file, key_file].map(|path| whole.files[&path].mode);
@@ -246,6 +285,26 @@ fn with_external_etcd_power_lost_after_any_change_is_not_taken_for_done_and_the_
         assert_eq!(host.files, whole.files, "after {power} changes");
         assert_eq!(effect(&act, &host, &cluster), Effect::Done, "after {power} changes");
     }
+}
+
+#[test]
+fn one_path_for_two_files_is_refused_before_any_of_them_is_written() {
+    let set = PemSet::new();
+    let [ca_file, cert_file, key_file] =
+        ["/etc/etcd/ca.crt", "/etc/etcd/client.crt", "/etc/kubernetes/pki/ca.key"].map(|path| Some(path.into()));
+    let files = FileSet::new(&Etcd::External(ExternalEtcd { ca_file, cert_file, key_file }));
+    let mut found = set.found();
+    for (of_etcd, shared) in [
+        (FileName::ExternalEtcdCaCertificate, FileName::CaCertificate),
+        (FileName::ExternalEtcdCertificate, FileName::CaCertificate),
+        (FileName::ExternalEtcdKey, FileName::CaKey),
+    ] {
+        found.insert(of_etcd, found[&shared].clone());
+    }
+    let (act, cluster) = cluster_of(&set, files, found);
+    let mut host = Memory::default();
+    let why = run(&act, &mut host, &cluster).unwrap_err();
+    assert!(why.contains("/etc/kubernetes/pki/ca.key is the path of two files") && host.files.is_empty(), "{why}");
 }
 
 #[test]

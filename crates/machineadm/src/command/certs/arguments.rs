@@ -44,7 +44,7 @@ Examples:
   machineadm certs upload
   machineadm certs upload --certificate-key-file key --skip-certificate-key-print
   KEY=$(machineadm certs upload)            # standard output holds the certificate key alone
-  machineadm certs upload -o json | jq -r .expires
+  machineadm certs upload --certificate-key-file key -o json | jq -r .expires
 
 Run it on a control plane node. The Secret kube-system/kubeadm-certs then holds the CA certificates and keys that a
 further control plane node needs, encrypted with the certificate key. The cluster deletes it after two hours, or earlier
@@ -118,7 +118,7 @@ pub(crate) struct Upload {
     /// certificates
     #[arg(long)]
     pub(crate) accept_missing_cleanup: bool,
-    /// How long the cluster may take to delete an expired token and what it owns
+    /// How long the cluster may take to delete an expired token and what it owns, at most 5m0s
     #[arg(long, value_name = "DURATION", default_value = "1m0s")]
     pub(crate) cleanup_timeout: String,
     /// Output format

@@ -1,5 +1,5 @@
 //! `machineadm certs delete`: ends an upload before its time.
-use super::{SECRET, arguments::Delete};
+use super::{SECRET, arguments::Delete, failures::FINALIZERS};
 use crate::{
     command::{api, token::arguments::Connection},
     command_error::CommandError,
@@ -12,7 +12,11 @@ use serde_json::json;
 pub(super) fn run(asked: &Delete, connection: &Connection) -> Result<Exit, CommandError> {
     let (effect, tried) = if asked.dry_run { (Effect::DryRun, " (dry run)") } else { (Effect::Real, "") };
     let server = api::connect(api::kubeconfig(connection)?)?;
-    let DeletedCerts { secret, tokens } = server.delete_certs(effect).map_err(|error| api::failed(&error))?;
+    let DeletedCerts { secret, remains, tokens } = server.delete_certs(effect).map_err(|error| api::failed(&error))?;
+    if remains {
+        let text = format!("the Secret {SECRET} is marked for deletion, but finalizers keep it: it can still be read");
+        return Err(CommandError::failed(text).with_remedy(FINALIZERS));
+    }
     match secret {
         true => warn!("a copy of the Secret that was read before can still be decrypted with its certificate key"),
         false => tell!("Secret {SECRET} does not exist"),

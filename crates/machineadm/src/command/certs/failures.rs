@@ -1,7 +1,7 @@
 //! Why certificates were not copied, and what to do: for the command line and for a run.
 use super::SECRET;
 use crate::command_error::CommandError;
-use certs::{Fault, Problem, canary::Cleanup, entry::DecryptError};
+use certs::{Fault, Problem, canary::Cleanup, entry::DecryptError, secret_object::NotKubeadmCerts};
 use cluster::kubeadm_certs::{DownloadError, UploadError};
 use engine::{certificate_files::Obstacle, outcome::chain};
 use host::contract::Exit;
@@ -9,6 +9,11 @@ use std::path::Path;
 
 const UPLOAD_AGAIN: &str =
     "on a control plane node, run `machineadm certs upload`, and use the certificate key that it prints";
+
+/// The only thing that keeps a deleted object.
+pub(super) const FINALIZERS: &str = "check what waits for its deletion with \
+     `kubectl --namespace=kube-system get secret kubeadm-certs --output=jsonpath={.metadata.finalizers}`, remove these \
+     finalizers, then run again";
 
 /// Everything that is wrong, and one remedy for all of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,6 +54,9 @@ impl CopyFailure {
                 Self::new(vec![format!("the cluster would never delete the certificates: {what}")])
                     .with_remedy(format!("{remedy}; {accept}"))
             }
+            UploadError::NotReplaceable(NotKubeadmCerts::BeingDeleted) => {
+                Self::new(vec![error.to_string()]).with_remedy(FINALIZERS)
+            }
             UploadError::NotReplaceable(_) => Self::new(vec![error.to_string()])
                 .with_remedy("delete it with `machineadm certs delete`, then run again"),
             UploadError::Contended => Self::new(vec![error.to_string()]).with_remedy("run again"),
@@ -80,7 +88,12 @@ impl CopyFailure {
     /// What is in the way on the machine.
     pub(crate) fn of_obstacles(obstacles: &[Obstacle]) -> Self {
         let is_only_different = obstacles.iter().all(|obstacle| matches!(obstacle, Obstacle::Different(_)));
-        Self::new(obstacles.iter().map(ToString::to_string).collect()).with_remedy(match is_only_different {
+        let problems = obstacles.iter().map(ToString::to_string).collect();
+        if obstacles.contains(&Obstacle::ControlPlane) {
+            return Self::new(problems)
+                .with_remedy("nothing was written; run this on a machine that is not a control plane node yet");
+        }
+        Self::new(problems).with_remedy(match is_only_different {
             true => "nothing was written; check which cluster these files belong to, then delete them or pass --force",
             false => "nothing was written; remove what is in the way, then run again",
         })

@@ -11,7 +11,11 @@ use crate::{
     context::silent_machine,
     show::{self, cleanup_wait::CleanupLine, count},
 };
-use certs::{CertificateKey, canary::Cleanup, ttl_token::ClockSkew};
+use certs::{
+    CertificateKey,
+    canary::{Cleanup, LONGEST_PATIENCE},
+    ttl_token::ClockSkew,
+};
 use cluster::{
     ApiServer,
     kubeadm_certs::{Layout, MissingCleanup, NoLayout, Upload, Uploaded},
@@ -36,6 +40,9 @@ pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result
         return Err(CommandError::usage(text).with_remedy("pass --certificate-key-file, or certificateKey in --config"));
     }
     let patience = duration("--cleanup-timeout", &asked.cleanup_timeout)?;
+    if patience.as_nanos() > u128::from(LONGEST_PATIENCE.as_nanoseconds().unsigned_abs()) {
+        return Err(CommandError::invalid(format!("--cleanup-timeout must be at most {LONGEST_PATIENCE}")));
+    }
     let directory = layout::directory(asked.cert_dir.as_ref())?;
     let machine = silent_machine(root)?;
     let server = api::connect(api::kubeconfig(connection)?)?;
@@ -87,6 +94,9 @@ fn tell(uploaded: &Uploaded, within: &str) {
         warn!("{what}: delete the certificates with `machineadm certs delete` when they are no longer needed");
     }
     let files = count(uploaded.entries.len(), "entry").replace("entrys", "entries");
+    if uploaded.cleanup != Cleanup::Works {
+        return tell!("Secret {SECRET} {} with {files}; the cluster does not delete it", verb(uploaded));
+    }
     tell!("Secret {SECRET} {} with {files}; the cluster deletes it at {}", verb(uploaded), uploaded.expires);
     if let Some(token) = &uploaded.ttl.limited_by {
         tell!("this is half of the time that is left of the join token \"{token}\"");
@@ -99,10 +109,13 @@ fn verb(uploaded: &Uploaded) -> &'static str {
 
 /// The residual risk, in the specification's terms.
 fn risk(uploaded: &Uploaded) -> String {
+    let end = match uploaded.cleanup {
+        Cleanup::Works => uploaded.expires.to_string(),
+        Cleanup::TokenCleanerMissing | Cleanup::GarbageCollectorMissing => "the Secret is deleted by hand,".to_owned(),
+    };
     format!(
-        "until {} anyone who has this certificate key and can read the Secret {SECRET} gets the private keys of the \
-         cluster; a copy of the Secret that is read before its deletion can be decrypted with the key at any later time",
-        uploaded.expires
+        "until {end} anyone who has this certificate key and can read the Secret {SECRET} gets the private keys of the \
+         cluster; a copy of the Secret that is read before its deletion can be decrypted with the key at any later time"
     )
 }
 
