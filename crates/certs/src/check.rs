@@ -81,6 +81,9 @@ pub enum Fault {
     /// It has no PEM block.
     #[error("is not PEM: it has no BEGIN line")]
     NotPem,
+    /// It has PEM blocks that Kubernetes does not see.
+    #[error("has a PEM block behind white space, which Kubernetes does not read: remove the indentation")]
+    Indented,
     /// It has no key that Kubernetes reads.
     #[error(transparent)]
     Key(NoKey),
@@ -286,6 +289,9 @@ fn parsed(name: FileName, found: &Found) -> Result<Parsed, Fault> {
     }
     if pem::blocks(content).next().is_none() {
         return Err(Fault::NotPem);
+    }
+    if pem::has_indented_block(content) {
+        return Err(Fault::Indented);
     }
     if name.content() != Content::PrivateKey && has_private_key(content) {
         return Err(Fault::PrivateKeyInside);

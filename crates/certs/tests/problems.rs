@@ -96,6 +96,7 @@ fn each_spoiled_file_is_named_with_its_fault() {
         (FileName::CaCertificate, content(broken), "ca.crt has a CERTIFICATE block that is not an X.509 certificate"),
         (FileName::CaCertificate, content("-----BEGIN CERTIFICATE-----\n"), "ca.crt is not valid PEM: block 1"),
         (FileName::CaKey, content("-----BEGIN PRIVATE KEY-----\nA\n"), "ca.key is not valid PEM: block 1"),
+        (FileName::CaKey, content(&format!("  {}", ca().key)), "ca.key has a PEM block behind white space"),
         (FileName::CaKey, content(broken), "ca.key has no PEM block of a private key"),
         (
             FileName::ServiceAccountPublicKey,

@@ -1,6 +1,13 @@
 //! The engine's view of clusters, through `crates/cluster`.
 use crate::{
-    command::{api::entropy, certs::failures::CopyFailure, discover},
+    command::{
+        api::entropy,
+        certs::{
+            failures::{Caller, CopyFailure},
+            upload,
+        },
+        discover,
+    },
     show::cleanup_wait::CleanupLine,
 };
 use certs::{CertificateSet, FileName, Found, canary};
@@ -89,8 +96,10 @@ impl Cluster for ApiServers {
             entropy: &entropy,
             waiting: &mut |wait| line.show(wait),
         });
-        let failure = |error| CopyFailure::of_upload(&error, copy.directory, &canary::PATIENCE.to_string()).unfit();
-        uploaded.map(drop).map_err(failure)
+        drop(line);
+        let within = canary::PATIENCE.to_string();
+        let failure = |error| CopyFailure::of_upload(&error, copy.directory, &within, Caller::Run).unfit();
+        uploaded.map(|uploaded| upload::tell_of_run(&uploaded, &within)).map_err(failure)
     }
 
     fn download_certs(

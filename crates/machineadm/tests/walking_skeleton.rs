@@ -119,6 +119,8 @@ fn a_seeded_machine_becomes_a_ready_node_and_survives_a_power_cut() -> Result<()
     let done = cloud_init_ends(&machine)?;
     assert!(done.contains("status: done"), "{done}\n{}", machine.read("/var/log/cloud-init-output.log")?);
     machine.judged("cloud-init")?;
+    let log = machine.read("/var/log/cloud-init-output.log")?;
+    assert!(log.contains("anyone who has this certificate key and can read the Secret"), "the risk is stated: {log}");
     assert_eq!(machine.read(CONFIGURATION)?, DOCUMENTS, "cloud-init decoded and decompressed it");
     assert_eq!(machine.check(&["stat", "-c", "%a %U:%G", CONFIGURATION])?, "600 root:root\n");
     is_a_node_and_says_so(&machine)?;

@@ -43,10 +43,29 @@ impl Block<'_> {
     /// The bytes that it holds. They are wiped after use, since they may be a key.
     pub fn der(&self) -> Result<Zeroizing<Vec<u8>>, PemError> {
         let body = self.body.ok_or(PemError::Open(self.number))?;
+        let body = if self.is_encrypted() { body } else { without_headers(body) };
         let mut text = Zeroizing::new(Vec::with_capacity(body.len()));
         text.extend(body.iter().filter(|letter| !letter.is_ascii_whitespace()));
         STANDARD.decode(&*text).map(Zeroizing::new).map_err(|_| PemError::Base64(self.number))
     }
+}
+
+/// What follows the headers of a body (RFC 1421): lines with a colon, and an empty line after them.
+fn without_headers(body: &[u8]) -> &[u8] {
+    let mut rest = body;
+    while let Some((line, after)) = first_line(rest) {
+        match (line.is_empty(), line.contains(&b':')) {
+            (true, _) | (_, true) => rest = after,
+            (false, false) => break,
+        }
+    }
+    rest
+}
+
+/// Whether a block of a text starts behind white space: Go, and so Kubernetes, does not see such a block.
+pub fn has_indented_block(text: &[u8]) -> bool {
+    let is_indented = |line: &[u8]| line.trim_ascii_start().starts_with(BEGIN) && !line.starts_with(BEGIN);
+    text.split(|letter| matches!(letter, b'\n' | b'\r')).any(is_indented)
 }
 
 /// The blocks of a text.
@@ -161,6 +180,13 @@ mod tests {
             assert_eq!(read(&text)[1].2, Err(PemError::Base64(2)), "{body}");
         }
         assert_eq!(PemError::Base64(2).to_string(), "block 2 is not valid base64");
+    }
+
+    #[test]
+    fn headers_are_passed_over_and_indentation_is_seen() {
+        let text = "-----BEGIN A-----\nComment: x\nOther: y\n\nAA==\n-----END A-----\n";
+        assert_eq!(read(text), [(1, "A", Ok(vec![0]))]);
+        assert!(!has_indented_block(text.as_bytes()) && has_indented_block(format!(" {text}").as_bytes()));
     }
 
     #[test]

@@ -178,13 +178,18 @@ impl Copy<'_> {
         // A token that owns nothing now is taken by the next attempt.
         let Some(entries) = written? else { return Ok(None) };
         // Whoever deletes a token by hand deletes the Secret too.
-        let Some(live) = self.server.token_of(&owner)? else { return Ok(None) };
+        let live = match self.server.token_of(&owner) {
+            Ok(Some(live)) => live,
+            Ok(None) => return Ok(None),
+            // The certificates are uploaded: a failure now would lose a generated key.
+            Err(_) => token.secret().clone(),
+        };
         let expires = TokenSettings::read(&live).ok().and_then(|token| token.expires);
         let expires = expires.ok_or_else(|| self.server.strange("a TTL token without an expiration"))?;
         let previous = certs.and_then(|certs| certs.owner());
         let owned_before = tokens.iter().filter(|token| Owner::of(token) == previous && previous.is_some());
         for token in orphans.into_iter().chain(owned_before).filter(|token| Owner::of(token).as_ref() != Some(&owner)) {
-            // The certificates are uploaded: a failure now would lose a generated key. The next upload deletes what stays.
+            // The next upload deletes what stays.
             let _ = self.server.delete_as_read(token);
         }
         Ok(Some(Stored { owner, ttl, expires, replaced: before.is_some(), entries }))

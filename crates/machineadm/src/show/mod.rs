@@ -36,16 +36,26 @@ pub(crate) fn print_text(text: &str) -> Result<(), CommandError> {
 /// Prints a result, or a part of one; nothing else writes to standard output. A result that cannot be written, for
 /// example because a disk is full, is a failure. A reader that has gone away, such as `head`, wanted no more of it.
 pub(crate) fn print(result: impl AsRef<[u8]>) -> Result<(), CommandError> {
-    let written = terminal::above(|| {
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(result.as_ref()).and_then(|()| stdout.flush())
-    });
-    match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(CommandError::failed(format!("cannot write the result to standard output: {}", chain(&error))))
-        }
+    match write(result.as_ref()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(not_written(&error)),
         _ => Ok(()),
     }
+}
+
+/// The same for a result that is lost if its reader has gone away.
+pub(crate) fn print_whole(result: impl AsRef<[u8]>) -> Result<(), CommandError> {
+    write(result.as_ref()).map_err(|error| not_written(&error))
+}
+
+fn write(result: &[u8]) -> std::io::Result<()> {
+    terminal::above(|| {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(result).and_then(|()| stdout.flush())
+    })
+}
+
+fn not_written(error: &std::io::Error) -> CommandError {
+    CommandError::failed(format!("cannot write the result to standard output: {}", chain(error)))
 }
 
 /// Where documents came from, unless all stood in one file that was given.

@@ -1,5 +1,5 @@
 //! `machineadm certs download`: from the Secret to this machine's files, with a bootstrap token and nothing else.
-use super::{arguments::Download as Asked, failures::CopyFailure, key, layout};
+use super::{arguments::Download as Asked, failures::CopyFailure, key, layout, warn_of_skew};
 use crate::{
     command::{api, configuration_file, discover, duration, run::lock, small_file, token::arguments::Connection},
     command_error::CommandError,
@@ -42,7 +42,8 @@ pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result
     let _lock = lock(&machine, "machineadm certs download")?;
     let Cluster { server, roots } = cluster(asked, connection, &documents, root, patience)?;
     let downloaded = server.download_certs(&Download { key: &key, roots: &roots, layout });
-    let Downloaded { layout, set, .. } = downloaded.map_err(|error| CopyFailure::of_download(&error))?;
+    let Downloaded { layout, set, skew } = downloaded.map_err(|error| CopyFailure::of_download(&error))?;
+    warn_of_skew(skew);
     let layout = Layout { directory: directory.unwrap_or(layout.directory), ..layout };
     let placement = Placement::of(&machine, &set, &layout.directory, existing)?;
     let placement = placement.map_err(|obstacles| CopyFailure::of_obstacles(&obstacles))?;

@@ -23,6 +23,15 @@ pub(crate) struct CopyFailure {
     remedy: Option<String>,
 }
 
+/// Who uploads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// `machineadm certs upload`, whose flags can be named.
+    Command,
+    /// A run of documents.
+    Run,
+}
+
 impl CopyFailure {
     fn new(problems: Vec<String>) -> Self {
         Self { exit: Exit::Failed, problems, remedy: None }
@@ -39,7 +48,7 @@ impl CopyFailure {
     }
 
     /// Why nothing was uploaded from this directory.
-    pub(crate) fn of_upload(error: &UploadError, directory: &Path, within: &str) -> Self {
+    pub(crate) fn of_upload(error: &UploadError, directory: &Path, within: &str, caller: Caller) -> Self {
         match error {
             UploadError::Files(problems) => {
                 let line = |problem: &Problem| {
@@ -49,8 +58,12 @@ impl CopyFailure {
             }
             UploadError::NoCleanup(cleanup) => {
                 let (what, remedy) = missing(*cleanup, within);
-                let accept = "or pass --accept-missing-cleanup, and later delete the certificates with \
-                              `machineadm certs delete`";
+                let accept = match caller {
+                    Caller::Command => {
+                        "or pass --accept-missing-cleanup, and later delete the certificates with `machineadm certs delete`"
+                    }
+                    Caller::Run => "or remove certificateKey from the InitConfig",
+                };
                 Self::new(vec![format!("the cluster would never delete the certificates: {what}")])
                     .with_remedy(format!("{remedy}; {accept}"))
             }
@@ -61,7 +74,12 @@ impl CopyFailure {
                 .with_remedy("delete it with `machineadm certs delete`, then run again"),
             UploadError::Contended => Self::new(vec![error.to_string()]).with_remedy("run again"),
             UploadError::Encrypt(_) | UploadError::Entropy(_) | UploadError::Cluster(_) => {
-                Self::new(vec![format!("cannot upload the certificates: {}", chain(error))])
+                let text = chain(error);
+                let failure = Self::new(vec![format!("cannot upload the certificates: {text}")]);
+                match text.contains("immutable") {
+                    true => failure.with_remedy("delete the Secret with `machineadm certs delete`, then run again"),
+                    false => failure,
+                }
             }
         }
     }

@@ -40,12 +40,16 @@ pub(super) fn given(
         (None, None) => None,
     };
     match (flag, configured) {
-        (Some((flag, _)), Some(_)) => {
+        (Some((flag, _)), Some(configured)) if !configured.expose().is_empty() => {
             let text = format!("certificateKey is set in --config and {flag} is given: remove one of them");
             Err(CommandError::invalid(text))
         }
-        (Some((_, key)), None) => Ok(Some(key)),
-        (None, configured) => configured.map(|text| parsed("certificateKey", text.expose())).transpose(),
+        (Some((_, key)), _) => Ok(Some(key)),
+        // As kubeadm reads it, an empty one is none.
+        (None, configured) => configured
+            .filter(|text| !text.expose().is_empty())
+            .map(|text| parsed("certificateKey", text.expose()))
+            .transpose(),
     }
 }
 

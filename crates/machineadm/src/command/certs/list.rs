@@ -74,6 +74,7 @@ fn text(state: &CertsState, now: Timestamp) -> String {
             format!("{end} (in {})", objects::Duration::seconds(end.since(now).as_nanoseconds() / 1_000_000_000))
         }
         (OwnerState::Live(_, expiry), None) if expiry.has_passed(now) => "expired".to_owned(),
+        (OwnerState::Gone(_), _) => "expired: the token that owned it is deleted".to_owned(),
         _ => "never".to_owned(),
     };
     let entries = state.entries.join(", ");

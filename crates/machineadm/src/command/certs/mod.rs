@@ -6,10 +6,11 @@ pub(crate) mod failures;
 mod key;
 mod layout;
 mod list;
-mod upload;
+pub(crate) mod upload;
 
 use crate::command_error::CommandError;
 use arguments::{Action, Certs};
+use certs::ttl_token::ClockSkew;
 use host::contract::Exit;
 use std::path::Path;
 
@@ -24,5 +25,14 @@ pub(crate) fn run(asked: &Certs, root: &Path) -> Result<Exit, CommandError> {
         Action::Download(download) => download::run(download, &asked.connection, root),
         Action::List(list) => list::run(list, &asked.connection),
         Action::Delete(delete) => delete::run(delete, &asked.connection),
+    }
+}
+
+/// A clock that differs decides on validity otherwise than the cluster does.
+fn warn_of_skew(skew: Option<ClockSkew>) {
+    match skew {
+        Some(ClockSkew::Ahead(by)) => warn!("the clock of this machine is {by} ahead of the API server's clock"),
+        Some(ClockSkew::Behind(by)) => warn!("the clock of this machine is {by} behind the API server's clock"),
+        None => {}
     }
 }

@@ -2,8 +2,8 @@
 use super::{
     SECRET,
     arguments::Upload as Asked,
-    failures::{CopyFailure, missing},
-    key, layout,
+    failures::{Caller, CopyFailure, missing},
+    key, layout, warn_of_skew,
 };
 use crate::{
     command::{api, configuration_file, duration, small_file, token::arguments::Connection},
@@ -14,7 +14,6 @@ use crate::{
 use certs::{
     CertificateKey,
     canary::{Cleanup, LONGEST_PATIENCE},
-    ttl_token::ClockSkew,
 };
 use cluster::{
     ApiServer,
@@ -32,7 +31,14 @@ pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result
         ("--config", &asked.config),
     ])?;
     let documents = configuration_file::read(asked.config.as_deref())?;
+    if documents.join.is_some() && documents.init.is_none() {
+        let text = "--config has a JoinConfiguration: an upload reads certificateKey of an InitConfiguration";
+        return Err(CommandError::invalid(text));
+    }
     let configured = documents.init.as_ref().and_then(|init| init.certificate_key.as_ref());
+    if let (Some(name), Some(_)) = (&asked.config, configured) {
+        small_file::warn_if_others_read("--config", name, "the certificate key");
+    }
     let given = key::given(&asked.key, configured)?;
     if asked.skip_certificate_key_print && given.is_none() {
         let text =
@@ -66,10 +72,11 @@ pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result
         waiting: &mut |wait| line.show(wait),
     });
     drop(line);
-    let uploaded =
-        uploaded.map_err(|error| CopyFailure::of_upload(&error, &layout.directory, &asked.cleanup_timeout))?;
+    let uploaded = uploaded
+        .map_err(|error| CopyFailure::of_upload(&error, &layout.directory, &asked.cleanup_timeout, Caller::Command))?;
     let now = server.time().map_err(|error| api::failed(&error))?;
     tell(&uploaded, &asked.cleanup_timeout);
+    warn!("{}", risk(&uploaded));
     print(&uploaded, now, (!asked.skip_certificate_key_print).then_some(&key), asked)?;
     Ok(Exit::Done)
 }
@@ -82,13 +89,15 @@ fn layout_of(server: &ApiServer) -> Result<Layout, CommandError> {
     }
 }
 
+/// What people should know of an upload that a run of documents has done.
+pub(crate) fn tell_of_run(uploaded: &Uploaded, within: &str) {
+    tell(uploaded, within);
+    warn!("{}", risk(uploaded));
+}
+
 /// What people should know beside the key.
 fn tell(uploaded: &Uploaded, within: &str) {
-    match uploaded.skew {
-        Some(ClockSkew::Ahead(by)) => warn!("the clock of this machine is {by} ahead of the API server's clock"),
-        Some(ClockSkew::Behind(by)) => warn!("the clock of this machine is {by} behind the API server's clock"),
-        None => {}
-    }
+    warn_of_skew(uploaded.skew);
     if uploaded.cleanup != Cleanup::Works {
         let (what, _) = missing(uploaded.cleanup, within);
         warn!("{what}: delete the certificates with `machineadm certs delete` when they are no longer needed");
@@ -122,10 +131,9 @@ fn risk(uploaded: &Uploaded) -> String {
 /// The key alone goes to standard output. `now` is the API server's time.
 fn print(uploaded: &Uploaded, now: Timestamp, key: Option<&CertificateKey>, asked: &Asked) -> Result<(), CommandError> {
     let digits = key.map(CertificateKey::expose_digits);
-    warn!("{}", risk(uploaded));
     match (asked.output, digits) {
         (None, None) => Ok(()),
-        (None, Some(digits)) => show::print(format!("{}\n", digits.as_str())),
+        (None, Some(digits)) => show::print_whole(format!("{}\n", digits.as_str())),
         (Some(output), digits) => {
             let mut value = value(uploaded, now);
             if let Some(digits) = digits {
