@@ -54,7 +54,7 @@ complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "generate" -d 
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "version" -d 'Print the version'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "completion" -d 'Print a completion script for a shell'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "help" -d 'Print the help of a command'
-complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s f -l filename -d 'Configuration file; may be repeated; `-` is standard input. Default: the saved configuration of an interrupted run' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s f -l filename -d 'Configuration file; may be repeated; `-` is standard input. Default: the saved configuration of an interrupted run, else /etc/machineadm/config.yaml' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l abandon -d 'Forget an interrupted command that this configuration no longer has; may be repeated' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s o -l output -d 'Output format of the outcome' -r -f -a "json\t''
 yaml\t''"

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// What prints a program's version, where it is not `--version`.
-const VERSION_WORDS: &[(&str, &str)] = &[("openssl", "version"), ("ignition-validate", "-version")];
+const VERSION_WORDS: &[(&str, &str)] =
+    &[("openssl", "version"), ("ignition-validate", "-version"), ("ignition", "-version")];
 
 /// A program that Debian has, ready to be given arguments, and noted as one that judged.
 ///

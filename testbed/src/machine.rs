@@ -3,6 +3,7 @@ mod boot;
 mod clone;
 mod enter;
 mod files;
+mod ignition;
 mod snapshot;
 
 pub use enter::shell_in_kept;

@@ -12,6 +12,8 @@ pub const OUTCOME: &str = "/var/lib/machineadm/outcome.json";
 pub const OUTCOME_FALLBACK: &str = "/run/machineadm/outcome.json";
 /// Which acts started and ended.
 pub const JOURNAL: &str = "/var/lib/machineadm/journal.json";
+/// Where a first-boot tool delivers the configuration; the success of the run that took it deletes it.
+pub const DELIVERED: &str = "/etc/machineadm/config.yaml";
 /// The configuration of a run that has not succeeded yet, as it came; a reboot finds it here.
 pub const CONFIGURATION: &str = "/var/lib/machineadm/configuration.yaml";
 /// Encrypted parts of that configuration that were fetched, as they came; after a reboot their URI may be unavailable.
@@ -64,6 +66,7 @@ pub const PATHS: &[&str] = &[
     OUTCOME,
     OUTCOME_FALLBACK,
     JOURNAL,
+    DELIVERED,
     CONFIGURATION,
     FETCHED,
     CLUSTER_INFO,

@@ -69,10 +69,12 @@ pub(crate) enum Command {
 Examples:
   machineadm bootstrap -f node.yaml
   machineadm bootstrap -f base.yaml -f node.yaml
-  machineadm bootstrap                      # continue an interrupted run
+  machineadm bootstrap                      # continue an interrupted run, else run what first boot delivered
   machineadm bootstrap -f node.yaml --mode post --prune
 
-Documents are processed in order. Mode prepare stops before InitConfig; mode post runs no commands.")]
+Documents are processed in order. Mode prepare stops before InitConfig; mode post runs no commands.
+Without -f, mode provision runs the saved configuration of an interrupted run, else /etc/machineadm/config.yaml, where
+cloud-init and Ignition deliver it. That file is deleted when the run that took it succeeds, also with -f.")]
     Bootstrap(Bootstrap),
     /// Show what bootstrap would change
     #[command(after_help = "\
@@ -217,7 +219,8 @@ Examples:
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct Bootstrap {
-    /// Configuration file; may be repeated; `-` is standard input. Default: the saved configuration of an interrupted run
+    /// Configuration file; may be repeated; `-` is standard input. Default: the saved configuration of an interrupted run,
+    /// else /etc/machineadm/config.yaml
     #[arg(short = 'f', long = "filename", value_name = "FILE")]
     pub(crate) files: Vec<String>,
     /// Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post

@@ -1,10 +1,16 @@
 //! What the docs show works: their documents are accepted, and the commands they name exist.
+mod support {
+    pub(crate) mod user_data;
+}
+
+use host::contract::{self, Exit};
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
+use support::user_data;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -91,10 +97,44 @@ fn every_example_is_accepted() {
     let examples = fs::read_dir(repository().join("examples")).unwrap().map(|entry| entry.unwrap().path());
     let documents: Vec<PathBuf> =
         examples.filter(|path| path.extension().is_some_and(|ending| ending == "yaml")).collect();
+    let documents: Vec<PathBuf> = documents.into_iter().filter(|path| !path.ends_with("cloud-init.yaml")).collect();
     assert!(documents.len() >= 2, "{documents:?}");
     for path in documents {
         assert!(validate(&fs::read_to_string(&path).unwrap()).status.success(), "{}", path.display());
     }
+}
+
+#[test]
+fn cloud_init_and_ignition_accept_the_user_data_which_deliver_the_same_valid_configuration() {
+    testbed::needs!(Judge("cloud-init"), Judge("ignition-validate"));
+    let example = |name: &str| repository().join("examples").join(name);
+    for (judge, words, file) in [
+        ("cloud-init", &["schema", "--config-file"][..], "cloud-init.yaml"),
+        ("ignition-validate", &[], "ignition.json"),
+    ] {
+        let judged = testbed::judges::command(judge).expect(judge).args(words).arg(example(file)).output();
+        let judged = judged.expect("it runs");
+        let said = [judged.stdout, judged.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        assert!(judged.status.success() && !said.to_lowercase().contains("warn"), "{file}: {said}");
+    }
+    let (cloud_init, ignition) = (user_data::CLOUD_INIT, user_data::IGNITION);
+    let delivered = user_data::of_cloud_init();
+    assert_eq!(delivered, user_data::of_ignition());
+    let judged = validate(&delivered);
+    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout));
+    assert!(cloud_init.contains(&format!("- path: {}\n", contract::DELIVERED)), "{cloud_init}");
+    assert!(cloud_init.contains("  permissions: '0600'\n") && !cloud_init.contains("path: /run"), "{cloud_init}");
+    let ignition: serde_json::Value = serde_json::from_str(ignition).expect("JSON");
+    let file = &ignition["storage"]["files"][0];
+    assert_eq!((&file["path"], &file["mode"]), (&contract::DELIVERED.into(), &0o600.into()));
+    assert_eq!(ignition["systemd"]["units"], serde_json::json!([{"name": "machineadm.service", "enabled": true}]));
+}
+
+#[test]
+fn the_page_about_first_boot_shows_the_user_data_of_the_examples() {
+    let page = "docs/first-boot.md";
+    assert_eq!(blocks(page, "yaml"), [user_data::CLOUD_INIT]);
+    assert_eq!(blocks(page, "ini"), [user_data::UNIT]);
 }
 
 #[test]
@@ -147,12 +187,18 @@ fn completions_exist_for_the_shells_that_people_use() {
 
 /// systemd itself judges the unit; only the program's place is this test's own.
 #[test]
-fn systemd_accepts_the_example_unit_which_waits_for_the_clock() {
+fn systemd_accepts_the_example_unit_which_waits_for_clock_and_configuration() {
     testbed::needs!(Judge("systemd-analyze"));
     let unit = fs::read_to_string(repository().join("examples/machineadm.service")).expect("the unit");
     for order in ["After=network-online.target time-sync.target\n", "Wants=network-online.target time-sync.target\n"] {
         assert!(unit.contains(order), "{unit}");
     }
+    let [delivered, saved] = [contract::DELIVERED, contract::CONFIGURATION];
+    for condition in [format!("|{delivered}"), format!("|{saved}"), format!("!{}", contract::SUCCESS_KEPT)] {
+        assert!(unit.contains(&format!("\nConditionPathExists={condition}\n")), "{unit}");
+    }
+    let success = [Exit::Locked, Exit::Reboot].map(|exit| exit.code().to_string()).join(" ");
+    assert!(unit.contains(&format!("\nSuccessExitStatus={success}\n")), "{unit}");
     let dir = tempfile::tempdir().expect("a directory");
     let program = env!("CARGO_BIN_EXE_machineadm");
     let (unit, path) = (unit.replace("/usr/bin/machineadm", program), dir.path().join("machineadm.service"));

@@ -79,7 +79,15 @@ impl Machine {
 
     /// The end of what the machine said on its console.
     pub fn console(&self) -> String {
-        child::tail(&fs::read_to_string(self.directory.join("console.log")).unwrap_or_default())
+        child::tail(&self.whole_console())
+    }
+
+    /// All that the machine said on its console, in all its boots. What systemd says before its journal runs, such as
+    /// that units are ordered in a cycle, is only here.
+    pub fn whole_console(&self) -> String {
+        fs::read(self.directory.join("console.log"))
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
     }
 
     /// Shuts down in good order and waits until the machine is off.

@@ -12,6 +12,9 @@ use super::{
 /// State of machineadm, and what Cluster API's infrastructure providers poll.
 const STATE_DIRS: [&str; 3] = ["/var/lib/machineadm", "/run/machineadm", "/run/cluster-api"];
 
+/// Where first-boot tools deliver the configuration itself, which a run deletes when it succeeds.
+const DELIVERED: &str = "/etc/machineadm/config.yaml";
+
 /// Why a document must not write a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reserved {
@@ -28,6 +31,7 @@ impl Reserved {
     pub(crate) fn of(path: &str) -> Option<Self> {
         let path = &*without_aliases(path);
         if path.split('/').any(is_draft)
+            || is_below(path, DELIVERED)
             || STATE_DIRS.iter().any(|directory| path != *directory && is_below(path, directory))
         {
             return Some(Self::State);
@@ -90,6 +94,7 @@ mod tests {
             "/var/lib/machineadm/journal.json",
             "/var/lib/machineadm/services/a/b",
             "/run/cluster-api/bootstrap-success.complete",
+            "/etc/machineadm/config.yaml",
         ] {
             assert_eq!(problems(path), [message], "{path}");
         }

@@ -1,5 +1,8 @@
 //! `machineadm bootstrap`: makes this machine what its configuration says.
-use super::run::{Run, is_node, lock, machine_for, write_failure};
+use super::{
+    delivered::{self, Delivered},
+    run::{Run, is_node, lock, machine_for, write_failure},
+};
 use crate::{
     api_servers::ApiServers,
     cli::{Bootstrap, ModeArgument, Output},
@@ -22,34 +25,45 @@ use zeroize::Zeroizing;
 
 pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<Exit, CommandError> {
     let prune = prune(asked.prune, mode.into())?;
-    let seen = silent_machine(root)?;
+    let (mode, seen) = (mode.into(), silent_machine(root)?);
+    let (sources, origin) = match asked.files.is_empty() {
+        false => {
+            let sources = sources(&asked.files, Care::Applying);
+            (sources.map_err(|error| marked_if_idle(error, mode, &seen))?, Origin::Given)
+        }
+        true => saved_or_delivered(mode, &seen)?,
+    };
+    let delivered = match origin {
+        Origin::Given => Delivered::among(&sources, &seen),
+        Origin::Saved => Some(Delivered::of_saved(&sources)),
+    };
     let run = Run {
-        mode: mode.into(),
+        mode,
         prune,
         output: asked.output,
         started: Timestamp::now(),
         root,
-        again: again(asked, prune, mode.into(), root),
+        again: again(asked, prune, mode, root),
+        delivered,
     };
-    let sources = match asked.files.is_empty() {
-        false => sources(&asked.files, Care::Applying).map_err(|error| marked_if_idle(error, run.mode, &seen))?,
-        true => saved(run.mode, &seen)?,
-    };
-    let origin = if asked.files.is_empty() { Origin::Saved } else { Origin::Given };
+    if let (Origin::Saved, Some(saved)) = (origin, &run.delivered) {
+        delivered::warn_of_another(saved, &seen);
+    }
     go(&run, sources, origin, &asked.abandon, seen)
 }
 
 /// Runs documents that a command made of its flags.
 pub(super) fn of_sources(sources: Vec<Source>, output: Option<Output>, root: &Path) -> Result<Exit, CommandError> {
     let again = command_line(&[], Prune::List, Mode::Provision, root);
-    let run = Run { mode: Mode::Provision, prune: Prune::List, output, started: Timestamp::now(), root, again };
+    let (mode, prune, started) = (Mode::Provision, Prune::List, Timestamp::now());
+    let run = Run { mode, prune, output, started, root, again, delivered: None };
     go(&run, sources, Origin::Given, &[], silent_machine(root)?)
 }
 
 /// Where a configuration came from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// From the user of this command.
+    /// From the user of this command, or delivered by a first-boot tool.
     Given,
     /// From an earlier run.
     Saved,
@@ -200,24 +214,36 @@ impl Early {
     }
 }
 
-/// The configuration of a run that was interrupted, which only mode provision saves.
-fn saved(mode: Mode, linux: &Linux) -> Result<Vec<Source>, CommandError> {
+/// Without `-f`: the configuration of a run that was interrupted, else the one that a first-boot tool delivered. Only mode
+/// provision saves its configuration, and only it is what first boot runs.
+fn saved_or_delivered(mode: Mode, linux: &Linux) -> Result<(Vec<Source>, Origin), CommandError> {
     if mode != Mode::Provision {
         return Err(CommandError::usage(format!(
             "--mode {} needs -f FILE: only provision saves its configuration",
             mode.name()
         )));
     }
-    let refused = |error: host::Error| marked_if_idle(error.into(), mode, linux);
-    linux.state().restore().map_err(refused)?;
-    match linux.file(contract::CONFIGURATION).map_err(refused)? {
-        Some(file) => {
-            let bytes = Zeroizing::new(file.contents.expose().clone());
-            Ok(vec![Source { name: contract::CONFIGURATION.into(), bytes }])
-        }
-        None => Err(CommandError::invalid(
-            "no run was interrupted here, so that there is no saved configuration to continue with",
-        )
-        .with_remedy("pass a configuration with -f FILE")),
+    let refused = |error: CommandError| marked_if_idle(error, mode, linux);
+    if let Some(saved) = saved(linux).map_err(|error| refused(error.into()))? {
+        return Ok((saved, Origin::Saved));
     }
+    let missing = || {
+        let delivered = linux.place_of(contract::DELIVERED);
+        CommandError::invalid(format!(
+            "no run was interrupted here and {} does not exist: there is no configuration to run",
+            delivered.display()
+        ))
+        .with_remedy("pass a configuration with -f FILE")
+    };
+    let sources = delivered::read(linux).map_err(refused)?.ok_or_else(missing)?;
+    Ok((sources, Origin::Given))
+}
+
+fn saved(linux: &Linux) -> host::Result<Option<Vec<Source>>> {
+    linux.state().restore()?;
+    let file = linux.file(contract::CONFIGURATION)?;
+    Ok(file.map(|file| {
+        let bytes = Zeroizing::new(file.contents.expose().clone());
+        vec![Source { name: contract::CONFIGURATION.into(), bytes }]
+    }))
 }

@@ -7,6 +7,7 @@ pub(crate) mod completion;
 pub(crate) mod config;
 mod configuration_file;
 pub(crate) mod decrypt;
+mod delivered;
 pub(crate) mod discover;
 pub(crate) mod discovery_objects;
 pub(crate) mod encrypt;

@@ -1,4 +1,5 @@
 //! A run, from its lock to its outcome: what `bootstrap` and `apply` share.
+use super::delivered::Delivered;
 use crate::{
     api_servers::ApiServers,
     cli::Output,
@@ -34,6 +35,8 @@ pub(super) struct Run<'a> {
     pub(super) root: &'a Path,
     /// The command that repeats the run.
     pub(super) again: String,
+    /// What its success deletes.
+    pub(super) delivered: Option<Delivered>,
 }
 
 /// Where a kubelet has its credentials: what has them is a node.
@@ -214,6 +217,9 @@ impl Run<'_> {
         match (&outcome.failure, before) {
             (None, _) => {
                 kept?;
+                // Before the mark, which keeps a unit from running again: if the power fails in between, the next boot
+                // continues with the saved configuration and ends here again.
+                self.delivered.iter().for_each(|delivered| delivered.delete(linux));
                 state.write(contract::SUCCESS_KEPT, b"success\n", 0o644)?;
                 state.write(contract::SUCCESS, b"success\n", 0o644)?;
                 state.remove(contract::FETCHED)?;
