@@ -122,7 +122,8 @@ fn private(mut document: Value) -> Value {
 const STAND_FOR_OTHERS: [&str; 3] = ["RemoteConfig", "EncryptedConfig", "ScopeConfig"];
 
 /// The name of an algorithm, and certificates and keys that are public.
-const SOUND_SECRET: [&str; 3] = ["keyDerivationAlgorithm", "passphraseCertificateAuthority", "sshAuthorizedKeys[]"];
+const SOUND_SECRET: [&str; 5] =
+    ["keyDerivationAlgorithm", "passphraseCertificateAuthority", "sshAuthorizedKeys[]", "tokenFile", "TokenFile"];
 
 /// Those of the kinds that ask something of the machine themselves.
 fn applicable() -> impl Iterator<Item = (&'static str, Value, Vec<String>)> {
@@ -133,11 +134,12 @@ fn applicable() -> impl Iterator<Item = (&'static str, Value, Vec<String>)> {
 fn documents() -> Vec<(&'static str, Value, Vec<String>)> {
     let mut all = Vec::new();
     for kind in KINDS {
-        let filled = filled(kind);
-        let is_secret = |field: &&String| !SOUND_SECRET.iter().any(|name| field.ends_with(name));
-        let left: Vec<_> = filled.left.iter().filter(is_secret).collect();
-        assert!(left.is_empty(), "{}: nothing fits {left:?}", kind.kind);
-        all.push((kind.kind, private(filled.document), filled.canaries));
+        for filled in filled(kind) {
+            let is_secret = |field: &&String| !SOUND_SECRET.iter().any(|name| field.ends_with(name));
+            let left: Vec<_> = filled.left.iter().filter(is_secret).collect();
+            assert!(left.is_empty(), "{}: nothing fits {left:?}", kind.kind);
+            all.push((kind.kind, private(filled.document), filled.canaries));
+        }
     }
     let count: usize = all.iter().map(|(_, _, canaries)| canaries.len()).sum();
     assert!(count >= 6, "{count} canaries are too few: the search for secret fields is broken");
@@ -159,7 +161,7 @@ fn no_command_shows_a_canary_of_a_good_configuration() {
         let watched = Watched::new(&document.to_string(), canaries);
         let [plan, bootstrap, status, apply] = match kind {
             // Below a root nothing becomes a node.
-            "InitConfig" => [2, 2, 1, 2],
+            "InitConfig" | "JoinConfig" => [2, 2, 1, 2],
             // Their examples need programs that this root does not have: only a run finds out.
             "CommandsConfig" | "UsersConfig" => [0, 1, 1, 1],
             // These plans find out, so there is none to apply.
@@ -180,7 +182,7 @@ fn no_command_shows_a_canary_when_a_step_fails() {
         // What the first run changed, the plan that was made before it no longer fits; the next one does.
         let (plan, bootstrap, apply) = match kind {
             // Only a running system becomes a node: refused before the first step, and nothing is saved.
-            "InitConfig" => (2, 2, vec![2]),
+            "InitConfig" | "JoinConfig" => (2, 2, vec![2]),
             "CommandsConfig" | "UsersConfig" => (0, 1, vec![1]),
             "TrustBundleConfig" | "ServicesConfig" => (1, 1, vec![2]),
             _ => (0, 1, vec![1, 6]),
@@ -189,7 +191,7 @@ fn no_command_shows_a_canary_when_a_step_fails() {
         assert_eq!(codes["apply"], apply.into_iter().collect(), "{kind}");
         let wanted = [("bootstrap", bootstrap), ("plan", plan), ("status", 1), ("validate", 0)];
         assert!(wanted.iter().all(|(command, code)| codes[command] == [*code].into()), "{kind}: {codes:?}");
-        let is_refused = kind == "InitConfig";
+        let is_refused = ["InitConfig", "JoinConfig"].contains(&kind);
         assert_eq!(watched.root.join("var/lib/machineadm/configuration.yaml").exists(), !is_refused, "{kind}");
     }
 }

@@ -7,8 +7,14 @@ use std::collections::BTreeSet;
 /// Names that sound secret, whatever the schema says.
 const SOUNDS_SECRET: [&str; 7] = ["password", "token", "secret", "key", "passphrase", "credential", "content"];
 /// What a field may accept; the first that it does is taken.
-const FORMS: [&str; 5] =
-    ["CANARY", "https://user:CANARY@proxy:3128", "echo CANARY\nfalse\n", "CANARYCANARYCANARY==", "$6$salt$CANARY"];
+const FORMS: [&str; 6] = [
+    "CANARY",
+    "https://user:CANARY@proxy:3128",
+    "echo CANARY\nfalse\n",
+    "CANARYCANARYCANARY==",
+    "$6$salt$CANARY",
+    "https://example.com/a?CANARY",
+];
 
 /// A good document full of canaries.
 pub(crate) struct Filled {
@@ -18,9 +24,25 @@ pub(crate) struct Filled {
     pub(crate) left: BTreeSet<String>,
 }
 
-/// Fills a kind's example.
-pub(crate) fn filled(kind: &Kind) -> Filled {
-    let document = as_json(kind.example);
+/// Examples with members that exclude those of a kind's own example.
+const ALTERNATIVES: [(&str, &str); 1] = [(
+    "JoinConfig",
+    "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: JoinConfig\nspec:\n  discovery: {file: {location: \
+     'https://example.com/cluster.yaml?key=a'}}\n  tlsBootstrapToken: abcdef.0123456789abcdef\n",
+)];
+
+/// Fills a kind's examples, all of them together in every secret field.
+pub(crate) fn filled(kind: &Kind) -> Vec<Filled> {
+    let alternatives = ALTERNATIVES.iter().filter(|(name, _)| *name == kind.kind).map(|(_, example)| *example);
+    let mut all: Vec<_> =
+        std::iter::once(kind.example).chain(alternatives).map(|example| filled_example(kind, example)).collect();
+    let left = all.iter().map(|filled| filled.left.clone()).reduce(|left, next| &left & &next).unwrap_or_default();
+    all.iter_mut().for_each(|filled| filled.left.clone_from(&left));
+    all
+}
+
+fn filled_example(kind: &Kind, example: &str) -> Filled {
+    let document = as_json(example);
     let schema = (kind.schema)();
     let mut places = Vec::new();
     find(&schema, &document, &mut Vec::new(), "", &mut places);
@@ -30,8 +52,10 @@ pub(crate) fn filled(kind: &Kind) -> Filled {
         let word = format!("canary{}number{}", kind.kind.to_lowercase(), filled.canaries.len());
         // A key is hexadecimal digits.
         let digits = format!("{:0<64}", objects::hex::encode(word.as_bytes()));
+        // A token has a secret half of 16 letters.
+        let half = format!("{:x<8.8}cn{:06}", kind.kind.to_lowercase(), filled.canaries.len());
         let words = FORMS.iter().map(|form| (form.replace("CANARY", &word), word.clone()));
-        let mut forms = words.chain([(digits.clone(), digits)]);
+        let mut forms = words.chain([(digits.clone(), digits), (format!("abcdef.{half}"), half)]);
         match forms.find_map(|(form, canary)| Some((fits(&filled.document, &path, &form)?, canary))) {
             Some((document, canary)) => {
                 (filled.document, _) = (document, done.insert(field));
