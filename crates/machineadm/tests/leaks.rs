@@ -121,8 +121,15 @@ fn private(mut document: Value) -> Value {
 /// Kinds that stand for others; expanding their examples would ask servers outside of this machine.
 const STAND_FOR_OTHERS: [&str; 3] = ["RemoteConfig", "EncryptedConfig", "ScopeConfig"];
 
-/// The name of an algorithm, and certificates and keys that are public.
-const SOUND_SECRET: [&str; 3] = ["keyDerivationAlgorithm", "passphraseCertificateAuthority", "sshAuthorizedKeys[]"];
+/// The name of an algorithm, certificates and keys that are public, files, and what excludes the token of the example.
+const SOUND_SECRET: [&str; 6] = [
+    "keyDerivationAlgorithm",
+    "passphraseCertificateAuthority",
+    "sshAuthorizedKeys[]",
+    "tokenFile",
+    "tlsBootstrapTokenFile",
+    "discovery.file.location",
+];
 
 /// Those of the kinds that ask something of the machine themselves.
 fn applicable() -> impl Iterator<Item = (&'static str, Value, Vec<String>)> {
@@ -159,7 +166,7 @@ fn no_command_shows_a_canary_of_a_good_configuration() {
         let watched = Watched::new(&document.to_string(), canaries);
         let [plan, bootstrap, status, apply] = match kind {
             // Below a root nothing becomes a node.
-            "InitConfig" => [2, 2, 1, 2],
+            "InitConfig" | "JoinConfig" => [2, 2, 1, 2],
             // Their examples need programs that this root does not have: only a run finds out.
             "CommandsConfig" | "UsersConfig" => [0, 1, 1, 1],
             // These plans find out, so there is none to apply.
@@ -180,8 +187,9 @@ fn no_command_shows_a_canary_when_a_step_fails() {
         // What the first run changed, the plan that was made before it no longer fits; the next one does.
         let (plan, bootstrap, apply) = match kind {
             // Only a running system becomes a node: refused before the first step, and nothing is saved.
-            "InitConfig" => (2, 2, vec![2]),
-            "CommandsConfig" | "UsersConfig" => (0, 1, vec![1]),
+            "InitConfig" | "JoinConfig" => (2, 2, vec![2]),
+            // A ReportConfig changes nothing.
+            "CommandsConfig" | "UsersConfig" | "ReportConfig" => (0, 1, vec![1]),
             "TrustBundleConfig" | "ServicesConfig" => (1, 1, vec![2]),
             _ => (0, 1, vec![1, 6]),
         };
@@ -189,7 +197,7 @@ fn no_command_shows_a_canary_when_a_step_fails() {
         assert_eq!(codes["apply"], apply.into_iter().collect(), "{kind}");
         let wanted = [("bootstrap", bootstrap), ("plan", plan), ("status", 1), ("validate", 0)];
         assert!(wanted.iter().all(|(command, code)| codes[command] == [*code].into()), "{kind}: {codes:?}");
-        let is_refused = kind == "InitConfig";
+        let is_refused = ["InitConfig", "JoinConfig"].contains(&kind);
         assert_eq!(watched.root.join("var/lib/machineadm/configuration.yaml").exists(), !is_refused, "{kind}");
     }
 }

@@ -7,8 +7,14 @@ use std::collections::BTreeSet;
 /// Names that sound secret, whatever the schema says.
 const SOUNDS_SECRET: [&str; 7] = ["password", "token", "secret", "key", "passphrase", "credential", "content"];
 /// What a field may accept; the first that it does is taken.
-const FORMS: [&str; 5] =
-    ["CANARY", "https://user:CANARY@proxy:3128", "echo CANARY\nfalse\n", "CANARYCANARYCANARY==", "$6$salt$CANARY"];
+const FORMS: [&str; 6] = [
+    "CANARY",
+    "https://user:CANARY@proxy:3128",
+    "https://127.0.0.1:9/?signature=CANARY",
+    "echo CANARY\nfalse\n",
+    "CANARYCANARYCANARY==",
+    "$6$salt$CANARY",
+];
 
 /// A good document full of canaries.
 pub(crate) struct Filled {
@@ -31,7 +37,9 @@ pub(crate) fn filled(kind: &Kind) -> Filled {
         // A key is hexadecimal digits.
         let digits = format!("{:0<64}", objects::hex::encode(word.as_bytes()));
         let words = FORMS.iter().map(|form| (form.replace("CANARY", &word), word.clone()));
-        let mut forms = words.chain([(digits.clone(), digits)]);
+        // A bootstrap token has 16 letters and digits.
+        let half = format!("canary{:0>10}", filled.canaries.len());
+        let mut forms = words.chain([(digits.clone(), digits), (format!("abcdef.{half}"), half)]);
         match forms.find_map(|(form, canary)| Some((fits(&filled.document, &path, &form)?, canary))) {
             Some((document, canary)) => {
                 (filled.document, _) = (document, done.insert(field));
