@@ -16,12 +16,25 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
     time::{Duration, Instant},
 };
-use support::{documents::document, keeper::Keeper, ran::Ran, shell, tree::look};
+use support::{
+    documents::document,
+    keeper::{Keeper, PASSPHRASE},
+    ran::Ran,
+    shell,
+    tree::look,
+};
 use testbed::fake::{Authority, FakeServer, Seen, answer};
 
 /// The secrets of the configurations here.
-const CANARIES: [&str; 5] =
-    ["canarysignature77", "canarybearer88", "canaryfile99", "canaryoutput55", "abcdef.canarytoken12345"];
+const CANARIES: [&str; 7] = [
+    "canarysignature77",
+    "canarybearer88",
+    "canaryfile99",
+    "canaryoutput55",
+    "abcdef.canarytoken12345",
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    PASSPHRASE,
+];
 const QUERY: &str = "/machines/node-7?signature=canarysignature77";
 
 fn accepts() -> FakeServer {
@@ -43,7 +56,8 @@ fn motd() -> String {
 
 /// Prints secrets and fails.
 fn fails() -> String {
-    let script = "echo first line; echo key is $KEY; echo use abcdef.canarytoken12345; exit 3";
+    let script = "echo first line; echo key is $KEY; echo use abcdef.canarytoken12345; echo --certificate-key \
+                  0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef; exit 3";
     let command = format!("{{name: fails, shell: '{script}', environment: {{KEY: canaryoutput55}}}}");
     document("CommandsConfig", &format!("{{commands: [{command}]}}"))
 }
@@ -152,6 +166,7 @@ fn a_server_learns_why_a_run_failed_and_no_secret() {
     assert_eq!(failure["output"][0], "first line");
     assert_eq!(failure["output"][1], "key is [redacted]");
     assert_eq!(failure["output"][2], "use [redacted]");
+    assert_eq!(failure["output"][3], "--certificate-key [redacted]");
 }
 
 #[test]
