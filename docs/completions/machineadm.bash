@@ -1153,7 +1153,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__status)
-            opts="-o -v -q -h --output --root --verbose --quiet --log-format --help"
+            opts="-o -v -q -h --output --bundle --root --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1165,6 +1165,10 @@ _machineadm() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --bundle)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --root)

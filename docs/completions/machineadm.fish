@@ -160,6 +160,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s q -l q
 complete -c machineadm -n "__fish_machineadm_using_subcommand decrypt" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand status" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l bundle -d 'Write an archive (tar.gz, mode 0600) that explains the last run offline; - is standard output' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand status" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"

@@ -82,6 +82,8 @@ pub enum Claimed<'a> {
     Preparation(&'static str),
     /// That this machine becomes a node; at most one document may.
     Node,
+    /// That reports of its runs are sent; at most one document may.
+    Reports,
 }
 
 /// What is at a path that is not a file.

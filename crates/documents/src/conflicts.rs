@@ -37,6 +37,7 @@ struct Seen<'a> {
     accounts: HashMap<(&'static str, &'a str), usize>,
     numbers: HashMap<(&'static str, u32), usize>,
     node: Option<usize>,
+    reports: Option<usize>,
     conflicts: Vec<Finding>,
 }
 
@@ -82,6 +83,15 @@ impl<'a> Seen<'a> {
             Claimed::Node => {
                 if let Some(earlier) = self.node.replace(self.document) {
                     self.conflict(here, format!("this machine already becomes a node through {}", self.at(earlier)));
+                }
+            }
+            Claimed::Reports => {
+                if let Some(earlier) = self.reports.replace(self.document) {
+                    let at = self.at(earlier);
+                    self.conflict(
+                        here,
+                        format!("reports are already sent by {at}: a machine has at most one ReportConfig"),
+                    );
                 }
             }
         }

@@ -83,7 +83,10 @@ impl Expansion<'_> {
     }
 
     /// Keeps a document, and behind it what it stands for.
-    fn place(&mut self, kept: Kept, within: &Within<'_>) {
+    fn place(&mut self, mut kept: Kept, within: &Within<'_>) {
+        if let AnyDocument::Report(reporting) = &mut kept.decoded.body {
+            (reporting.bundles, reporting.proxy) = (self.bundles.clone(), self.proxy.clone());
+        }
         let contents = match &kept.decoded.body {
             AnyDocument::Remote(remote) => self.fetched(remote, &kept, within),
             AnyDocument::Encrypted(encrypted) => self.opened(encrypted, &kept, within),
@@ -127,6 +130,12 @@ impl Expansion<'_> {
                     self.reader.refuse(document, path, message, hint);
                 }
                 true
+            }
+            AnyDocument::Report(reporting) => {
+                if let Some((path, what, right)) = reporting.not_allowed(within.rights) {
+                    self.reader.refuse_for(document, &path, ProviderError::not_allowed(what, right));
+                }
+                false
             }
             _ => false,
         };

@@ -8,8 +8,8 @@ use crate::{
     tree::Node,
     v1alpha1::{
         Accounts, Command, CommandsConfig, Encrypted, EncryptedConfig, FilesConfig, Init, InitConfig, Join, JoinConfig,
-        KernelModulesConfig, Parameter, PathEntry, Proxy, ProxyConfig, Remote, RemoteConfig, Scope, ScopeConfig,
-        ServicesConfig, SysctlConfig, TrustBundle, TrustBundleConfig, Unit, UsersConfig,
+        KernelModulesConfig, Parameter, PathEntry, Proxy, ProxyConfig, Remote, RemoteConfig, ReportConfig, Reporting,
+        Scope, ScopeConfig, ServicesConfig, SysctlConfig, TrustBundle, TrustBundleConfig, Unit, UsersConfig,
     },
 };
 use schemars::generate::SchemaSettings;
@@ -91,6 +91,7 @@ kinds! {
     UsersConfig => Users(Accounts),
     InitConfig => Init(Box<Init>),
     JoinConfig => Join(Box<Join>),
+    ReportConfig => Report(Box<Reporting>),
     RemoteConfig => Remote(Box<Remote>),
     EncryptedConfig => Encrypted(Box<Encrypted>),
     ScopeConfig => Scope(Box<Scope>),

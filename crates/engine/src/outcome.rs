@@ -46,6 +46,9 @@ pub struct Outcome {
     /// Why the machine needs a reboot, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reboot: Option<String>,
+    /// What to know of the run as a whole, such as a report that was not delivered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureOutcome>,
@@ -166,6 +169,7 @@ impl Outcome {
             sources: wanted.sources.clone(),
             phases: turns(mode, wanted, Prune::List).iter().map(|turn| TurnOutcome::of(&turn.label)).collect(),
             reboot: None,
+            remarks: Vec::new(),
             failure: None,
         }
     }

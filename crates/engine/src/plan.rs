@@ -103,6 +103,11 @@ pub enum Remark {
     NoServiceManager(String),
     /// The root file system does not run: its kernel takes these up when it boots.
     AtBoot(&'static str),
+    /// Reports of the run are sent.
+    Reports {
+        /// Where to, unless the document came encrypted.
+        location: Option<String>,
+    },
     /// An earlier document wrote this, and no document names it any more.
     Stale {
         /// What it is.

@@ -10,6 +10,8 @@ pub const RUN_DIR: &str = "/run/machineadm";
 pub const OUTCOME: &str = "/var/lib/machineadm/outcome.json";
 /// The same in memory, when the disk is full or read-only.
 pub const OUTCOME_FALLBACK: &str = "/run/machineadm/outcome.json";
+/// Where the last run stands, as it is reported.
+pub const REPORT: &str = "/run/machineadm/report.json";
 /// Which acts started and ended.
 pub const JOURNAL: &str = "/var/lib/machineadm/journal.json";
 /// Where a first-boot tool delivers the configuration; the success of the run that took it deletes it.
@@ -65,6 +67,7 @@ pub const PATHS: &[&str] = &[
     RUN_DIR,
     OUTCOME,
     OUTCOME_FALLBACK,
+    REPORT,
     JOURNAL,
     DELIVERED,
     CONFIGURATION,
@@ -98,6 +101,7 @@ pub const SECRET_FILES: &[&str] = &[KUBEADM_FILE, DISCOVERY_FILE, KUBELET_PATCH]
 pub const WRITTEN_FILES: &[&str] = &[
     OUTCOME,
     OUTCOME_FALLBACK,
+    REPORT,
     JOURNAL,
     CONFIGURATION,
     FETCHED,

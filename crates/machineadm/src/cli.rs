@@ -138,8 +138,12 @@ Example:
 Examples:
   machineadm status
   machineadm status -o json | jq .failure
+  machineadm status --bundle node-7.tar.gz
 
-Exit code 0: the last run succeeded, or a run is in progress.
+The bundle contains the outcome, the journal, versions, logs and states of the node's services, names and modes of the
+files below /etc/kubernetes, containers, disks and memory. Secrets are removed; its README names what is missing.
+
+Exit code 0: the last run succeeded, or a run is in progress; with --bundle, the archive was written.
 Exit code 1: the last run failed or was interrupted, or there was none.")]
     Status(Status),
     /// Explain a document kind or one of its fields
@@ -321,6 +325,9 @@ pub(crate) struct Status {
     /// Output format
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
+    /// Write an archive (tar.gz, mode 0600) that explains the last run offline; - is standard output
+    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    pub(crate) bundle: Option<String>,
     #[command(flatten)]
     pub(crate) root: RootOption,
 }

@@ -29,6 +29,7 @@ mod command_error;
 mod context;
 mod interrupt;
 mod provider;
+mod reporter;
 mod show;
 
 pub use cli::Cli;

@@ -1,7 +1,7 @@
 //! Somebody else owns the storage: what is fetched does no more than the local document allows, and comes to an end.
 use super::fake_world::{FakeWorld, PASSPHRASE, authority, module, remote, sealed, sealed_with};
 use crate::{
-    Rights,
+    AnyDocument, Rights,
     gzip::compress,
     limits::{FETCHES, NESTING, TEXT_BYTES},
     testing::with_spec,
@@ -259,4 +259,42 @@ fn what_is_no_passphrase_opens_nothing() {
     }
     world.storage.insert("file:///passphrase".into(), format!("{PASSPHRASE}!").into());
     one_problem(&world, &sealed(module("a")), "spec.ciphertext: cannot be decrypted");
+}
+
+/// Reports go where the machine's owner wants them, and carry what the machine's files say only if that owner agrees.
+#[test]
+fn a_fetched_document_reports_to_no_special_address_that_is_not_allowed() {
+    let report = |more: &str| with_spec("ReportConfig", &format!("{{uri: 'https://reports.example.com/'{more}}}"));
+    for (more, path, right) in [
+        (", allow: [loopback]", "spec.allow[0]: a fetched document is not allowed to name loopback", "loopback"),
+        (", allow: [linkLocal]", "spec.allow[0]: a fetched document is not allowed to name link-local", "linkLocal"),
+        (", authorizationFile: /etc/a", "spec.authorizationFile: a fetched document is not allowed", "localFiles"),
+    ] {
+        let world = FakeWorld::with(&[("https://a/a", &report(more)), ("https://a/b", &sealed(report(more)))]);
+        one_problem(&world, &remote("https://a/a", ""), path);
+        let allowed = format!(", allow: [{right}]");
+        let read = world.open(&remote("https://a/a", &allowed));
+        assert!(!read.report.has_errors(), "{}", read.report);
+        let local = world.open(&report(more));
+        assert!(!local.report.has_errors(), "{}", local.report);
+    }
+}
+
+#[test]
+fn reports_use_the_proxy_and_the_trust_bundles_before_them() {
+    let report = with_spec("ReportConfig", "{uri: 'https://reports.example.com/'}");
+    let bundle = with_spec("TrustBundleConfig", &format!("certificates: {}", authority()));
+    let proxy = with_spec("ProxyConfig", "{httpsProxy: 'http://proxy:3128', services: [containerd]}");
+    let both = |text: &str| {
+        let read = FakeWorld::default().open(text);
+        assert!(!read.report.has_errors(), "{}", read.report);
+        let reporting = read.documents.into_iter().find_map(|document| match document.body {
+            AnyDocument::Report(reporting) => Some(reporting),
+            _ => None,
+        });
+        let reporting = reporting.unwrap();
+        (reporting.bundles.len(), reporting.proxy.is_some())
+    };
+    assert_eq!(both(&[bundle.clone(), proxy.clone(), report.clone()].concat()), (1, true));
+    assert_eq!(both(&[report, bundle, proxy].concat()), (0, false));
 }

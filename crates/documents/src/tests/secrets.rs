@@ -84,6 +84,8 @@ fn the_secret_fields_are_these() {
         "JoinConfig.spec.discovery.file.location",
         "JoinConfig.spec.discovery.token.token",
         "JoinConfig.spec.tlsBootstrapToken",
+        "ReportConfig.spec.authorization",
+        "ReportConfig.spec.uri",
         "RemoteConfig.spec.passphraseURIs[]",
         "RemoteConfig.spec.uri",
         "EncryptedConfig.spec.passphraseURI",
@@ -101,6 +103,8 @@ proptest! {
             // What a member takes depends on its kind.
             let secret = match kind.kind {
                 "JoinConfig" => format!("abcdef.{canary}"),
+                // Credentials are in one of its two members.
+                "ReportConfig" => format!("https://proxy/?signature={canary}"),
                 _ => format!("https://user:{canary}@proxy"),
             };
             replace(&(kind.schema)(), &mut document, &json!(secret));

@@ -111,6 +111,12 @@ pub(crate) fn uri_secrets(uri: &str) -> Vec<&str> {
     secrets
 }
 
+/// Whether a URI has a user or a password in it.
+pub(crate) fn has_credentials(uri: &str) -> bool {
+    let after = uri.split(['?', '#']).next().and_then(|uri| uri.split_once("://")).map_or("", |(_, rest)| rest);
+    after.split('/').next().is_some_and(|authority| authority.contains('@'))
+}
+
 /// A provider's name becomes part of a plugin's file name.
 fn is_provider(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';

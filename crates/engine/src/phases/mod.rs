@@ -8,6 +8,7 @@ mod kernel_modules;
 pub(crate) mod preflight;
 mod proxy;
 pub(crate) mod prune;
+mod report;
 mod services;
 mod sysctl;
 mod trust_bundle;
@@ -55,6 +56,7 @@ pub const PHASES: &[Phase] = &[
     commands::PHASE,
     init::PHASE,
     join::PHASE,
+    report::PHASE,
 ];
 
 /// What a document still needs.

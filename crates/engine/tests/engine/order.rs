@@ -137,6 +137,19 @@ fn below_a_root_the_plan_says_when_it_takes_effect() {
     assert_eq!(remarks, expected);
 }
 
+#[test]
+fn a_document_about_reports_changes_nothing_and_names_their_location() {
+    let report = "{uri: 'https://user:s3cret@reports.example.com/node-7?signature=s3cret'}";
+    let wanted = wanted(&[("ReportConfig", "operators", report)]);
+    for mode in Mode::ALL {
+        let mut host = fresh();
+        assert_eq!(changes(mode, &wanted, &mut host), Vec::<String>::new());
+        let preview = look(mode, &wanted, &host).unwrap();
+        let location = Some("https://reports.example.com/node-7".to_owned());
+        assert_eq!(turn(&preview, "ReportConfig operators").remarks, [Remark::Reports { location }]);
+    }
+}
+
 proptest! {
     /// The order of documents that do not concern each other changes the order of the work, and nothing else; run again
     /// in another order, nothing is done twice.

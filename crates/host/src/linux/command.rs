@@ -120,24 +120,59 @@ impl Runner<'_> {
 /// What a read-only program of the running system prints to its standard output, the end of it; `None` when there is no
 /// such program.
 pub(super) fn output(argv: &[&str], within: Duration) -> Result<Option<String>> {
+    let Some(ended) = printed(argv, within, Stderr::Dropped)? else { return Ok(None) };
+    let text = ended.1.expose().clone();
+    judged(argv[0], ended).map(|()| Some(text))
+}
+
+/// What a program printed, and how it ended if it did not end well.
+#[derive(Debug)]
+pub struct Transcript {
+    /// The end of both its outputs; may hold secrets.
+    pub text: Secret<String>,
+    /// Such as `ended with exit code 3`.
+    pub failure: Option<String>,
+}
+
+/// What a read-only program of the running system prints to both its outputs; `None` when there is no such program.
+pub(super) fn transcript(argv: &[&str], within: Duration) -> Result<Option<Transcript>> {
+    let ended = printed(argv, within, Stderr::Included)?;
+    Ok(ended.map(|(status, text)| Transcript { text, failure: (!status.success()).then(|| program::how(status)) }))
+}
+
+/// How much of a transcript is stored.
+const TRANSCRIPT: usize = 256 << 10;
+
+/// What becomes of a program's standard error.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stderr {
+    Dropped,
+    Included,
+}
+
+fn printed(argv: &[&str], within: Duration, stderr: Stderr) -> Result<Option<(ExitStatus, Secret<String>)>> {
     let name = argv[0];
     let doing = || format!("run {name}");
     let (reader, writer) = io::pipe().map_err(Error::io(doing()))?;
     let mut command = Command::new(name);
     command.args(&argv[1..]).env_clear().envs(program::ENVIRONMENT);
-    command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::null()).process_group(0);
+    let errors = match stderr {
+        Stderr::Dropped => Stdio::null(),
+        Stderr::Included => writer.try_clone().map_err(Error::io(doing()))?.into(),
+    };
+    command.stdin(Stdio::null()).stdout(writer).stderr(errors).process_group(0);
     let mut child = match command.spawn() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         spawned => spawned.map_err(Error::io(doing()))?,
     };
     drop(command);
-    let mut tail = Tail::new(&|_| ());
+    let mut tail = match stderr {
+        Stderr::Dropped => Tail::new(&|_| ()),
+        Stderr::Included => Tail::keeping(TRANSCRIPT, &|_| ()),
+    };
     let status = watch(&mut child, reader, within, &mut tail).map_err(Error::io(format!("watch {name}")))?;
     match status {
-        Some(status) => {
-            let printed = tail.end();
-            judged(name, (status, printed.clone())).map(|()| Some(printed.expose().clone()))
-        }
+        Some(status) => Ok(Some((status, tail.end()))),
         None => Err(timed_out(name, within, tail.end())),
     }
 }

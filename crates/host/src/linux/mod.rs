@@ -8,6 +8,7 @@ mod files;
 mod inherited;
 pub mod input;
 mod kernel;
+mod listing;
 mod lock;
 mod paths;
 mod program;
@@ -22,8 +23,10 @@ mod trusted;
 mod units;
 mod users;
 
+pub use command::Transcript;
 pub use entropy::{entropy, fresh_bytes};
 pub use inherited::Inherited;
+pub use listing::Listed;
 pub use lock::{Holder, Lock};
 pub use state::State;
 
@@ -115,6 +118,16 @@ impl Linux {
     /// Who is at work on the machine, if anybody.
     pub fn lock_holder(&self) -> Result<Option<Holder>> {
         lock::holder(&self.root)
+    }
+
+    /// What is below a directory; `None` when there is none. No file is read.
+    pub fn listing(&self, path: &str) -> Result<Option<Vec<Listed>>> {
+        listing::below(&self.root, path)
+    }
+
+    /// What a read-only program of the running system prints, however it ends; `None` when there is no such program.
+    pub fn transcript(&self, argv: &[&str], within: Duration) -> Result<Option<Transcript>> {
+        command::transcript(argv, within)
     }
 
     /// Results, records and marks of our own.

@@ -7,6 +7,7 @@ const TOO_LONG: &str = "(a line longer than 8 KiB is not shown)";
 
 /// Keeps the end of an output.
 pub(super) struct Tail<'a> {
+    most: usize,
     bytes: Vec<u8>,
     is_cut: bool,
     line: Vec<u8>,
@@ -17,13 +18,18 @@ pub(super) struct Tail<'a> {
 impl<'a> Tail<'a> {
     /// Of an output that has not begun.
     pub(super) fn new(echo: &'a dyn Fn(&str)) -> Self {
-        Self { bytes: Vec::new(), is_cut: false, line: Vec::new(), is_long: false, echo }
+        Self::keeping(MOST, echo)
+    }
+
+    /// The same, with so many bytes of the end.
+    pub(super) fn keeping(most: usize, echo: &'a dyn Fn(&str)) -> Self {
+        Self { most, bytes: Vec::new(), is_cut: false, line: Vec::new(), is_long: false, echo }
     }
 
     /// More output.
     pub(super) fn add(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
-        let surplus = self.bytes.len().saturating_sub(MOST);
+        let surplus = self.bytes.len().saturating_sub(self.most);
         self.is_cut |= surplus > 0;
         self.bytes.drain(..surplus);
         for &byte in bytes {

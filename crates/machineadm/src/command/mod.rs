@@ -2,6 +2,7 @@
 pub(crate) mod api;
 pub(crate) mod apply;
 pub(crate) mod bootstrap;
+mod bundle;
 pub(crate) mod certs;
 pub(crate) mod completion;
 pub(crate) mod config;

@@ -6,6 +6,7 @@ use crate::{
     command_error::{self, CommandError, all_succeeded},
     context::{Configuration, Unusable, machine},
     interrupt,
+    reporter::Reporter,
     show::{self, progress::Progress},
 };
 use engine::{
@@ -37,6 +38,19 @@ pub(super) struct Run<'a> {
     pub(super) again: String,
     /// What its success deletes.
     pub(super) delivered: Option<Delivered>,
+}
+
+/// Who takes note of what a run does.
+struct Recorded<'a> {
+    outcome: &'a mut Outcome,
+    reporter: &'a Reporter,
+}
+
+/// A run that is over.
+struct Ended {
+    outcome: Outcome,
+    ended: Result<Done, Failure>,
+    reporter: Reporter,
 }
 
 /// Where a kubelet has its credentials: what has them is a node.
@@ -92,11 +106,20 @@ impl Run<'_> {
     ) -> Result<Exit, CommandError> {
         interrupt::advise(self.advice());
         let mut outcome = self.outcome(linux, &configuration.wanted);
+        let reporter = Reporter::start(&configuration.wanted.documents, linux);
         let ended = match self.prepare(configuration, &linux.state(), &outcome) {
-            Ok(()) => self.phases(configuration, reviewed, linux, &mut outcome),
+            Ok(()) => {
+                reporter.note(&outcome);
+                self.phases(
+                    configuration,
+                    reviewed,
+                    linux,
+                    &mut Recorded { outcome: &mut outcome, reporter: &reporter },
+                )
+            }
             Err(error) => Err(failed_at(START, error)),
         };
-        self.end(linux, outcome, ended, &configuration.redactor)
+        self.end(linux, Ended { outcome, ended, reporter }, &configuration.redactor)
     }
 
     /// Ends before it could begin: its configuration is not to be had, or has turned out wrong.
@@ -113,10 +136,14 @@ impl Run<'_> {
             // They only help the next run, which says itself if it misses them.
             let _ = linux.state().write(contract::FETCHED, &parts, 0o600);
         }
-        let outcome = self.outcome(linux, &Wanted::of(read.documents));
+        let wanted = Wanted::of(read.documents);
+        let outcome = self.outcome(linux, &wanted);
+        // A ReportConfig that was read although something else is not to be had reports that.
+        let readable = if exit == Exit::Input { &[][..] } else { &wanted.documents };
+        let reporter = Reporter::start(readable, linux);
         // A report holds no secret of the documents: nothing is left to be taken out.
-        let failure = Failure::at(Label::added(CONFIGURATION), cause);
-        let ended = self.end(linux, outcome, Err(failure), &Redactor::new([])).map(|_| ());
+        let ended = Err(Failure::at(Label::added(CONFIGURATION), cause));
+        let ended = self.end(linux, Ended { outcome, ended, reporter }, &Redactor::new([])).map(|_| ());
         all_succeeded([all, ended]).map(|()| exit).map_err(|error| error.with_exit(exit))
     }
 
@@ -135,13 +162,8 @@ impl Run<'_> {
     }
 
     /// Saves and reports how it ended.
-    fn end(
-        &self,
-        linux: &Linux,
-        mut outcome: Outcome,
-        ended: Result<Done, Failure>,
-        redactor: &Redactor,
-    ) -> Result<Exit, CommandError> {
+    fn end(&self, linux: &Linux, ended: Ended, redactor: &Redactor) -> Result<Exit, CommandError> {
+        let Ended { mut outcome, ended, reporter } = ended;
         outcome.end(ended.as_ref(), redactor, Timestamp::now());
         let before = Before::this_run(linux);
         let (ended, kept) = match (ended, self.conclude(linux, &outcome, before)) {
@@ -155,6 +177,12 @@ impl Run<'_> {
         };
         let place = if kept.is_ok() { contract::OUTCOME } else { contract::OUTCOME_FALLBACK };
         let exit = exit_of(&ended);
+        if let Some(problem) = reporter.finish(&outcome) {
+            warn!("{problem}");
+            outcome.remarks.push(problem);
+            // It is there already, without the remark.
+            let _ = linux.state().write(place, &outcome.bytes(), 0o600);
+        }
         let reported = self.report(&outcome, exit, &linux.place_of(place));
         all_succeeded([reported, kept.map_err(CommandError::from)])?;
         Ok(exit)
@@ -182,8 +210,9 @@ impl Run<'_> {
         configuration: &Configuration,
         reviewed: Option<&ReviewedPlan>,
         linux: &mut Linux,
-        outcome: &mut Outcome,
+        recorded: &mut Recorded<'_>,
     ) -> Result<Done, Failure> {
+        let Recorded { outcome, reporter } = recorded;
         let wanted = &configuration.wanted;
         let labels = turns(self.mode, wanted, self.prune).iter().map(|turn| turn.label.to_string()).collect();
         let mut progress = Progress::new(labels);
@@ -191,9 +220,14 @@ impl Run<'_> {
         let mut watch = |event: Event<'_>| {
             outcome.note(&event, Timestamp::now());
             progress.note(&event);
-            if matches!(event, Event::Starts(..)) {
-                // A report that can't be written must not stop the work it reports on; the end writes it again.
-                let _ = state.write(contract::OUTCOME, &outcome.bytes(), 0o600);
+            match event {
+                Event::Starts(..) => {
+                    // An outcome that can't be written must not stop the work that it records; the end writes it again.
+                    let _ = state.write(contract::OUTCOME, &outcome.bytes(), 0o600);
+                    reporter.note(outcome);
+                }
+                Event::Turn(_) | Event::Again(_) => reporter.send(outcome),
+                Event::Planned(..) | Event::Done(..) | Event::Through(_) => {}
             }
         };
         let run = engine::Run { mode: self.mode, wanted, prune: self.prune, reviewed };

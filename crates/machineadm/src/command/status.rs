@@ -1,4 +1,5 @@
 //! `machineadm status`: what the last run did, and where it stopped.
+use super::bundle;
 use crate::{
     cli::Status,
     command_error::CommandError,
@@ -21,6 +22,9 @@ use objects::shell;
 use std::path::Path;
 
 pub(crate) fn run(asked: &Status, root: &Path) -> Result<Exit, CommandError> {
+    if let Some(out) = &asked.bundle {
+        return bundle::write(out, root);
+    }
     let linux = silent_machine(root)?;
     let Some((outcome, place)) = latest(&linux)? else {
         let shown = root.to_string_lossy();
@@ -44,6 +48,18 @@ pub(crate) fn run(asked: &Status, root: &Path) -> Result<Exit, CommandError> {
         (State::Succeeded, _) | (State::Running, Now::AtWork(_)) => Exit::Done,
         _ => Exit::Failed,
     })
+}
+
+/// The same text for a file, or why there is none.
+pub(super) fn plain_text(linux: &Linux, root: &Path) -> Result<String, String> {
+    let Some((outcome, place)) = latest(linux).map_err(|error| error.text().trim_end().to_owned())? else {
+        return Err("machineadm has not run here yet".to_owned());
+    };
+    let holder = linux.lock_holder().map_err(|error| chain(&error))?;
+    let now = holder.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
+    let file = &linux.place_of(place);
+    let reading = Reading { now: &now, clock: Timestamp::now(), file, root, again: None };
+    Ok(show::plain(&text(&outcome, &reading)))
 }
 
 /// The newer of the two files that may hold an outcome. One that cannot be read is an error: it may be the newer one.

@@ -151,7 +151,8 @@ const fn fault(error: &NoAnswer) -> Fault {
     }
 }
 
-fn settings(request: &Request<'_>, limit: usize) -> Settings {
+/// The client that fetches, or sends, what a document names.
+pub(crate) fn settings(request: &Request<'_>, limit: usize) -> Settings {
     let der = |list: &[Certificate]| list.iter().map(|one| CertificateDer::from(one.der.clone())).collect();
     let trust = match request.authorities {
         [] => Trust::System { and: der(request.bundles) },

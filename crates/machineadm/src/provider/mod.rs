@@ -18,6 +18,7 @@ use fetched::Keeping;
 use file::File;
 use host::contract::Exit;
 use https::Https;
+pub(crate) use https::settings as https_settings;
 use jiff::Timestamp;
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;

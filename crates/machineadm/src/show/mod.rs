@@ -33,6 +33,11 @@ pub(crate) fn print_text(text: &str) -> Result<(), CommandError> {
     print(terminal::text_for(&std::io::stdout(), text))
 }
 
+/// A text for people as a file has it: without colours, and printable.
+pub(crate) fn plain(text: &str) -> String {
+    terminal::plain(text)
+}
+
 /// Prints a result, or a part of one; nothing else writes to standard output. A result that cannot be written, for
 /// example because a disk is full, is a failure. A reader that has gone away, such as `head`, wanted no more of it.
 pub(crate) fn print(result: impl AsRef<[u8]>) -> Result<(), CommandError> {

@@ -78,6 +78,7 @@ pub(crate) fn text(outcome: &Outcome, reading: &Reading<'_>) -> String {
     if let Some(why) = &outcome.reboot {
         text.push_str(&format!("    A reboot is needed: {}\n", one_line(why)));
     }
+    outcome.remarks.iter().for_each(|remark| text.push_str(&format!("    {}\n", one_line(remark))));
     text.push_str(&next_step(outcome, reading));
     text.push_str(&format!("\noutcome {}\n", one_line(&file.to_string_lossy())));
     text

@@ -112,6 +112,11 @@ fn rendered(text: &str, has_colours: bool) -> String {
     shown
 }
 
+/// A text for a file: marks become nothing, everything else printable.
+pub(super) fn plain(text: &str) -> String {
+    rendered(text, false)
+}
+
 /// A text without marks, for programs.
 fn without_marks(text: &str) -> String {
     text.chars().filter(|c| Mark::of(*c).is_none()).collect()

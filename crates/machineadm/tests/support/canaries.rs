@@ -10,10 +10,10 @@ const SOUNDS_SECRET: [&str; 7] = ["password", "token", "secret", "key", "passphr
 const FORMS: [&str; 6] = [
     "CANARY",
     "https://user:CANARY@proxy:3128",
+    "https://127.0.0.1:9/?signature=CANARY",
     "echo CANARY\nfalse\n",
     "CANARYCANARYCANARY==",
     "$6$salt$CANARY",
-    "https://example.com/a?CANARY",
 ];
 
 /// A good document full of canaries.

@@ -14,8 +14,13 @@ use testbed::fake::{Authority, FakeServer, Seen, Tls};
 pub(crate) const FEW: std::ops::RangeInclusive<usize> = 2..=8;
 
 /// What tells of a run that has failed.
-const REPORTED: &[&str] =
-    &["/run/cluster-api", host::contract::FAILURE, host::contract::OUTCOME, host::contract::CONFIGURATION];
+const REPORTED: &[&str] = &[
+    "/run/cluster-api",
+    host::contract::FAILURE,
+    host::contract::OUTCOME,
+    host::contract::REPORT,
+    host::contract::CONFIGURATION,
+];
 
 pub(crate) struct Victim {
     pub(crate) keeper: Keeper,

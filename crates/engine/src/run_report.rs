@@ -1,0 +1,242 @@
+//! The report of a run: where it stands, in one document that is small enough to be sent at every step. Programs read it;
+//! its form is versioned.
+use crate::{
+    Mode, Outcome,
+    outcome::{FailureOutcome, State, TurnOutcome},
+};
+use documents::v1alpha1::API_VERSION;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+const KIND: &str = "Report";
+/// The size of a report at most, in bytes.
+pub const LARGEST_REPORT: usize = 16 << 10;
+/// Of a report that is too large without any output, each text is cut to this many characters. JSON writes a character
+/// with up to 6 bytes, and a report has nine texts.
+const SHORT: usize = 256;
+
+/// Where a run stands. It is made from the outcome, and holds no more than the outcome does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunReport {
+    /// `machineadm.cluster.x-k8s.io/v1alpha1`.
+    pub api_version: String,
+    /// `Report`.
+    pub kind: String,
+    /// machineadm's version.
+    pub version: String,
+    /// The machine's name.
+    pub machine: String,
+    /// The mode.
+    pub mode: Mode,
+    /// How the run ended, or that it has not.
+    pub state: State,
+    /// The turn at work: a document's kind and name, or what the engine adds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// The place of its document in the stream after expansion, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<usize>,
+    /// The step at work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// How many turns are done.
+    pub progress: TurnProgress,
+    /// When the run started.
+    pub started: Timestamp,
+    /// How long it took so far.
+    pub seconds: f64,
+    /// Why the machine needs a reboot, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reboot: Option<String>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<FailureOutcome>,
+}
+
+/// How many turns of a run are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnProgress {
+    /// Turns that are done.
+    pub done: usize,
+    /// All turns.
+    pub total: usize,
+}
+
+impl RunReport {
+    /// The report of a run as its outcome has it now.
+    pub fn of(outcome: &Outcome, now: Timestamp) -> Self {
+        let has_step = |turn: &&TurnOutcome| running_step(turn).is_some();
+        // A restart is done for turns that are through.
+        let at_work = outcome.phases.iter().find(has_step);
+        let at_work = at_work.or_else(|| outcome.phases.iter().find(|turn| turn.state == State::Running));
+        let took = outcome.finished.unwrap_or(now).duration_since(outcome.started);
+        Self {
+            api_version: API_VERSION.into(),
+            kind: KIND.into(),
+            version: outcome.version.clone(),
+            machine: outcome.machine.clone(),
+            mode: outcome.mode,
+            state: outcome.state,
+            phase: at_work.map(|turn| turn.name.clone()),
+            document: at_work.and_then(|turn| turn.document),
+            step: at_work.and_then(running_step),
+            progress: TurnProgress {
+                done: outcome.phases.iter().filter(|turn| turn.state == State::Succeeded).count(),
+                total: outcome.phases.len(),
+            },
+            started: outcome.started,
+            seconds: took.as_secs_f64().max(0.0),
+            reboot: outcome.reboot.clone(),
+            failure: outcome.failure.clone(),
+        }
+    }
+
+    /// The bytes to store and to send, [`LARGEST_REPORT`] at most. What does not fit is left out: first the output, from
+    /// its start on, then the ends of texts.
+    pub fn bytes(mut self) -> Vec<u8> {
+        let mut bytes = self.whole();
+        while bytes.len() > LARGEST_REPORT {
+            match self.failure.as_mut().filter(|failure| !failure.output.is_empty()) {
+                Some(failure) => _ = failure.output.remove(0),
+                None => {
+                    self.shorten();
+                    return self.whole();
+                }
+            }
+            bytes = self.whole();
+        }
+        bytes
+    }
+
+    fn whole(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes
+    }
+
+    fn shorten(&mut self) {
+        let Self { version, machine, phase, step, reboot, failure, .. } = self;
+        let mut texts = vec![version, machine];
+        texts.extend([phase, step, reboot].into_iter().flatten());
+        if let Some(FailureOutcome { phase, step, cause, advice, .. }) = failure {
+            texts.extend([phase, cause]);
+            texts.extend([step, advice].into_iter().flatten());
+        }
+        for text in texts {
+            if let Some((end, _)) = text.char_indices().nth(SHORT) {
+                text.truncate(end);
+                text.push('…');
+            }
+        }
+    }
+}
+
+fn running_step(turn: &TurnOutcome) -> Option<String> {
+    turn.steps.iter().find(|step| step.state == State::Running).map(|step| step.what.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Done, Event, Failure, Label, PlanError, Planned, Redactor, Step, Wanted, plan::Condition};
+    use documents::Source;
+    use std::time::Duration;
+
+    const STARTED: &str = "2026-11-16T12:00:00Z";
+
+    fn time(seconds: i64) -> Timestamp {
+        Timestamp::from_second(STARTED.parse::<Timestamp>().unwrap().as_second() + seconds).unwrap()
+    }
+
+    fn outcome() -> Outcome {
+        let document = |name: &str| {
+            format!(
+                "---\napiVersion: {API_VERSION}\nkind: KernelModulesConfig\nmetadata: {{name: {name}}}\nspec: {{modules: [{name}]}}\n"
+            )
+        };
+        let bytes = [document("a"), document("b")].concat().into_bytes().into();
+        let read = documents::read(vec![Source { name: "node.yaml".into(), bytes }]);
+        Outcome::begin("1.2.3", "node-7".into(), Mode::Prepare, &Wanted::of(read.documents), time(0))
+    }
+
+    fn failed(cause: &str) -> Failure {
+        Failure {
+            step: Some("run x".into()),
+            ..Failure::at(Label::added("discovery"), PlanError::Unavailable(cause.into()))
+        }
+    }
+
+    #[test]
+    fn a_report_names_the_turn_and_the_step_at_work() {
+        let mut outcome = outcome();
+        let report = RunReport::of(&outcome, time(1));
+        assert_eq!((report.phase, report.step, report.state), (None, None, State::Running));
+        assert_eq!((report.progress, report.seconds), (TurnProgress { done: 0, total: 2 }, 1.0));
+        outcome.note(&Event::Turn(0), time(1));
+        outcome.note(&Event::Through(0), time(2));
+        outcome.note(&Event::Turn(1), time(2));
+        let step = Step::Wait(Condition::ServiceActive("a".into()), Duration::from_secs(1));
+        outcome.note(&Event::Planned(1, &Planned { steps: vec![step.clone()], ..Planned::default() }), time(2));
+        let report = RunReport::of(&outcome, time(3));
+        assert_eq!((report.phase.as_deref(), report.step), (Some("KernelModulesConfig b"), None));
+        outcome.note(&Event::Starts(1, 0, &step), time(3));
+        let report = RunReport::of(&outcome, time(4));
+        assert_eq!((report.document, report.progress), (Some(2), TurnProgress { done: 1, total: 2 }));
+        assert!(report.step.is_some());
+    }
+
+    #[test]
+    fn a_report_of_the_end_has_the_time_of_the_end() {
+        let mut outcome = outcome();
+        outcome.end(Ok(&Done { reboot: Some("x needs one".into()) }), &Redactor::new([]), time(5));
+        let report = RunReport::of(&outcome, time(60));
+        assert_eq!((report.state, report.seconds), (State::Succeeded, 5.0));
+        assert_eq!((report.reboot.as_deref(), report.failure), (Some("x needs one"), None));
+    }
+
+    #[test]
+    fn a_report_is_read_back_as_it_was_written() {
+        let mut outcome = outcome();
+        outcome.end(Err(&failed("the cause")), &Redactor::new([]), time(5));
+        let report = RunReport::of(&outcome, time(5));
+        let bytes = report.clone().bytes();
+        assert_eq!(serde_json::from_slice::<RunReport>(&bytes).unwrap(), report);
+        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!((&value["apiVersion"], &value["kind"]), (&API_VERSION.into(), &"Report".into()));
+        assert_eq!(value["failure"]["cause"], "the cause");
+    }
+
+    #[test]
+    fn a_large_report_loses_the_start_of_the_output_first() {
+        let mut outcome = outcome();
+        outcome.end(Err(&failed("the cause")), &Redactor::new([]), time(5));
+        outcome.failure.as_mut().unwrap().output = (0..20).map(|line| format!("{line} {}", "x".repeat(1000))).collect();
+        let bytes = RunReport::of(&outcome, time(5)).bytes();
+        assert!(bytes.len() <= LARGEST_REPORT && bytes.len() > LARGEST_REPORT - 1200, "{}", bytes.len());
+        let report: RunReport = serde_json::from_slice(&bytes).unwrap();
+        let failure = report.failure.unwrap();
+        assert_eq!(failure.cause, "the cause");
+        assert!(failure.output.last().unwrap().starts_with("19 ") && !failure.output[0].starts_with("0 "));
+    }
+
+    #[test]
+    fn the_largest_texts_fit_as_well() {
+        let mut outcome = outcome();
+        outcome.end(Err(&failed(&"\u{1}".repeat(50_000))), &Redactor::new([]), time(5));
+        outcome.machine = "\u{1}".repeat(50_000);
+        outcome.version = "\u{1}".repeat(50_000);
+        outcome.reboot = Some("\u{1}".repeat(50_000));
+        let failure = outcome.failure.as_mut().unwrap();
+        failure.output = vec!["\u{1}".repeat(50_000)];
+        (failure.step, failure.advice) = (Some("\u{1}".repeat(50_000)), Some("ä".repeat(50_000)));
+        failure.phase = "\u{1}".repeat(50_000);
+        outcome.phases[0].state = State::Running;
+        outcome.phases[0].name = "\u{1}".repeat(50_000);
+        let bytes = RunReport::of(&outcome, time(5)).bytes();
+        assert!(bytes.len() <= LARGEST_REPORT, "{}", bytes.len());
+        let report: RunReport = serde_json::from_slice(&bytes).unwrap();
+        assert!(report.failure.unwrap().advice.unwrap().ends_with("ä…"));
+    }
+}
