@@ -23,8 +23,19 @@ const CHOICES: [Choice; 5] = [
 /// Files whose tests boot machines as well and do not run inside. Each would add minutes to hours of emulation, and those
 /// that start a program of cargo's (`leftovers`, `command`, `faults`, `sealed_reboot`) would need it on the disk. Of
 /// `walking_skeleton` the tests that kill and fail kubeadm are left out.
-const LEFT_OUT: [&str; 8] =
-    ["bare_kubeadm", "command", "faults", "getting_started", "leftovers", "modes", "neighbours", "sealed_reboot"];
+const LEFT_OUT: [&str; 11] = [
+    "bare_kubeadm",
+    "command",
+    "faults",
+    "first_boot",
+    "getting_started",
+    "leftovers",
+    "modes",
+    "neighbours",
+    "sealed_reboot",
+    "worker",
+    "worker_ways",
+];
 
 const LIMIT: Duration = Duration::from_secs(90 * 60);
 

@@ -52,6 +52,7 @@ pub use look::{CertificateCopy, Checks, Cluster, Facts, Look, NodeCondition, Nod
 pub use mode::Mode;
 pub use outcome::Outcome;
 pub use ownership::check_records;
+pub use phases::discovery::NAME as DISCOVERY;
 pub use phases::{PHASES, Phase, Role, makes_node};
 pub use plan::{Ask, Condition, Named, PlanError, Planned, Preview, Remark, Step, preview, steps_for};
 pub use plan_key::PlanKey;

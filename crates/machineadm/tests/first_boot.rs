@@ -50,6 +50,14 @@ fn cut_power_at(machine: &Machine, what: &str, script: &str) -> Result<()> {
     machine.power_on()
 }
 
+/// Lets a loop on the machine stop kubeadm and machineadm in the middle of the join, which is too short to be met from
+/// outside.
+fn stop_in_the_middle(machine: &Machine) -> Result<()> {
+    let middle = "until test -e /etc/kubernetes/bootstrap-kubelet.conf; do sleep 0.01; done; pkill -STOP -x kubeadm; \
+                  pkill -STOP -x machineadm; touch /srv/stopped";
+    awaited(machine, "the loop", &format!("systemd-run --unit=stopper sh -c '{middle}'")).map(drop)
+}
+
 /// The unit has succeeded in this boot, and nothing that is secret or half done is left.
 fn is_done(machine: &Machine) -> Result<()> {
     awaited(machine, "the unit's success", &format!("systemctl is-active {UNIT} && test -e {SUCCESS}"))?;
@@ -108,8 +116,9 @@ fn workers_of_ignition_and_cloud_init_join_without_help_also_after_power_cuts() 
     cut_power_at(&seeded, "a run that has begun", &format!("{PROGRAM} status -o json | grep -q '\"discovery\"'"))?;
     first.write(DELIVERED, control_plane(&ca), 0o600)?;
     ends_well(&first, &["bootstrap"])?;
+    stop_in_the_middle(&seeded)?;
     first.check(&[PROGRAM, "token", "create", TOKEN, "--kubeconfig", "/etc/kubernetes/admin.conf"])?;
-    cut_power_at(&seeded, "the middle of kubeadm join", "test -e /etc/kubernetes/bootstrap-kubelet.conf")?;
+    cut_power_at(&seeded, "the middle of kubeadm join", "test -e /srv/stopped")?;
 
     first.wait_for_nodes(&["cp", "w1", "w2"])?;
     for machine in [&ignited, &seeded] {

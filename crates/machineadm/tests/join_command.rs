@@ -63,14 +63,9 @@ fn flags_of_kubeadm_become_a_document() {
         "90s",
     ];
     let document = printed(&all);
-    for line in [
-        "unsafeSkipCAVerification: true",
-        "nodeName: \"w1\"",
-        "/run/crio/crio.sock",
-        "Swap",
-        "90s",
-        "b.example.com:6444",
-    ] {
+    for line in
+        ["unsafeWithoutCAPins: true", "nodeName: \"w1\"", "/run/crio/crio.sock", "Swap", "90s", "b.example.com:6444"]
+    {
         assert!(document.contains(line), "{line}: {document}");
     }
     assert!(!document.contains("unix://"), "{document}");

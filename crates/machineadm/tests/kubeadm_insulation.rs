@@ -13,18 +13,30 @@ use std::collections::BTreeSet;
 const FIELDS: &str = include_str!("../../kubeadm/tests/vectors/kubeadm-fields.json");
 
 /// Words that a type of ours and one of kubeadm's share. None of them is a structure of kubeadm's, such as
-/// `nodeRegistration` or `extraArgs`: a further one is a decision to expose kubeadm's API.
-const SHARED_WORDS: [&str; 10] = [
+/// `nodeRegistration` or `extraArgs`: a further one is a decision to expose kubeadm's API. Those of a join are the words
+/// of the specifications (`certificateKey`, `discovery`, `endpoints`, `file`, `token`, `tlsBootstrapToken`), and a taint
+/// is one of Kubernetes (`taints`, `key`, `value`, `effect`).
+const SHARED_WORDS: [&str; 20] = [
     "advertiseAddress",
     "apiVersion",
+    "certificateKey",
     "controlPlaneEndpoint",
+    "discovery",
+    "effect",
+    "endpoints",
+    "file",
     "groups",
+    "key",
     "kind",
     "kubernetesVersion",
     "name",
     "path",
+    "taints",
     "timeout",
+    "tlsBootstrapToken",
+    "token",
     "type",
+    "value",
 ];
 
 /// Every name of a member in a schema, whatever is nested in what.

@@ -7,7 +7,7 @@ use host::contract::DELIVERED;
 use support::cluster::{
     Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, nothing_is_left, with_program, worker,
 };
-use testbed::{Bed, Profile, Result, until};
+use testbed::{Bed, Machine, Profile, Result, until};
 
 /// cloud-init writes the configuration to disk and calls machineadm.
 fn user_data(documents: &str) -> String {
@@ -31,8 +31,8 @@ fn workers_join_before_the_control_plane_exists_and_after_a_kill() -> Result<()>
 
     first.boot()?;
     first.write(DELIVERED, control_plane(&ca), 0o600)?;
-    until("w1 at discovery", LIMIT, || match early.run(&[PROGRAM, "status"]) {
-        Ok(status) if status.stdout.contains("discovery") => Ok(()),
+    until("w1 at discovery", LIMIT, || match early.run(&[PROGRAM, "status", "-o", "json"]) {
+        Ok(status) if is_at(&status.stdout, "discovery") => Ok(()),
         other => Err(format!("{other:?}")),
     })?;
     ends_well(&first, &["bootstrap", "-f", DELIVERED])?;
@@ -61,15 +61,21 @@ fn workers_join_before_the_control_plane_exists_and_after_a_kill() -> Result<()>
     second.boot()?;
     second.write("/srv/token", TOKEN, 0o600)?;
     second.shell("sysctl -w net.ipv4.ip_forward=1")?;
-    let join = format!(
-        "{PROGRAM} join {endpoint} --token-file /srv/token --discovery-token-ca-cert-hash {} \
-         --ignore-preflight-errors SystemVerification",
-        ca.pin
-    );
-    second.shell(&format!("systemd-run --unit=joining {join}"))?;
-    until("the middle of kubeadm join", LIMIT, || {
-        let seen = second.shell("test -e /etc/kubernetes/bootstrap-kubelet.conf && kill -9 $(pgrep -o -x machineadm)");
-        seen.map_err(|error| error.to_string())
+    let join = |pin: &str| {
+        format!(
+            "{PROGRAM} join {endpoint} --token-file /srv/token --discovery-token-ca-cert-hash {pin} \
+             --ignore-preflight-errors SystemVerification"
+        )
+    };
+    a_pin_of_another_cluster_is_the_reason(&second, &join(&Authority::new().pin))?;
+    // The middle of kubeadm join is short: a loop on the machine itself waits for it.
+    let middle =
+        "until test -e /etc/kubernetes/bootstrap-kubelet.conf; do sleep 0.01; done; kill -9 $(pgrep -o -x machineadm)";
+    second
+        .shell(&format!("systemd-run --unit=killer sh -c '{middle}'; systemd-run --unit=joining {}", join(&ca.pin)))?;
+    until("the kill", LIMIT, || match second.run(&["systemctl", "is-failed", "joining"]) {
+        Ok(output) if output.stdout == "failed\n" => Ok(()),
+        other => Err(format!("{other:?}")),
     })?;
     until("kubeadm's end with machineadm's", LIMIT, || match second.run(&["pgrep", "-x", "kubeadm"]) {
         Ok(output) if output.code == 1 => Ok(()),
@@ -85,4 +91,23 @@ fn workers_join_before_the_control_plane_exists_and_after_a_kill() -> Result<()>
     early.boot()?;
     first.wait_for_nodes(&["cp", "w1", "w2"])?;
     bed.down()
+}
+
+/// Whether a run is at work in this turn.
+fn is_at(outcome: &str, name: &str) -> bool {
+    let outcome: serde_json::Value = serde_json::from_str(outcome).unwrap_or_default();
+    let phases = outcome["phases"].as_array().cloned().unwrap_or_default();
+    phases.iter().any(|phase| phase["name"] == name && phase["state"] == "running")
+}
+
+/// A node that did not join reports why, and what to do.
+fn a_pin_of_another_cluster_is_the_reason(machine: &Machine, join: &str) -> Result<()> {
+    let ran = machine.run_within(&["sh", "-c", &format!("{join} --timeout 3s")], LIMIT)?;
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let status = machine.run(&[PROGRAM, "status"])?;
+    assert!(status.stdout.starts_with("w2  FAILED at discovery"), "{status:?}");
+    assert!(status.stdout.contains("CA pin") && status.stdout.contains("Then"), "{status:?}");
+    let failure = machine.read("/run/cluster-api/bootstrap-failure.json")?;
+    assert!(failure.contains("\"phase\":\"discovery\"") && failure.contains("CA pin"), "{failure}");
+    Ok(())
 }

@@ -158,7 +158,7 @@ spec:
     token:
       endpoints: [api.example.com:6443]
       token: abcdef.0123456789abcdef
-      caCertHashes: ['sha256:9f3a5a2e0c1c0b5b2e2f9e5d6a7b8c9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7']
+      caPins: ['sha256:9f3a5a2e0c1c0b5b2e2f9e5d6a7b8c9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7']
   labels: {example.com/rack: r7}
 ";
 }
@@ -262,14 +262,14 @@ mod tests {
         testing::{found, problems, read_text, with_spec},
     };
 
-    const TOKEN: &str = "{endpoints: [10.0.0.10:6443], token: abcdef.0123456789abcdef, unsafeSkipCAVerification: true}";
+    const TOKEN: &str = "{endpoints: [10.0.0.10:6443], token: abcdef.0123456789abcdef, unsafeWithoutCAPins: true}";
 
     #[test]
     fn every_member_is_judged() {
         let spec = "\
 kubernetesVersion: '1.36'
 discovery:
-  token: {endpoints: ['http://x', 'a:b:c'], token: abc, caCertHashes: [md5:00]}
+  token: {endpoints: ['http://x', 'a:b:c'], token: abc, caPins: [md5:00]}
   timeout: 0s
 nodeName: A_B
 labels: {kubernetes.io/role: x, a b: c}
@@ -281,7 +281,7 @@ kubelet: {kind: X}";
             "spec.discovery.timeout",
             "spec.discovery.token.endpoints[0]",
             "spec.discovery.token.endpoints[1]",
-            "spec.discovery.token.caCertHashes[0]",
+            "spec.discovery.token.caPins[0]",
             "spec.discovery.token.token",
             "spec.nodeName",
             "spec.runtimeSocket",
@@ -312,7 +312,7 @@ kubelet: {kind: X}";
     #[test]
     fn a_token_without_a_pin_and_without_a_waiver_is_refused() {
         let found = problems_with("{token: {endpoints: [a:1], token: abcdef.0123456789abcdef}}", "");
-        let message = "requires `caCertHashes`: anyone else who has the token can pose as the cluster";
+        let message = "requires `caPins`: anyone else who has the token can pose as the cluster";
         assert_eq!(found, [format!("spec.discovery.token: {message}")]);
     }
 
@@ -332,10 +332,10 @@ kubelet: {kind: X}";
 
     #[test]
     fn a_token_is_given_or_in_a_file() {
-        let both = "{endpoints: [a:1], token: abcdef.0123456789abcdef, tokenFile: /t, unsafeSkipCAVerification: true}";
+        let both = "{endpoints: [a:1], token: abcdef.0123456789abcdef, tokenFile: /t, unsafeWithoutCAPins: true}";
         let found = problems_with(&format!("{{token: {both}}}"), "");
         assert!(found.len() == 1 && found[0].contains("are both set"), "{found:?}");
-        let none = "{endpoints: [a:1], unsafeSkipCAVerification: true}";
+        let none = "{endpoints: [a:1], unsafeWithoutCAPins: true}";
         let missing = "spec.discovery.token: requires `token` or `tokenFile`";
         assert_eq!(problems_with(&format!("{{token: {none}}}"), ""), [missing]);
     }

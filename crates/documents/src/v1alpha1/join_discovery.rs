@@ -71,10 +71,10 @@ pub struct TokenSpec {
     pub token_file: Option<String>,
     /// CA pins: public key hashes of CA certificates of the cluster, as `sha256:HEX`. One match is enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ca_cert_hashes: Vec<String>,
+    pub ca_pins: Vec<String>,
     /// Whether the cluster is discovered without a CA pin: anyone else who has the token can then pose as the cluster.
-    #[serde(default, rename = "unsafeSkipCAVerification", skip_serializing_if = "std::ops::Not::not")]
-    pub unsafe_skip_ca_verification: bool,
+    #[serde(default, rename = "unsafeWithoutCAPins", skip_serializing_if = "std::ops::Not::not")]
+    pub unsafe_without_ca_pins: bool,
 }
 
 /// Discovery by a kubeconfig.
@@ -126,18 +126,18 @@ fn by_token(spec: TokenSpec, findings: &mut Findings<'_>) -> Option<JoinDiscover
         }
     }
     let mut pins = Vec::new();
-    for (index, text) in spec.ca_cert_hashes.iter().enumerate() {
+    for (index, text) in spec.ca_pins.iter().enumerate() {
         match text.parse::<Pin>() {
             Ok(pin) => pins.push(pin),
             Err(error) => {
-                _ = findings.error(&path::item(&path::member(HERE, "caCertHashes"), index), error.to_string());
+                _ = findings.error(&path::item(&path::member(HERE, "caPins"), index), error.to_string());
             }
         }
     }
-    if spec.ca_cert_hashes.is_empty() && !spec.unsafe_skip_ca_verification {
+    if spec.ca_pins.is_empty() && !spec.unsafe_without_ca_pins {
         findings
-            .error(HERE, "requires `caCertHashes`: anyone else who has the token can pose as the cluster")
-            .hint("set the CA pin that the cluster prints, or accept that risk with `unsafeSkipCAVerification: true`");
+            .error(HERE, "requires `caPins`: anyone else who has the token can pose as the cluster")
+            .hint("set the CA pin that the cluster prints, or accept that risk with `unsafeWithoutCAPins: true`");
     }
     let pinning = if pins.is_empty() { Pinning::Without } else { Pinning::Pins(pins) };
     let names = ["spec.discovery.token.token", "spec.discovery.token.tokenFile"];

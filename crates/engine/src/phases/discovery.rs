@@ -11,7 +11,8 @@ use documents::{
     v1alpha1::{self, JoinDiscovery},
 };
 
-const NAME: &str = "discovery";
+/// Its name in plans and reports.
+pub const NAME: &str = "discovery";
 
 pub(crate) const ADDITION: Addition = Addition {
     name: NAME,

@@ -34,7 +34,7 @@ fn roots() -> CaBundle {
 fn joining() -> Wanted {
     let pin = Pin::of(&roots().certificates()[0]);
     let spec = format!(
-        "{{nodeName: w1, discovery: {{token: {{endpoints: ['10.0.0.10:6443'], token: {TOKEN}, caCertHashes: ['{pin}']}}}}}}"
+        "{{nodeName: w1, discovery: {{token: {{endpoints: ['10.0.0.10:6443'], token: {TOKEN}, caPins: ['{pin}']}}}}}}"
     );
     wanted(&[FORWARDING, ("JoinConfig", "worker", &spec)])
 }
@@ -219,7 +219,7 @@ fn kubeadm_gets_the_discovered_cluster_with_the_token_in_a_root_only_file() {
 fn one_document_becomes_the_file_that_each_kubeadm_prefers() {
     let spec = format!(
         "{{nodeName: 'on', labels: {{a: b, c: d}}, taints: [{{key: k, value: v, effect: NoExecute}}], ignoredChecks: [Swap], \
-         discovery: {{token: {{endpoints: ['10.0.0.10:6443'], token: {TOKEN}, unsafeSkipCAVerification: true}}}}}}"
+         discovery: {{token: {{endpoints: ['10.0.0.10:6443'], token: {TOKEN}, unsafeWithoutCAPins: true}}}}}}"
     );
     let wanted = wanted(&[FORWARDING, ("JoinConfig", "worker", &spec)]);
     for (version, api) in

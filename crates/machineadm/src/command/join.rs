@@ -128,8 +128,8 @@ fn of_flags(flags: &Flags, tls: Option<Secret<String>>) -> Result<JoinConfig, Co
             token: Some(TokenSpec {
                 endpoints: flags.endpoints.clone(),
                 token: flags.discovery_token.clone().or_else(|| token.clone()),
-                ca_cert_hashes: flags.pins.clone(),
-                unsafe_skip_ca_verification: flags.skip_ca_verification,
+                ca_pins: flags.pins.clone(),
+                unsafe_without_ca_pins: flags.skip_ca_verification,
                 ..TokenSpec::default()
             }),
             ..DiscoverySpec::default()
@@ -205,8 +205,8 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
             token: discovery.bootstrap_token.map(|by_token| TokenSpec {
                 endpoints: by_token.api_server_endpoint.into_iter().collect(),
                 token: by_token.token,
-                ca_cert_hashes: by_token.ca_cert_hashes,
-                unsafe_skip_ca_verification: by_token.unsafe_skip_ca_verification.unwrap_or_default(),
+                ca_pins: by_token.ca_cert_hashes,
+                unsafe_without_ca_pins: by_token.unsafe_skip_ca_verification.unwrap_or_default(),
                 ..TokenSpec::default()
             }),
             file: discovery

@@ -10,7 +10,8 @@ use crate::{
     show::{self, progress::Progress},
 };
 use engine::{
-    Done, Event, Failure, Label, LineRedactor, Mode, Outcome, PlanError, Prune, Redactor, ReviewedPlan, Wanted, World,
+    DISCOVERY, Done, Event, Failure, Label, LineRedactor, Mode, Outcome, PlanError, Prune, Redactor, ReviewedPlan,
+    Wanted, World,
     outcome::{CONFIGURATION, END, START, State},
     turns,
 };
@@ -214,20 +215,25 @@ impl Run<'_> {
     ) -> Result<Done, Failure> {
         let Recorded { outcome, reporter } = recorded;
         let wanted = &configuration.wanted;
-        let labels = turns(self.mode, wanted, self.prune).iter().map(|turn| turn.label.to_string()).collect();
+        let labels: Vec<_> = turns(self.mode, wanted, self.prune).iter().map(|turn| turn.label.to_string()).collect();
+        // It may take minutes before its first step.
+        let discovery = labels.iter().position(|label| label == DISCOVERY);
         let mut progress = Progress::new(labels);
         let state = linux.state();
         let mut watch = |event: Event<'_>| {
             outcome.note(&event, Timestamp::now());
             progress.note(&event);
-            match event {
-                Event::Starts(..) => {
-                    // An outcome that can't be written must not stop the work that it records; the end writes it again.
-                    let _ = state.write(contract::OUTCOME, &outcome.bytes(), 0o600);
-                    reporter.note(outcome);
-                }
-                Event::Turn(_) | Event::Again(_) => reporter.send(outcome),
-                Event::Planned(..) | Event::Done(..) | Event::Through(_) => {}
+            let is_recorded = match event {
+                Event::Starts(..) => true,
+                Event::Turn(at) => Some(at) == discovery,
+                Event::Planned(..) | Event::Done(..) | Event::Through(_) | Event::Again(_) => false,
+            };
+            if is_recorded {
+                // An outcome that can't be written must not stop the work that it records; the end writes it again.
+                let _ = state.write(contract::OUTCOME, &outcome.bytes(), 0o600);
+                reporter.note(outcome);
+            } else if matches!(event, Event::Turn(_) | Event::Again(_)) {
+                reporter.send(outcome);
             }
         };
         let run = engine::Run { mode: self.mode, wanted, prune: self.prune, reviewed };

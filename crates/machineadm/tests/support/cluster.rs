@@ -65,7 +65,7 @@ spec:
     token:
       endpoints: ['{endpoint}']
       token: {TOKEN}
-      caCertHashes: ['{}']
+      caPins: ['{}']
     timeout: 10m
   labels: {{example.com/rack: r7}}
   taints: [{{key: example.com/dedicated, value: tests, effect: PreferNoSchedule}}]
