@@ -106,7 +106,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l token-fil
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-token -d 'The bootstrap token that verifies the signature of cluster-info' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-token-ca-cert-hash -d 'CA pin: the public key hash of a CA certificate of the cluster, as sha256:HEX. May be repeated or a list with commas; one match is enough' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-file -d 'Read the cluster\'s kubeconfig from a file, an https URL or, with `-`, from standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l tls-bootstrap-token -d 'The bootstrap token that requests the certificate of the node, if it is not --token' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l tls-bootstrap-token -d 'The bootstrap token that authenticates this machine at the API server, if it is not --token' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l tls-bootstrap-token-file -d 'Read that token from a file or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l node-name -d 'Name of the node. Default: the host name' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l cri-socket -d 'Socket of the container runtime. Default: /run/containerd/containerd.sock' -r
@@ -350,7 +350,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l discovery-token -d 'The bootstrap token that verifies the signature of cluster-info' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l discovery-token-ca-cert-hash -d 'CA pin: the public key hash of a CA certificate of the cluster, as sha256:HEX. May be repeated or a list with commas; one match is enough' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l discovery-file -d 'Read the cluster\'s kubeconfig from a file, an https URL or, with `-`, from standard input' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l tls-bootstrap-token -d 'The bootstrap token that reads the certificates, if it is not --token' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l tls-bootstrap-token -d 'The bootstrap token that authenticates this machine at the API server, if it is not --token' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l tls-bootstrap-token-file -d 'Read that token from a file or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l certificate-key -d 'The certificate key, 64 hexadecimal digits. Other users of this machine can see arguments; --certificate-key-file avoids that' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l certificate-key-file -d 'Read the certificate key from a file or, with `-`, from standard input' -r

@@ -1,5 +1,8 @@
 //! `machineadm join`: kubeadm's flags become a JoinConfig, which runs like any other configuration.
-use super::{bootstrap, configuration_file, discover::arguments::DiscoverySource, plan, small_file};
+use super::{
+    bootstrap, configuration_file, discover::arguments::DiscoverySource, plan, small_file,
+    tls_bootstrap_token::TlsBootstrapToken,
+};
 use crate::{
     cli::{Output, RootOption},
     command_error::CommandError,
@@ -11,7 +14,7 @@ use documents::{
     Source,
     v1alpha1::{DiscoverySpec, FileSpec, JoinConfig, NodeTaint, TaintEffect, TokenSpec},
 };
-use host::{contract::Exit, linux::input::Care};
+use host::contract::Exit;
 use kubeadm::hub::{self, JoinConfiguration};
 use secret::Secret;
 use std::path::Path;
@@ -21,12 +24,8 @@ use zeroize::Zeroizing;
 pub(crate) struct Join {
     #[command(flatten)]
     pub(crate) source: DiscoverySource,
-    /// The bootstrap token that requests the certificate of the node, if it is not --token
-    #[arg(long, value_name = "TOKEN", conflicts_with = "tls_bootstrap_token_file")]
-    pub(crate) tls_bootstrap_token: Option<String>,
-    /// Read that token from a file or, with `-`, from standard input
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tls_bootstrap_token_file: Option<String>,
+    #[command(flatten)]
+    pub(crate) tls: TlsBootstrapToken,
     /// Name of the node. Default: the host name
     #[arg(long, value_name = "NAME")]
     pub(crate) node_name: Option<String>,
@@ -74,7 +73,7 @@ pub(crate) fn run(asked: &Join, root: &Path) -> Result<Exit, CommandError> {
 fn one_standard_input(asked: &Join) -> Result<(), CommandError> {
     small_file::one_standard_input(&[
         ("--token-file", &asked.source.token_file),
-        ("--tls-bootstrap-token-file", &asked.tls_bootstrap_token_file),
+        ("--tls-bootstrap-token-file", &asked.tls.file),
         ("--discovery-file", &asked.source.discovery_file),
         ("--config", &asked.config),
     ])
@@ -83,7 +82,7 @@ fn one_standard_input(asked: &Join) -> Result<(), CommandError> {
 /// What the flags mean: those of the command line, or those of a JoinConfiguration.
 fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
     let flags = asked.source.flags(Purpose::Join)?;
-    let tls = tls_token(asked)?;
+    let tls = asked.tls.read()?;
     let mut document = match &asked.config {
         Some(name) => {
             if !flags.endpoints.is_empty() || flags.file.is_some() || has_token(&flags) {
@@ -107,15 +106,6 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
 
 const fn has_token(flags: &Flags) -> bool {
     flags.token.is_some() || flags.token_file.is_some() || flags.discovery_token.is_some()
-}
-
-fn tls_token(asked: &Join) -> Result<Option<Secret<String>>, CommandError> {
-    let of_file = asked.tls_bootstrap_token_file.as_deref().map(|name| {
-        let text = small_file::text(name, Care::Applying)?;
-        small_file::warn_if_others_read("--tls-bootstrap-token-file", name, "the token");
-        Ok::<_, CommandError>(Secret::new(text.trim_end().to_owned()))
-    });
-    Ok(asked.tls_bootstrap_token.clone().map(Secret::new).or(of_file.transpose()?))
 }
 
 /// Flags that exclude each other, and those that are missing, are named as flags before they become a document.

@@ -21,6 +21,7 @@ mod run;
 mod saved_plan;
 mod small_file;
 pub(crate) mod status;
+mod tls_bootstrap_token;
 pub(crate) mod token;
 pub(crate) mod validate;
 pub(crate) mod version;

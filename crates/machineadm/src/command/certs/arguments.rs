@@ -3,6 +3,7 @@ use crate::{
     cli::{Output, RootOption},
     command::{
         discover::arguments::DiscoverySource,
+        tls_bootstrap_token::TlsBootstrapToken,
         token::arguments::{Connection, without_effect},
     },
 };
@@ -132,12 +133,8 @@ pub(crate) struct Upload {
 pub(crate) struct Download {
     #[command(flatten)]
     pub(crate) source: DiscoverySource,
-    /// The bootstrap token that reads the certificates, if it is not --token
-    #[arg(long, value_name = "TOKEN", conflicts_with = "tls_bootstrap_token_file")]
-    pub(crate) tls_bootstrap_token: Option<String>,
-    /// Read that token from a file or, with `-`, from standard input
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tls_bootstrap_token_file: Option<String>,
+    #[command(flatten)]
+    pub(crate) tls: TlsBootstrapToken,
     #[command(flatten)]
     pub(crate) key: KeyOption,
     /// Save the certificates in this directory. Default: as in kubeadm-config of the cluster

@@ -18,9 +18,8 @@ use discovery::{
     method::{Flags, Patience, Purpose},
 };
 use engine::certificate_files::{Existing, Placement};
-use host::{contract::Exit, linux::input::Care};
+use host::contract::Exit;
 use kubeadm::hub::{Documents, JoinConfiguration};
-use secret::Secret;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +28,7 @@ pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result
     small_file::one_standard_input(&[
         ("--certificate-key-file", &asked.key.certificate_key_file),
         ("--token-file", &asked.source.token_file),
-        ("--tls-bootstrap-token-file", &asked.tls_bootstrap_token_file),
+        ("--tls-bootstrap-token-file", &asked.tls.file),
         ("--discovery-file", &asked.source.discovery_file),
         ("--config", &asked.config),
     ])?;
@@ -99,7 +98,7 @@ fn cluster(
 /// Whether any token is given beside a kubeconfig, which would be ignored.
 fn has_token(asked: &Asked, documents: &Documents, flags: &Flags) -> bool {
     let configured = documents.join.as_ref().is_some_and(|join| join.discovery.tls_bootstrap_token.is_some());
-    let for_tls = asked.tls_bootstrap_token.is_some() || asked.tls_bootstrap_token_file.is_some() || configured;
+    let for_tls = asked.tls.is_given() || configured;
     for_tls || flags.token.is_some() || flags.token_file.is_some() || flags.discovery_token.is_some()
 }
 
@@ -155,13 +154,8 @@ fn configured(join: &JoinConfiguration, given: Flags) -> Flags {
 
 /// The token that authenticates: the one for TLS bootstrap, else the one of discovery.
 fn token(asked: &Asked, documents: &Documents, flags: &Flags) -> Result<BootstrapToken, CommandError> {
-    let of_file = asked.tls_bootstrap_token_file.as_deref().map(|name| {
-        let text = small_file::text(name, Care::Applying)?;
-        small_file::warn_if_others_read("--tls-bootstrap-token-file", name, "the token");
-        Ok::<_, CommandError>(Secret::new(text.trim_end().to_owned()))
-    });
     let configured = documents.join.as_ref().and_then(|join| join.discovery.tls_bootstrap_token.clone());
-    let tls = asked.tls_bootstrap_token.clone().map(Secret::new).or(of_file.transpose()?).or(configured);
+    let tls = asked.tls.read()?.or(configured);
     let token = flags.token.as_ref().or(flags.token_file.as_ref()).or(flags.discovery_token.as_ref());
     let token = tls_bootstrap_token(tls.as_ref(), token);
     let token = token.map_err(|problems| CommandError::invalid_input(problems.iter().map(ToString::to_string)))?;
