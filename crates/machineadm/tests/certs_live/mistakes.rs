@@ -24,11 +24,36 @@ fn every_mistake_is_named_with_its_remedy_and_changes_nothing() -> Result<()> {
     files_that_cannot_be_uploaded_are_all_listed(&bed)?;
     a_key_that_would_be_lost_is_refused(&bed)?;
     keys::the_key_is_taken_in_every_form(&bed);
+    what_an_upload_cannot_use_is_named(&bed)?;
     rights_of_an_administrator_are_refused(&bed);
     a_copy_that_cannot_be_used_is_named(&bed)?;
     a_copy_of_another_cluster_is_refused(&bed)?;
     what_is_on_the_machine_is_respected(&bed);
     bed.plane.down()
+}
+
+/// A configuration of the other side, a Secret that nobody may change, and a reader that has gone away.
+fn what_an_upload_cannot_use_is_named(bed: &CertsBed) -> Result<()> {
+    let pki = bed.plane.pki().display().to_string();
+    let upload = ["certs", "upload", "--cert-dir", &pki];
+    let join = bed.file(
+        "join-alone.yaml",
+        "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\ndiscovery: \
+         {file: {kubeConfigPath: /a}, tlsBootstrapToken: abcdef.0123456789abcdef}\n",
+    );
+    let other = bed.admin(&[&upload[..], &["--config", &join]].concat());
+    refused(&other, 2, "--config has a JoinConfiguration: an upload reads certificateKey of an InitConfiguration", "");
+    // The reader of the key is gone before it is printed: that is no success.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let lost = Ran::of(bed.admin_command(&upload).stdout(writer).output().unwrap());
+    refused(&lost, 1, "cannot write the result to standard output", "");
+    let frozen = ["--namespace=kube-system", "patch", "secret", "kubeadm-certs", "--patch={\"immutable\":true}"];
+    bed.plane.kubectl(&frozen)?;
+    let immutable = bed.admin(&upload);
+    refused(&immutable, 1, "immutable", "remedy: delete the Secret with `machineadm certs delete`, then run again");
+    done(bed.admin(&["certs", "delete"]));
+    Ok(())
 }
 
 impl CertsBed {
