@@ -1,24 +1,20 @@
 //! Further ways for a worker into a cluster: a bare kubeadm's cluster, a discovery file, no anonymous access, an encrypted
 //! configuration; and a bare kubeadm into a cluster of ours.
-use std::time::Duration;
+mod support {
+    pub(crate) mod cluster;
+}
+
+use host::contract::DELIVERED;
+use support::cluster::{
+    Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, nothing_is_left, with_program, worker,
+};
 use testbed::{Bed, Machine, Profile, Result, kubeadm, until};
 
-const PROGRAM: &str = "/usr/local/bin/machineadm";
-const CONFIGURATION: &str = "/etc/machineadm/config.yaml";
-const LIMIT: Duration = Duration::from_secs(600);
-
 fn booted(bed: &Bed, name: &str) -> Result<Machine> {
-    let machine = bed.machine(name, &Profile::node())?;
-    machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;
+    let machine = with_program(bed.machine(name, &Profile::node())?)?;
     machine.boot()?;
     machine.shell("sysctl -w net.ipv4.ip_forward=1")?;
     Ok(machine)
-}
-
-fn ends_well(machine: &Machine, words: &[&str]) -> Result<()> {
-    let ran = machine.run_within(&[&[PROGRAM], words].concat(), LIMIT)?;
-    assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
-    Ok(())
 }
 
 /// Lets anonymous clients ask for nothing but the API server's health, which the kubelet watches.
@@ -72,9 +68,11 @@ fn workers_join_a_bare_kubeadms_cluster_by_file_without_anonymous_access() -> Re
     let text = encrypted.check(&[PROGRAM, "encrypt", "--passphrase-uri", uri, "-f", "/srv/plain.yaml"])?;
     encrypted.check(&["rm", "/srv/plain.yaml"])?;
     assert!(!text.contains(&token), "{text}");
-    encrypted.write(CONFIGURATION, text, 0o600)?;
-    ends_well(&encrypted, &["bootstrap", "-f", CONFIGURATION])?;
+    encrypted.write(DELIVERED, text, 0o600)?;
+    ends_well(&encrypted, &["bootstrap", "-f", DELIVERED])?;
     first.wait_for_nodes(&["cp", "w1", "w2"])?;
+    nothing_is_left(&by_flags)?;
+    nothing_is_left(&encrypted)?;
     assert!(encrypted.read("/var/lib/kubelet/config.yaml")?.contains("staticPodPath: \"\""), "no static pods");
 
     // What bare kubeadm does later on works on machines that we joined.
@@ -91,21 +89,23 @@ fn workers_join_a_bare_kubeadms_cluster_by_file_without_anonymous_access() -> Re
 #[test]
 #[ignore = "long tier: a bare kubeadm in a cluster of ours"]
 fn a_bare_kubeadm_joins_a_cluster_that_machineadm_created() -> Result<()> {
-    testbed::needs!(Nodes);
+    testbed::needs!(Nodes, Judge("openssl"));
     let bed = Bed::new()?;
     let (first, bare) = (booted(&bed, "cp")?, booted(&bed, "w1")?);
-    let documents = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: InitConfig\nspec:\n  kubernetesVersion: v1.36.4\n  \
-                     podSubnets: [10.244.0.0/16]\n  ignoredChecks: [SystemVerification]\n  kubelet:\n    cgroupDriver: cgroupfs\n    \
-                     failCgroupV1: false\n    evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%, \
-                     nodefs.inodesFree: 1%}\n    imageGCHighThresholdPercent: 100\n  kubeProxy:\n    conntrack: {maxPerCore: 0, min: \
-                     0, tcpCloseWaitTimeout: 0s, tcpEstablishedTimeout: 0s}\n";
-    first.write(CONFIGURATION, documents, 0o600)?;
-    ends_well(&first, &["bootstrap", "-f", CONFIGURATION])?;
-    let create = [PROGRAM, "token", "create", "--print-join-command", "--kubeconfig", "/etc/kubernetes/admin.conf"];
+    let ca = Authority::new();
+    first.write(DELIVERED, control_plane(&ca), 0o600)?;
+    ends_well(&first, &["bootstrap"])?;
+    let create =
+        [PROGRAM, "token", "create", TOKEN, "--print-join-command", "--kubeconfig", "/etc/kubernetes/admin.conf"];
     let command = first.check(&create)?;
+    assert!(command.contains(&ca.pin), "{command}");
     let kubeadm = command.trim().strip_prefix("kubeadm ").expect("a command of kubeadm");
     bare.shell(&format!("kubeadm {kubeadm} --ignore-preflight-errors=SystemVerification"))?;
     first.wait_for_nodes(&["cp", "w1"])?;
     first.check(&["kubeadm", "certs", "check-expiration"])?;
+    // For us the machine has joined, whoever did it.
+    bare.write("/srv/node.yaml", worker(&format!("{}:6443", first.address()), &ca), 0o600)?;
+    let plan = bare.check(&[PROGRAM, "plan", "-f", "/srv/node.yaml"])?;
+    assert!(plan.contains("2 documents, 1 change") && !plan.contains("kubeadm join"), "{plan}");
     bed.down()
 }

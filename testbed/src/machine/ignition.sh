@@ -8,7 +8,7 @@ cat > "$work/config.ign"
 echo uninitialized > "$DISK/root/etc/machine-id"
 mkdir -p "$DISK/root/etc/systemd/system-preset"
 echo 'disable *' > "$DISK/root/etc/systemd/system-preset/89-testbed.preset"
-# On a kernel with SELinux Ignition labels what it wrote; these machines have no policy.
+# On a kernel with SELinux Ignition labels what it wrote; these machines have no policy, so that setfiles is a fake.
 echo SELINUXTYPE=none > "$DISK/root/etc/selinux/config"
 printf '#!/bin/sh\n' > "$work/bin/setfiles"
 chmod 755 "$work/bin/setfiles"
