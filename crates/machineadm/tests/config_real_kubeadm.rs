@@ -194,7 +194,7 @@ spec:
   nodeName: node-7
   podSubnets: [10.244.0.0/16]
   serviceSubnets: [10.97.0.0/16]
-  ignoredChecks: [Swap, SystemVerification]
+  toleratedChecks: [swap, cgroups]
 ";
 
 #[test]

@@ -1,7 +1,7 @@
 //! `machineadm join`: kubeadm's flags become a JoinConfig, which runs like any other configuration.
 use super::{
     bootstrap, configuration_file, discover::arguments::DiscoverySource, plan, small_file,
-    tls_bootstrap_token::TlsBootstrapToken,
+    tls_bootstrap_token::TlsBootstrapToken, tolerated_checks,
 };
 use crate::{
     cli::{Output, RootOption},
@@ -32,7 +32,8 @@ pub(crate) struct Join {
     /// Socket of the container runtime. Default: /run/containerd/containerd.sock
     #[arg(long, value_name = "SOCKET")]
     pub(crate) cri_socket: Option<String>,
-    /// Preflight checks of kubeadm whose errors are ignored; may be repeated or a list with commas
+    /// Preflight checks that may fail, by the names of machineadm or of kubeadm, such as swap or NumCPU; `all` is every
+    /// one; may be repeated or a list with commas
     #[arg(long, value_name = "CHECK", value_delimiter = ',')]
     pub(crate) ignore_preflight_errors: Vec<String>,
     /// Read a JoinConfiguration of kubeadm, in any API version; `-` is standard input
@@ -100,7 +101,7 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
     if let Some(socket) = &asked.cri_socket {
         document.runtime_socket = without_scheme(socket);
     }
-    document.ignored_checks.extend(asked.ignore_preflight_errors.iter().cloned());
+    document.tolerated_checks.extend(tolerated_checks::of_names(&asked.ignore_preflight_errors)?);
     Ok(document)
 }
 
@@ -182,7 +183,6 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
         ("patches", patches.is_some()),
         ("timeouts", timeouts.is_some()),
         ("nodeRegistration.kubeletExtraArgs", !kubelet_extra_args.is_empty()),
-        ("nodeRegistration.imagePullPolicy", image_pull_policy.is_some()),
         ("nodeRegistration.imagePullSerial", image_pull_serial.is_some()),
     ];
     let problem = |(field, _): &(&str, bool)| format!("JoinConfiguration.{field}: a JoinConfig has no field for it");
@@ -209,7 +209,8 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
         node_name: name,
         taints: taints.unwrap_or_default().into_iter().map(taint).collect::<Result<_, _>>()?,
         runtime_socket: cri_socket.as_deref().map_or(JoinConfig::default().runtime_socket, without_scheme),
-        ignored_checks: ignore_preflight_errors,
+        tolerated_checks: tolerated_checks::of_names(&ignore_preflight_errors)?,
+        image_pull: tolerated_checks::image_pull(image_pull_policy.as_deref())?,
         ..JoinConfig::default()
     })
 }
