@@ -89,7 +89,7 @@ pub struct JoinConfig {
     #[serde(default = "containerd_socket")]
     pub runtime_socket: String,
     /// Preflight checks that may fail, such as `swap`; `all` is every one. What they find is reported, and does not stop
-    /// the run. kubeadm is told to ignore its own checks of the same things.
+    /// the run. kubeadm ignores its own checks of the same things.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tolerated_checks: Vec<PreflightCheck>,
     /// When images are pulled. With `Never`, the container runtime must have them before.

@@ -29,7 +29,8 @@ pub enum PreflightCheck {
     /// The kernel forwards packets.
     IpForward,
     /// The kernel has the modules and parameters that the node needs.
-    KernelModules,
+    #[serde(rename = "kernel-modules")]
+    Modules,
     /// There is enough free disk space.
     Disk,
     /// The clock is not far off.
@@ -58,7 +59,7 @@ impl PreflightCheck {
         Self::Cpu,
         Self::Ports,
         Self::IpForward,
-        Self::KernelModules,
+        Self::Modules,
         Self::Disk,
         Self::Clock,
         Self::NameResolution,
@@ -81,7 +82,7 @@ impl PreflightCheck {
             Self::Cpu => "cpu",
             Self::Ports => "ports",
             Self::IpForward => "ip-forward",
-            Self::KernelModules => "kernel-modules",
+            Self::Modules => "kernel-modules",
             Self::Disk => "disk",
             Self::Clock => "clock",
             Self::NameResolution => "name-resolution",
