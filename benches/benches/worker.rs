@@ -141,7 +141,7 @@ write_files:
           endpoints: ['{endpoint}']
           token: {TOKEN}
           caPins: ['{pin}']
-      ignoredChecks: [SystemVerification]
+      toleratedChecks: [cgroups]
 runcmd:
 {before}- {PROGRAM} bootstrap
 "

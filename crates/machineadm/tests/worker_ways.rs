@@ -60,7 +60,7 @@ fn workers_join_a_bare_kubeadms_cluster_by_file_without_anonymous_access() -> Re
     encrypted.write("/etc/machineadm/passphrase", "a passphrase that is long enough to be no joke", 0o600)?;
     let documents = format!(
         "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: JoinConfig\nspec:\n  discovery: {{file: {{location: \
-         /srv/cluster.yaml}}}}\n  tlsBootstrapToken: {token}\n  ignoredChecks: [SystemVerification]\n  kubelet: \
+         /srv/cluster.yaml}}}}\n  tlsBootstrapToken: {token}\n  toleratedChecks: [cgroups]\n  kubelet: \
          {{staticPodPath: ''}}\n"
     );
     encrypted.write("/srv/plain.yaml", documents, 0o600)?;

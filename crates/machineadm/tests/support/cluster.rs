@@ -39,7 +39,7 @@ spec:
   kubernetesVersion: v1.36.4
   podSubnets: [10.244.0.0/16]
   # Its one complaint on a host with control groups of version 1.
-  ignoredChecks: [SystemVerification]
+  toleratedChecks: [cgroups]
   kubelet:
     cgroupDriver: cgroupfs
     failCgroupV1: false
@@ -69,7 +69,7 @@ spec:
     timeout: 10m
   labels: {{example.com/rack: r7}}
   taints: [{{key: example.com/dedicated, value: tests, effect: PreferNoSchedule}}]
-  ignoredChecks: [SystemVerification]
+  toleratedChecks: [cgroups]
   kubelet: {{maxPods: 42}}
 ",
         ca.pin
