@@ -6,8 +6,8 @@
 //! | credentials of the kubelet | kubeadm's other files | what it needs |
 //! |---|---|---|
 //! | valid | any | never `kubeadm join` again: start the kubelet, wait for the Node, delete `bootstrap-kubelet.conf` |
-//! | none, or expired | some | stop the kubelet, wait until the Node is not Ready, delete the files, `kubeadm join` |
-//! | none, or expired | none | `kubeadm join` |
+//! | none, expired or of another CA | some | stop the kubelet, wait until the Node is not Ready, delete the files, `kubeadm join` |
+//! | none, expired or of another CA | none | `kubeadm join` |
 use super::{
     Act, AfterFailure, Effect, Sort, Undone, kubeadm,
     proxy_variables::{self, Variables, host_of},

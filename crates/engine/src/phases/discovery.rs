@@ -55,8 +55,7 @@ fn method(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<Method, PlanError>
 /// A node of another cluster is not joined to this one. Only CA pins can tell: the token may have expired by now.
 fn check_same_cluster(wanted: &v1alpha1::Join, worker: &Worker) -> Result<(), PlanError> {
     let JoinDiscovery::Token { pinning: Pinning::Pins(pins), .. } = &wanted.discovery else { return Ok(()) };
-    let authorities = worker.authorities();
-    let is_other = authorities.is_some_and(|own| Pin::matching(pins, own.certificates()).is_empty());
+    let is_other = worker.authorities().is_some_and(|own| Pin::matching(pins, own.certificates()).is_empty());
     match is_other {
         true => Err(PlanError::OtherCluster),
         false => Ok(()),

@@ -23,8 +23,15 @@ const BOOTSTRAP: &str = "/etc/kubernetes/bootstrap-kubelet.conf";
 const CA: &str = "/etc/kubernetes/pki/ca.crt";
 const CERTIFICATE: &str = "/var/lib/kubelet/pki/kubelet-client-current.pem";
 
-static AUTHORITY: LazyLock<String> = LazyLock::new(|| String::from_utf8(PemSet::new().ca().pem().to_vec()).unwrap());
-static OTHER: LazyLock<String> = LazyLock::new(|| String::from_utf8(PemSet::new().ca().pem().to_vec()).unwrap());
+static OWN: LazyLock<PemSet> = LazyLock::new(PemSet::new);
+static OTHER: LazyLock<PemSet> = LazyLock::new(PemSet::new);
+static AUTHORITY: LazyLock<String> = LazyLock::new(|| ca(&OWN));
+/// The certificate that the cluster gives the kubelet.
+static CLIENT: LazyLock<String> = LazyLock::new(|| OWN.client(3000));
+
+fn ca(set: &PemSet) -> String {
+    String::from_utf8(set.ca().pem().to_vec()).unwrap()
+}
 
 fn roots() -> CaBundle {
     CaBundle::read(AUTHORITY.clone().into_bytes()).unwrap()
@@ -120,7 +127,7 @@ fn join() -> Vec<Played> {
         Played::Write(BOOTSTRAP.into(), "bootstrap".into()),
         Played::Write(CA.into(), AUTHORITY.clone()),
         Played::Write(KUBELET.into(), kubelet_kubeconfig()),
-        Played::Write(CERTIFICATE.into(), AUTHORITY.clone()),
+        Played::Write(CERTIFICATE.into(), CLIENT.clone()),
         Played::RemoveBelow(BOOTSTRAP.into()),
     ]
 }
@@ -152,6 +159,7 @@ fn with(files: &[&str], progress: Progress) -> Memory {
     for path in files {
         let text = match *path {
             KUBELET => kubelet_kubeconfig(),
+            CERTIFICATE => CLIENT.clone(),
             _ => AUTHORITY.clone(),
         };
         host.files.insert((*path).to_owned(), file(&text));
@@ -284,6 +292,18 @@ fn what_is_found_decides_what_a_join_needs() {
     }
 }
 
+/// A file with a certificate is not enough: it must be valid, and of the cluster that the kubeconfig names.
+#[test]
+fn a_certificate_that_has_expired_or_is_of_another_cluster_is_none() {
+    for certificate in [OWN.client(2001), OTHER.client(3000), ca(&OWN), String::new()] {
+        let (wanted, cluster) = (joining(), FakeCluster::default());
+        let mut host = with(&[BOOTSTRAP, CA, KUBELET], Progress::Started);
+        host.files.insert(CERTIFICATE.to_owned(), file(&certificate));
+        run(&wanted, &mut host, &cluster).unwrap();
+        assert_eq!((joins(&host), &cluster.waits.borrow()[..]), (1, &[NodeCondition::NotReady][..]), "{certificate}");
+    }
+}
+
 #[test]
 fn a_join_that_others_started_is_left_alone() {
     for files in [&[BOOTSTRAP][..], &[BOOTSTRAP, KUBELET], &[KUBELET]] {
@@ -313,7 +333,8 @@ fn files_with_which_kubeadm_refuses_a_worker_are_named_before_discovery() {
 fn a_node_of_another_cluster_is_not_joined() {
     let (wanted, cluster) = (joining(), FakeCluster::default());
     let mut host = with(&[KUBELET, CERTIFICATE, CA], Progress::New);
-    host.files.insert(KUBELET.to_owned(), file(&kubeconfig_of(&OTHER)));
+    host.files.insert(KUBELET.to_owned(), file(&kubeconfig_of(&ca(&OTHER))));
+    host.files.insert(CERTIFICATE.to_owned(), file(&OTHER.client(3000)));
     let failure = run(&wanted, &mut host, &cluster).unwrap_err();
     assert!(matches!(*failure.cause, PlanError::OtherCluster) && failure.cause.needs_operator(), "{failure:?}");
     assert_eq!((joins(&host), cluster.discoveries.get()), (0, 0));

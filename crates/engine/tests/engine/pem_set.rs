@@ -3,7 +3,7 @@ use certs::{Etcd, FileName, FileSet, Found};
 use discovery::certificate::CaBundle;
 use documents::Secret;
 use host::FileState;
-use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, date_time_ymd};
 use std::{collections::BTreeMap, path::Path};
 
 /// The contents of the eight files of a node with stacked etcd.
@@ -18,11 +18,8 @@ impl PemSet {
             (FileName::FrontProxyCaCertificate, FileName::FrontProxyCaKey),
             (FileName::EtcdCaCertificate, FileName::EtcdCaKey),
         ] {
-            let mut params = CertificateParams::new(vec!["kubernetes".to_owned()]).unwrap();
-            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-            (params.not_before, params.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(3000, 1, 1));
             let pair = KeyPair::generate().unwrap();
-            files.insert(certificate, params.self_signed(&pair).unwrap().pem());
+            files.insert(certificate, authority().self_signed(&pair).unwrap().pem());
             files.insert(key, pair.serialize_pem());
         }
         let pair = KeyPair::generate().unwrap();
@@ -53,9 +50,27 @@ impl PemSet {
         CaBundle::read(self.0[&FileName::CaCertificate].clone().into_bytes()).unwrap()
     }
 
+    /// A client certificate that its CA has issued, valid until a year.
+    pub(crate) fn client(&self, until: i32) -> String {
+        let pair = KeyPair::from_pem(&self.0[&FileName::CaKey]).unwrap();
+        let issuer = Issuer::new(authority(), pair);
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        (params.not_before, params.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(until, 1, 1));
+        params.signed_by(&KeyPair::generate().unwrap(), &issuer).unwrap().pem()
+    }
+
     /// What nobody may show.
     pub(crate) fn private_keys(&self) -> impl Iterator<Item = &str> {
         let keys = [FileName::CaKey, FileName::FrontProxyCaKey, FileName::ServiceAccountKey, FileName::EtcdCaKey];
         keys.into_iter().map(|name| self.0[&name].as_str())
     }
+}
+
+/// What a CA certificate says; its key makes it another one.
+fn authority() -> CertificateParams {
+    let mut params = CertificateParams::new(vec!["kubernetes".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    (params.not_before, params.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(3000, 1, 1));
+    params
 }
