@@ -13,8 +13,8 @@ use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
 use engine::{
-    CertificateCopy, Cluster, Event, Line, Mode, NodeWait, Patience, Prune, Run, Unanswered, Wanted, World, bootstrap,
-    turns,
+    CertificateCopy, Cluster, ContainerRuntime, Event, Line, Mode, NodeWait, Patience, Prune, Run, Unanswered, Wanted,
+    World, bootstrap, turns,
 };
 use host::{FileState, Memory, Played};
 use proptest::prelude::*;
@@ -74,6 +74,15 @@ fn before() -> BTreeMap<String, &'static str> {
 }
 
 struct NoCluster;
+
+/// No configuration here makes a node.
+struct NoRuntime;
+
+impl ContainerRuntime for NoRuntime {
+    fn ask(&self, _: &str, _: &Patience<'_>) -> cri::Result<cri::RuntimeReport> {
+        panic!("nothing here asks the container runtime")
+    }
+}
 
 impl Cluster for NoCluster {
     fn has(&self, _: &[u8], _: &[&str], _: &Patience<'_>) -> Result<bool, Unanswered> {
@@ -135,7 +144,7 @@ fn run_in_memory(stream: &[Document], host: &mut Memory) -> Vec<String> {
         }
     };
     let run = Run { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, reviewed: None };
-    let mut world = World { host, cluster: &NoCluster, patience: Duration::ZERO };
+    let mut world = World { host, cluster: &NoCluster, runtime: &NoRuntime, patience: Duration::ZERO };
     bootstrap(&run, &mut world, &mut watch).expect("the run succeeds");
     changes
 }

@@ -1,7 +1,7 @@
 //! A worker on a machine in memory: what is found there decides how a join goes on, wherever it was cut.
 use crate::{
     pem_set::PemSet,
-    support::{FORWARDING, PATIENCE, file, fresh, left, wanted},
+    support::{FORWARDING, FakeRuntime, PATIENCE, file, fresh, left, wanted},
 };
 use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, Pin, certificate::CaBundle};
@@ -125,12 +125,13 @@ fn machine() -> Memory {
 
 fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> Result<Done, Failure> {
     let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None };
-    bootstrap(&run, &mut World { host, cluster, patience: PATIENCE }, &mut |_| ())
+    let world = &mut World { host, cluster, runtime: &FakeRuntime::running(), patience: PATIENCE };
+    bootstrap(&run, world, &mut |_| ())
 }
 
 fn plan(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Result<Preview, Failure> {
     let ask = Ask { mode: Mode::Provision, wanted, prune: Prune::List, checks: Checks::Executed, patience: PATIENCE };
-    preview(&ask, host, cluster)
+    preview(&ask, host, cluster, &FakeRuntime::running())
 }
 
 fn joins(host: &Memory) -> usize {
@@ -185,6 +186,8 @@ fn given_to_kubeadm(wanted: &Wanted, version: &str) -> Memory {
     let fresh = || {
         let mut host = machine();
         host.outputs.insert("kubeadm version -o short".into(), format!("{version}\n"));
+        host.outputs.insert("kubelet --version".into(), format!("Kubernetes {version}\n"));
+        host.sysctls.insert("net/bridge/bridge-nf-call-iptables".into(), "1".into());
         host
     };
     for power in 0..100 {
@@ -275,14 +278,10 @@ fn a_join_that_others_started_is_left_alone() {
 fn files_with_which_kubeadm_refuses_a_worker_are_named_before_discovery() {
     let (wanted, cluster) = (joining(), FakeCluster::default());
     let mut host = with(&[CA], Progress::New);
-    host.files.insert("/etc/kubernetes/manifests/agent.yaml".to_owned(), file(""));
     let failure = run(&wanted, &mut host, &cluster).unwrap_err();
     let PlanError::Unfit(problems) = &*failure.cause else { panic!("{failure:?}") };
-    assert!(
-        problems[0].starts_with(CA) && problems[1].starts_with("/etc/kubernetes/manifests is not empty"),
-        "{problems:?}"
-    );
-    assert_eq!((problems.len(), cluster.discoveries.get(), joins(&host)), (2, 0, 0));
+    assert!(problems.len() == 1 && problems[0].starts_with(CA), "{problems:?}");
+    assert_eq!((cluster.discoveries.get(), joins(&host)), (0, 0));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The download on a machine in memory: what it writes, what stops it, and power lost anywhere.
 use super::*;
-use crate::{Cluster, Facts, NodeWait, Patience, Unanswered, Wanted, pem_set::PemSet};
+use crate::{Cluster, ContainerRuntime, Facts, NodeWait, Patience, Unanswered, Wanted, pem_set::PemSet};
 use certs::{Etcd, ExternalEtcd, FileName, Found};
 use discovery::{ClusterInfo, Method};
 use host::{DirectoryState, Memory};
@@ -21,6 +21,15 @@ struct FakeCluster {
     directory: &'static str,
     found: BTreeMap<FileName, Found>,
     downloads: Cell<usize>,
+}
+
+/// Nobody asks it.
+struct NoRuntime;
+
+impl ContainerRuntime for NoRuntime {
+    fn ask(&self, _: &str, _: &Patience<'_>) -> cri::Result<cri::RuntimeReport> {
+        panic!("certificates need no container runtime")
+    }
 }
 
 impl Cluster for FakeCluster {
@@ -80,7 +89,7 @@ fn effect(act: &DownloadCerts, host: &Memory, cluster: &FakeCluster) -> Effect {
 }
 
 fn run(act: &DownloadCerts, host: &mut Memory, cluster: &FakeCluster) -> Result<(), String> {
-    let world = &mut World { host, cluster, patience: Duration::ZERO };
+    let world = &mut World { host, cluster, runtime: &NoRuntime, patience: Duration::ZERO };
     act.run(world).map_err(|error| error.to_string())
 }
 
