@@ -97,9 +97,11 @@ fn turn_line(phase: &TurnOutcome, width: usize) -> String {
         State::Succeeded if phase.name == PREFLIGHT && !phase.remarks.is_empty() => one_line(&phase.remarks[0]),
         State::Succeeded if phase.steps.is_empty() => "nothing to do".into(),
         State::Succeeded => done_in_words(phase),
+        State::Failed if phase.steps.is_empty() => String::new(),
         State::Failed | State::Running => format!("{done} of {}", count(phase.steps.len(), "step")),
     };
-    let mut text = format!("  {} {} {:>8}   {what}\n", sign(mark), padded(&title(phase), width), time);
+    let line = format!("  {} {} {:>8}   {what}", sign(mark), padded(&title(phase), width), time);
+    let mut text = format!("{}\n", line.trim_end());
     // What preflight has done stands above already.
     let above = usize::from(phase.name == PREFLIGHT && phase.state == State::Succeeded);
     for remark in phase.remarks.iter().skip(above) {
