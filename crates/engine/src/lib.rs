@@ -49,8 +49,8 @@ pub use apply::{Done, Event, Failure, Run, bootstrap};
 pub use label::Label;
 pub use line::Line;
 pub use look::{
-    CertificateCopy, Checks, Cluster, ContainerRuntime, Facts, Look, NodeCondition, NodeWait, Patience, Unanswered,
-    World,
+    CertificateCopy, Checks, Cluster, ContainerRuntime, Facts, Look, NodeCondition, NodeWait, Patience, ServerVersion,
+    Unanswered, World,
 };
 pub use mode::Mode;
 pub use outcome::Outcome;

@@ -1,6 +1,6 @@
 //! Ports as values: what planning may look at, and what applying may act on.
 use crate::{Label, Planned, Remark, Step, Wanted, plan::Named};
-use certs::{CertificateKey, CertificateSet, FileName, FileSet, Found};
+use certs::{CertificateKey, CertificateSet, FileName, FileSet, Found, ttl_token::ClockSkew};
 use cri::RuntimeReport;
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use host::{Change, DirectoryState, Enablement, FileState, Host, Inspect, PathState, Service, UnitAction, UnitState};
@@ -16,6 +16,8 @@ pub trait Cluster {
     fn has(&self, kubeconfig: &[u8], objects: &[&str], patience: &Patience<'_>) -> Result<bool, Unanswered>;
     /// Finds and verifies a cluster; one that does not answer is asked again for so long.
     fn discover(&self, method: &Method, within: Duration) -> host::Result<ClusterInfo>;
+    /// What the API server of a kubeconfig says of itself.
+    fn version(&self, kubeconfig: &[u8], patience: &Patience<'_>) -> Result<ServerVersion, Unanswered>;
     /// Waits for a condition of a Node; the reason if it does not come.
     fn wait_for_node(&self, kubeconfig: &[u8], wait: &NodeWait<'_>) -> Result<(), Unanswered>;
     /// The certificates that it has under this key, if they are whole and it will delete them in time.
@@ -39,6 +41,15 @@ pub trait Cluster {
         copy: &CertificateCopy<'_>,
         roots: &CaBundle,
     ) -> host::Result<CertificateSet>;
+}
+
+/// What an API server says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerVersion {
+    /// Its version, such as `v1.36.4`.
+    pub version: String,
+    /// How far this machine's clock is from its clock, if that is far.
+    pub skew: Option<ClockSkew>,
 }
 
 /// The container runtime of a machine, as far as a step may ask it. Connected in a binary, through `crates/cri`.

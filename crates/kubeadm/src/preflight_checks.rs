@@ -100,6 +100,8 @@ const FIRST_RUNTIME_CONFIG: u32 = 38;
 const FIRST_RUNTIME_CONFIG_WARNING: u32 = 35;
 /// The first minor whose kubeadm supports kubelets that are three minors older; before, it was one.
 const FIRST_WIDE_SKEW: u32 = 29;
+/// The first minor whose API server supports kubelets that are three minors older; before, it was two.
+const FIRST_WIDE_CLUSTER_SKEW: u32 = 28;
 /// The first minor whose kubelet speaks CRI v1 only.
 const FIRST_CRI_V1: u32 = 26;
 
@@ -169,6 +171,12 @@ pub const fn warns_of_runtime_config(minor: u32) -> bool {
 /// The oldest minor of a kubelet that the kubeadm of a minor supports.
 pub const fn oldest_kubelet(minor: u32) -> u32 {
     minor.saturating_sub(if minor >= FIRST_WIDE_SKEW { 3 } else { 1 })
+}
+
+/// The oldest minor of a kubelet that the API server of a minor supports.
+/// <https://kubernetes.io/releases/version-skew-policy/>
+pub const fn oldest_kubelet_of_cluster(minor: u32) -> u32 {
+    minor.saturating_sub(if minor >= FIRST_WIDE_CLUSTER_SKEW { 3 } else { 2 })
 }
 
 /// Whether the kubelet of a minor speaks CRI v1 only.

@@ -13,8 +13,8 @@ use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
 use engine::{
-    CertificateCopy, Cluster, ContainerRuntime, Event, Line, Mode, NodeWait, Patience, Prune, Run, Unanswered, Wanted,
-    World, bootstrap, turns,
+    CertificateCopy, Cluster, ContainerRuntime, Event, Line, Mode, NodeWait, Patience, Prune, Run, ServerVersion,
+    Unanswered, Wanted, World, bootstrap, turns,
 };
 use host::{FileState, Memory, Played};
 use proptest::prelude::*;
@@ -90,6 +90,10 @@ impl Cluster for NoCluster {
     }
 
     fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
+        panic!("nothing here discovers a cluster")
+    }
+
+    fn version(&self, _: &[u8], _: &Patience<'_>) -> Result<ServerVersion, Unanswered> {
         panic!("nothing here discovers a cluster")
     }
 

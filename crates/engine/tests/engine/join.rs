@@ -8,7 +8,7 @@ use discovery::{ClusterInfo, Method, Pin, certificate::CaBundle};
 use host::{Host, Memory, Played, Progress};
 use machineadm_engine::{
     Ask, CertificateCopy, Checks, Cluster, Done, Failure, Line, Mode, NodeCondition, NodeWait, Patience, PlanError,
-    Preview, Prune, Run, Unanswered, Wanted, World, bootstrap, preview,
+    Preview, Prune, Run, ServerVersion, Unanswered, Wanted, World, bootstrap, preview,
 };
 use std::{
     cell::{Cell, RefCell},
@@ -47,6 +47,8 @@ struct FakeCluster {
     has_node: Cell<bool>,
     is_silent: Cell<bool>,
     waits: RefCell<Vec<NodeCondition>>,
+    /// None where it does not tell.
+    version: RefCell<Option<ServerVersion>>,
 }
 
 impl Cluster for FakeCluster {
@@ -61,6 +63,12 @@ impl Cluster for FakeCluster {
         assert_eq!(within, Duration::from_secs(300));
         self.discoveries.set(self.discoveries.get() + 1);
         Ok(ClusterInfo::new("https://10.0.0.10:6443".into(), roots(), None).unwrap())
+    }
+
+    fn version(&self, kubeconfig: &[u8], _: &Patience<'_>) -> Result<ServerVersion, Unanswered> {
+        // With the bootstrap token, so that it works where anonymous access is off.
+        assert!(String::from_utf8_lossy(kubeconfig).contains(TOKEN));
+        self.version.borrow().clone().ok_or_else(|| Unanswered("403 Forbidden".into()))
     }
 
     fn wait_for_node(&self, kubeconfig: &[u8], wait: &NodeWait<'_>) -> Result<(), Unanswered> {
@@ -282,6 +290,20 @@ fn files_with_which_kubeadm_refuses_a_worker_are_named_before_discovery() {
     let PlanError::Unfit(problems) = &*failure.cause else { panic!("{failure:?}") };
     assert!(problems.len() == 1 && problems[0].starts_with(CA), "{problems:?}");
     assert_eq!((cluster.discoveries.get(), joins(&host)), (0, 0));
+}
+
+#[test]
+fn a_kubelet_that_does_not_fit_the_cluster_is_refused_before_kubeadm_runs() {
+    let (wanted, mut host, cluster) = (joining(), machine(), FakeCluster::default());
+    *cluster.version.borrow_mut() = Some(ServerVersion { version: "v1.35.2".into(), skew: None });
+    let failure = run(&wanted, &mut host, &cluster).unwrap_err();
+    let PlanError::Unfit(problems) = &*failure.cause else { panic!("{failure:?}") };
+    assert!(problems.len() == 1 && problems[0].contains("newer than the API server v1.35.2"), "{problems:?}");
+    assert_eq!((failure.at.to_string().as_str(), joins(&host)), ("discovery", 0));
+    *cluster.version.borrow_mut() = Some(ServerVersion { version: "v1.36.0".into(), skew: None });
+    cluster.has_node.set(true);
+    run(&wanted, &mut host, &cluster).unwrap();
+    assert_eq!(joins(&host), 1);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use host::{FileState, Inspect, Memory, Played};
 use jiff::Timestamp;
 use machineadm_engine::{
     Ask, CertificateCopy, Checks, Cluster, ContainerRuntime, Done, Event, Failure, Line, Mode, NodeWait, Patience,
-    Planned, Preview, Prune, ReviewedPlan, Run, Unanswered, Wanted, World, bootstrap, preview,
+    Planned, Preview, Prune, ReviewedPlan, Run, ServerVersion, Unanswered, Wanted, World, bootstrap, preview,
 };
 use std::{
     cell::{Cell, RefCell},
@@ -175,6 +175,10 @@ impl Cluster for FakeCluster {
     }
 
     fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
+        panic!("nothing here discovers a cluster")
+    }
+
+    fn version(&self, _: &[u8], _: &Patience<'_>) -> Result<ServerVersion, Unanswered> {
         panic!("nothing here discovers a cluster")
     }
 

@@ -1,6 +1,6 @@
 //! The download on a machine in memory: what it writes, what stops it, and power lost anywhere.
 use super::*;
-use crate::{Cluster, ContainerRuntime, Facts, NodeWait, Patience, Unanswered, Wanted, pem_set::PemSet};
+use crate::{Cluster, ContainerRuntime, Facts, NodeWait, Patience, ServerVersion, Unanswered, Wanted, pem_set::PemSet};
 use certs::{Etcd, ExternalEtcd, FileName, Found};
 use discovery::{ClusterInfo, Method};
 use host::{DirectoryState, Memory};
@@ -39,6 +39,10 @@ impl Cluster for FakeCluster {
 
     fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
         panic!("the cluster was discovered before")
+    }
+
+    fn version(&self, _: &[u8], _: &Patience<'_>) -> Result<ServerVersion, Unanswered> {
+        panic!("nothing here discovers a cluster")
     }
 
     fn wait_for_node(&self, _: &[u8], _: &NodeWait<'_>) -> Result<(), Unanswered> {
