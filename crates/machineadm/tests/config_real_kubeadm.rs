@@ -194,7 +194,8 @@ spec:
   nodeName: node-7
   podSubnets: [10.244.0.0/16]
   serviceSubnets: [10.97.0.0/16]
-  toleratedChecks: [swap, cgroups]
+  # The sandbox has neither kubelet nor runtime, and may lack what older kubeadms require.
+  toleratedChecks: [swap, cgroups, kubelet, runtime, name-resolution, kernel-modules, programs]
 ";
 
 #[test]
@@ -234,7 +235,6 @@ fn get_one_document(judges: &[Judge]) {
         assert_eq!(api, format!("kubeadm.k8s.io/{expected}"), "kubeadm 1.{minor}");
     }
     let first = &meanings[0];
-    assert_eq!(first.init.as_ref().expect("init").node_registration.ignore_preflight_errors.len(), 2);
     assert!(meanings.iter().all(|meaning| meaning == first), "{meanings:#?}");
 }
 
@@ -243,6 +243,13 @@ fn meaning(file: &str, version: &str) -> kubeadm::hub::Documents {
     let rules = kubeadm::Rules { strictness: kubeadm::Strictness::Strict, minor: None };
     let mut read = kubeadm::read(&[kubeadm::Source { name: "kubeadm.yaml", text: file }], rules);
     assert!(read.problems.is_empty(), "{:?}", read.problems);
+    // Each kubeadm has names of its own for them.
+    let init = read.documents.init.as_mut().expect("init");
+    let ignored = std::mem::take(&mut init.node_registration.ignore_preflight_errors);
+    assert!(
+        ["Swap", "SystemVerification", "CRI"].iter().all(|name| ignored.contains(&(*name).to_owned())),
+        "{ignored:?}"
+    );
     let cluster = read.documents.cluster.as_mut().expect("a cluster");
     assert_eq!(cluster.kubernetes_version.take(), Some(format!("v{version}")));
     read.documents
