@@ -63,12 +63,21 @@ fn flags_of_kubeadm_become_a_document() {
         "90s",
     ];
     let document = printed(&all);
-    for line in
-        ["unsafeWithoutCAPins: true", "nodeName: \"w1\"", "/run/crio/crio.sock", "Swap", "90s", "b.example.com:6444"]
-    {
+    for line in ["unsafeWithoutCAPins: true", "nodeName: \"w1\"", "/run/crio/crio.sock", "90s", "b.example.com:6444"] {
         assert!(document.contains(line), "{line}: {document}");
     }
     assert!(!document.contains("unix://"), "{document}");
+    let checks = |names: &str| printed(&[&all[..10], &[names]].concat());
+    for names in ["Swap,SystemVerification", "swap,systemverification", "swap,cgroups", "Swap,swap,CGROUPS"] {
+        let document = checks(names);
+        assert!(document.contains("toleratedChecks:\n    - \"swap\"\n    - \"cgroups\"\n"), "{names}: {document}");
+    }
+    assert!(checks("all").contains("toleratedChecks:\n    - \"all\"\n"));
+    let refused = join(&[&all[..10], &["Swop,Nothing"]].concat());
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    for word in ["Swop", "Nothing", "name-resolution"] {
+        assert!(refused.stderr.contains(word), "{}", refused.stderr);
+    }
 }
 
 #[test]
@@ -95,7 +104,7 @@ fn a_file_of_kubeadm_in_any_version_becomes_the_same_document() {
         format!(
             "apiVersion: kubeadm.k8s.io/{api}\nkind: JoinConfiguration\ndiscovery:\n  bootstrapToken:\n    \
              apiServerEndpoint: a:6443\n    token: {TOKEN}\n    caCertHashes: ['{PIN}']\nnodeRegistration:\n  name: w1\n  \
-             criSocket: unix:///run/containerd/containerd.sock\n  taints: [{{key: a/b, effect: NoSchedule}}]\n"
+             criSocket: unix:///run/containerd/containerd.sock\n  ignorePreflightErrors: [NumCPU]\n  taints: [{{key: a/b, effect: NoSchedule}}]\n"
         )
     };
     let documents = ["v1beta2", "v1beta3", "v1beta4"].map(|api| {
@@ -103,7 +112,7 @@ fn a_file_of_kubeadm_in_any_version_becomes_the_same_document() {
         printed(&["--config", &path])
     });
     assert!(
-        documents[0].contains("nodeName: \"w1\"") && documents[0].contains("effect: \"NoSchedule\""),
+        ["nodeName: \"w1\"", "effect: \"NoSchedule\"", "- \"cpu\""].iter().all(|word| documents[0].contains(word)),
         "{}",
         documents[0]
     );
