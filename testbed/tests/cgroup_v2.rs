@@ -27,7 +27,7 @@ const ONLY: &str = "MACHINEADM_CGROUP_V2_ONLY";
 /// Files whose tests boot machines as well and do not run inside. Each would add minutes to hours of emulation, and those
 /// that start a program of cargo's (`leftovers`, `command`, `faults`, `sealed_reboot`) would need it on the disk. Of
 /// `walking_skeleton` the tests that kill and fail kubeadm are left out.
-const LEFT_OUT: [&str; 12] = [
+const LEFT_OUT: [&str; 13] = [
     "bare_kubeadm",
     "command",
     "faults",
@@ -36,6 +36,7 @@ const LEFT_OUT: [&str; 12] = [
     "leftovers",
     "modes",
     "neighbours",
+    "preflight",
     "sealed_reboot",
     "worker",
     "worker_versions",

@@ -7,7 +7,7 @@ mod support {
 
 use host::contract::DELIVERED;
 use std::path::Path;
-use support::cluster::{Authority, PROGRAM, TOKEN, control_plane, ends_well, with_program, worker};
+use support::cluster::{Authority, PROGRAM, TOKEN, control_plane, ends_well, nothing_is_left, with_program, worker};
 use testbed::{Bed, Machine, Profile, Result};
 
 /// Whether this host has control groups of version 2 alone.
@@ -65,6 +65,7 @@ fn a_control_plane_and_a_worker_need_no_tolerated_check_and_no_setting_of_the_ku
     second.write(DELIVERED, with_defaults(&worker(&endpoint, &ca)), 0o600)?;
     ends_well(&second, &["bootstrap"])?;
     first.wait_for_nodes(&["cp", "w1"])?;
+    nothing_is_left(&second)?;
     if has_version_2() {
         for machine in [&first, &second] {
             let configuration = machine.read("/var/lib/kubelet/config.yaml")?;

@@ -4,7 +4,9 @@ mod support {
 }
 
 use host::contract::DELIVERED;
-use support::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program, worker};
+use support::cluster::{
+    Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, nothing_is_left, with_program, worker,
+};
 use testbed::{Bed, Profile, Result, Runtime, Software, programs::KUBEADM_1_37};
 
 #[test]
@@ -35,6 +37,8 @@ fn workers_with_containerd_1_6_and_with_a_newer_kubeadm_join() -> Result<()> {
     assert_eq!(ran.code, 0, "{ran:?}");
 
     first.wait_for_nodes(&["cp", "old", "new"])?;
+    nothing_is_left(&old)?;
+    nothing_is_left(&new)?;
     let version = |name: &str, field: &str| -> Result<String> {
         let node = first.kubectl_json(&["get", "node", name])?;
         Ok(node["status"]["nodeInfo"][field].as_str().unwrap_or_default().to_owned())

@@ -15,6 +15,17 @@ pub(crate) const CA_CERTIFICATE: &str = "/etc/kubernetes/pki/ca.crt";
 /// The kubelet's certificate and key.
 const CLIENT_CERTIFICATE: &str = "/var/lib/kubelet/pki/kubelet-client-current.pem";
 
+/// What there is of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NodeTraces {
+    /// The journal id of the act that leaves them.
+    pub(super) act: &'static str,
+    /// Whether there is anything.
+    pub(super) are_any: bool,
+    /// Whether the machine is a node already.
+    pub(super) are_all: bool,
+}
+
 /// What is there of a worker.
 #[derive(Debug)]
 pub(crate) struct Worker {

@@ -3,7 +3,7 @@ use certs::{Etcd, FileName, FileSet, Found};
 use discovery::certificate::CaBundle;
 use documents::Secret;
 use host::FileState;
-use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 use std::{collections::BTreeMap, path::Path};
 
 /// The contents of the eight files of a node with stacked etcd.
@@ -50,25 +50,20 @@ impl PemSet {
         CaBundle::read(self.0[&FileName::CaCertificate].clone().into_bytes()).unwrap()
     }
 
-    /// A client certificate that its CA has issued, valid until a year.
-    pub(crate) fn client(&self, until: i32) -> String {
-        let pair = KeyPair::from_pem(&self.0[&FileName::CaKey]).unwrap();
-        let issuer = Issuer::new(authority(), pair);
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
-        (params.not_before, params.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(until, 1, 1));
-        params.signed_by(&KeyPair::generate().unwrap(), &issuer).unwrap().pem()
+    /// The key of its CA.
+    pub(crate) fn ca_key(&self) -> &str {
+        &self.0[&FileName::CaKey]
     }
 
     /// What nobody may show.
     pub(crate) fn private_keys(&self) -> impl Iterator<Item = &str> {
-        let keys = [FileName::CaKey, FileName::FrontProxyCaKey, FileName::ServiceAccountKey, FileName::EtcdCaKey];
-        keys.into_iter().map(|name| self.0[&name].as_str())
+        let keys = [FileName::FrontProxyCaKey, FileName::ServiceAccountKey, FileName::EtcdCaKey];
+        std::iter::once(self.ca_key()).chain(keys.into_iter().map(|name| self.0[&name].as_str()))
     }
 }
 
 /// What a CA certificate says; its key makes it another one.
-fn authority() -> CertificateParams {
+pub(crate) fn authority() -> CertificateParams {
     let mut params = CertificateParams::new(vec!["kubernetes".to_owned()]).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     (params.not_before, params.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(3000, 1, 1));
