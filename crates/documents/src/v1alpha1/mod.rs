@@ -1,5 +1,6 @@
 //! `machineadm.cluster.x-k8s.io/v1alpha1`: one file per kind.
 mod absolute_path;
+mod address_right;
 mod authority;
 mod commands;
 mod component_members;
@@ -33,6 +34,7 @@ mod uri;
 mod users;
 
 pub(crate) use absolute_path::{is_below, without_aliases};
+pub use address_right::AddressRight;
 pub use commands::{Command, CommandEntry, CommandsConfig, Program, Repeat};
 pub use contents::Encoding;
 pub use duration::{NoDuration, parse as parse_duration};
@@ -47,7 +49,7 @@ pub use owner::Owner;
 pub use path_entry::{Directory, File, Link, PathEntry};
 pub use proxy::{Proxy, ProxyConfig, environment_file, proxy_drop_in};
 pub use remote::{Remote, RemoteConfig, Require, Right};
-pub use report::{AuthorizationSource, ReportConfig, ReportRight, Reporting, authorization_problem};
+pub use report::{AuthorizationSource, ReportConfig, Reporting, authorization_problem};
 pub(crate) use scope::check_place;
 pub use scope::{Identity, Machines, Scope, ScopeConfig};
 pub use services::{ServiceEntry, ServiceState, ServicesConfig, Unit, UnitSettings};
