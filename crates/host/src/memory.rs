@@ -1,11 +1,14 @@
 //! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
 mod accounts;
+mod drafts;
 mod together;
 mod units;
 
+pub use drafts::DraftBytes;
+
 use crate::{
-    Call, Change, DirectoryState, Enablement, Error, FileState, Host, Inspect, PathState, Program, Progress, Result,
-    Service, TrustStore, UnitState, UserState, contract, journal::Journal,
+    Call, Change, DirectoryState, Enablement, Error, FileState, FileSum, Host, Inspect, PathState, Program, Progress,
+    Result, Service, TrustStore, UnitState, UserState, contract, journal::Journal,
 };
 use secret::Secret;
 use std::{
@@ -54,6 +57,8 @@ pub struct Memory {
     pub links: BTreeMap<String, String>,
     /// What read-only programs print, by their words.
     pub outputs: BTreeMap<String, String>,
+    /// What is being downloaded, by its SHA-256.
+    pub drafts: BTreeMap<String, DraftBytes>,
     /// Changes left until the power fails; `None` is mains.
     pub power: Option<usize>,
     /// Its identity; empty where it has none.
@@ -98,6 +103,7 @@ impl Default for Memory {
             directories: BTreeMap::new(),
             links: BTreeMap::new(),
             outputs: BTreeMap::new(),
+            drafts: BTreeMap::new(),
             power: None,
             machine_id: "memory".into(),
             log: Vec::new(),
@@ -191,6 +197,21 @@ impl Inspect for Memory {
             true => Err(Error::Refused { what: path.to_owned(), why: "is not a regular file".into() }),
             false => Ok(self.files.get(path).cloned()),
         }
+    }
+    fn sum(&self, path: &str) -> Result<Option<FileSum>> {
+        let of = |file: &FileState| FileSum {
+            sum: drafts::sum(file.contents.expose()),
+            size: file.contents.expose().len() as u64,
+            mode: file.mode,
+            uid: file.uid,
+            is_trusted: file.uid == 0 && file.mode & 0o022 == 0,
+        };
+        Ok(self.files.get(path).map(of))
+    }
+    fn names_in(&self, directory: &str) -> Result<Option<Vec<String>>> {
+        let name = |path: &String| Some(path.strip_prefix(directory)?.strip_prefix('/')?.to_owned());
+        let names: Vec<String> = self.files.keys().filter_map(name).filter(|name| !name.contains('/')).collect();
+        Ok((!names.is_empty()).then_some(names))
     }
     fn state_at(&self, path: &str) -> Result<PathState> {
         let entries = self.entries_of(path);

@@ -19,6 +19,8 @@ mod network;
 mod owner;
 mod path_entry;
 mod pem;
+mod program_source;
+mod programs;
 mod proxy;
 mod proxy_url;
 mod remote;
@@ -47,6 +49,11 @@ pub use join_discovery::{DiscoverySpec, FileSpec, JoinDiscovery, TokenSource, To
 pub use kernel_modules::{KernelModulesConfig, modules_file};
 pub use owner::Owner;
 pub use path_entry::{Directory, File, Link, PathEntry};
+pub use program_source::{ProgramLocation, ProgramSource, SourceSpec};
+pub use programs::{
+    CNI_PLUGINS_DIRECTORY, ImagesSpec, OtherProgram, PROGRAM_DIRECTORIES, Program as InstalledProgram, ProgramFile,
+    Programs, ProgramsConfig, ProgramsSpec,
+};
 pub use proxy::{Proxy, ProxyConfig, environment_file, proxy_drop_in};
 pub use remote::{Remote, RemoteConfig, Require, Right};
 pub use report::{AuthorizationSource, ReportConfig, Reporting, authorization_problem};

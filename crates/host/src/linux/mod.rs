@@ -3,6 +3,7 @@ mod accounts;
 mod attributes;
 pub mod child;
 mod command;
+mod drafts;
 mod entropy;
 mod files;
 mod inherited;
@@ -31,8 +32,8 @@ pub use lock::{Holder, Lock};
 pub use state::State;
 
 use crate::{
-    Change, Error, FileState, Host, Inspect, PathState, Program, Progress, Result, Service, TrustStore, UnitState,
-    UserState, contract, journal::Journal,
+    Change, Error, FileState, FileSum, Host, Inspect, PathState, Program, Progress, Result, Service, TrustStore,
+    UnitState, UserState, contract, journal::Journal,
 };
 use command::Runner;
 use root::Root;
@@ -168,6 +169,12 @@ impl Inspect for Linux {
     }
     fn file(&self, path: &str) -> Result<Option<FileState>> {
         if state::is_own(path) { state::read(&self.root, path) } else { files::read(&self.root, path) }
+    }
+    fn sum(&self, path: &str) -> Result<Option<FileSum>> {
+        drafts::sum_of(&self.root, path)
+    }
+    fn names_in(&self, directory: &str) -> Result<Option<Vec<String>>> {
+        self.state().names_in(directory)
     }
     fn state_at(&self, path: &str) -> Result<PathState> {
         paths::state_at(&self.root, path)
