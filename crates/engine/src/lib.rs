@@ -19,6 +19,7 @@ mod acts;
 mod apply;
 mod block;
 pub mod certificate_files;
+mod downloads;
 mod fingerprint;
 mod label;
 mod line;
@@ -46,6 +47,7 @@ pub use acts::{
     Act, AfterFailure, DOWNLOAD_ID, DownloadCerts, Effect, UPLOAD_ID, Undone, UploadCerts, check_unfinished,
 };
 pub use apply::{Done, Event, Failure, Run, bootstrap};
+pub use downloads::{Download, Downloads, Transfer};
 pub use label::Label;
 pub use line::Line;
 pub use look::{CertificateCopy, Checks, Cluster, Facts, Look, NodeCondition, NodeWait, Patience, Unanswered, World};

@@ -1,5 +1,5 @@
 //! Ports as values: what planning may look at, and what applying may act on.
-use crate::{Label, Planned, Remark, Step, Wanted, plan::Named};
+use crate::{Downloads, Label, Planned, Remark, Step, Wanted, plan::Named};
 use certs::{CertificateKey, CertificateSet, FileName, FileSet, Found};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use host::{Change, DirectoryState, Enablement, FileState, Host, Inspect, PathState, Service, UnitAction, UnitState};
@@ -264,7 +264,7 @@ impl<'a> Look<'a> {
     pub(crate) fn waits_for_acts(&self) -> Option<Label> {
         let may_run = |planned: &Planned| {
             let not_checked = planned.remarks.iter().any(|remark| matches!(remark, Remark::NotChecked(_)));
-            not_checked || planned.steps.iter().any(Step::is_act)
+            not_checked || planned.steps.iter().any(|step| step.is_act() || starts_unit(step))
         };
         self.pending.iter().rev().find(|(_, planned)| may_run(planned)).map(|(label, _)| label.clone())
     }
@@ -282,6 +282,11 @@ const fn activity_after(action: UnitAction) -> Option<Service> {
     }
 }
 
+/// Whether a step starts a unit, which may bring anything.
+const fn starts_unit(step: &Step) -> bool {
+    matches!(step, Step::Ensure(Change::Unit { action: UnitAction::Start, .. }))
+}
+
 /// The mode of a new directory.
 pub(crate) const NEW_DIRECTORY: u32 = 0o755;
 
@@ -297,6 +302,8 @@ pub struct World<'a> {
     pub host: &'a mut dyn Host,
     /// The cluster.
     pub cluster: &'a dyn Cluster,
+    /// Files that documents fetch.
+    pub downloads: &'a dyn Downloads,
     /// How long to wait for a server that does not answer.
     pub patience: Duration,
 }

@@ -13,10 +13,10 @@ use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
 use engine::{
-    CertificateCopy, Cluster, Event, Line, Mode, NodeWait, Patience, Prune, Run, Unanswered, Wanted, World, bootstrap,
-    turns,
+    CertificateCopy, Cluster, Download, Downloads, Event, Line, Mode, NodeWait, Patience, Prune, Run, Unanswered,
+    Wanted, World, bootstrap, turns,
 };
-use host::{FileState, Memory, Played};
+use host::{Draft, FileState, Memory, Played};
 use proptest::prelude::*;
 use std::{
     collections::BTreeMap,
@@ -74,6 +74,14 @@ fn before() -> BTreeMap<String, &'static str> {
 }
 
 struct NoCluster;
+
+struct NoDownloads;
+
+impl Downloads for NoDownloads {
+    fn receive(&self, download: &Download<'_>, _: &mut dyn Draft) -> host::Result<()> {
+        panic!("nothing here fetches {}", download.name)
+    }
+}
 
 impl Cluster for NoCluster {
     fn has(&self, _: &[u8], _: &[&str], _: &Patience<'_>) -> Result<bool, Unanswered> {
@@ -135,7 +143,7 @@ fn run_in_memory(stream: &[Document], host: &mut Memory) -> Vec<String> {
         }
     };
     let run = Run { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, reviewed: None };
-    let mut world = World { host, cluster: &NoCluster, patience: Duration::ZERO };
+    let mut world = World { host, cluster: &NoCluster, downloads: &NoDownloads, patience: Duration::ZERO };
     bootstrap(&run, &mut world, &mut watch).expect("the run succeeds");
     changes
 }

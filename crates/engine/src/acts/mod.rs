@@ -1,12 +1,16 @@
 //! Acts: what is run for its effect. One act is one file here, and [`Act`] is all that the engine knows of it.
 mod command;
 mod download_certs;
+mod import_images;
+mod install_program;
 pub(crate) mod kubeadm_init;
 pub(crate) mod kubeadm_join;
 mod upload_certs;
 
 pub(crate) use command::{Arguments, CHECK_IN_PLAN, CommandAct, id_prefix as command_id_prefix};
 pub use download_certs::{DOWNLOAD_ID, DownloadCerts};
+pub(crate) use import_images::{ID as IMAGES_ID, ImportImages};
+pub(crate) use install_program::{ID as PROGRAM_ID, InstallProgram};
 pub(crate) use kubeadm_init::KubeadmInit;
 pub(crate) use kubeadm_join::KubeadmJoin;
 pub use upload_certs::{UPLOAD_ID, UploadCerts};
@@ -27,6 +31,10 @@ const ADMIN: &str = "/etc/kubernetes/admin.conf";
 pub trait Act: fmt::Debug {
     /// The name for people.
     fn name(&self) -> &str;
+    /// What is done, in one word.
+    fn verb(&self) -> &'static str {
+        "run"
+    }
     /// The id under which the journal remembers it: another definition under the same name is another act.
     fn id(&self) -> String;
     /// Whether it runs at every run, as long as its effect can't be seen.
@@ -57,8 +65,15 @@ pub(crate) struct Sort {
 }
 
 /// Every sort of act.
-const SORTS: &[Sort] =
-    &[command::SORT, kubeadm_init::SORT, kubeadm_join::SORT, upload_certs::SORT, download_certs::SORT];
+const SORTS: &[Sort] = &[
+    command::SORT,
+    kubeadm_init::SORT,
+    kubeadm_join::SORT,
+    upload_certs::SORT,
+    download_certs::SORT,
+    install_program::SORT,
+    import_images::SORT,
+];
 
 /// Whether two ids are of one act, whatever its definition: their first two words say it.
 pub(crate) fn is_same(id: &str, other: &str) -> bool {

@@ -1,5 +1,7 @@
 //! The look outranks the journal; what the journal alone knows is whose unfinished work it is.
-use crate::support::{FORWARDING, FakeCluster, INIT, PATIENCE, TRACES, file, fresh, has, look, run, turn, wanted};
+use crate::support::{
+    FORWARDING, FakeCluster, INIT, NoDownloads, PATIENCE, TRACES, file, fresh, has, look, run, turn, wanted,
+};
 use host::{Host, Inspect, Memory, Played, Progress};
 use machineadm_engine::{
     Ask, Checks, Line, Mode, PlanError, Prune, Remark, Run, Step, Unanswered, Wanted, World, bootstrap,
@@ -333,7 +335,8 @@ fn a_run_waits_as_long_as_its_world_says() {
     let (wanted, mut host) = (wanted(&[INIT]), with_traces(TRACES.len(), Progress::Ended));
     let cluster = FakeCluster::answering(Err(Unanswered("it did not answer".into())));
     let run = Run { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, reviewed: None };
-    let world = &mut World { host: &mut host, cluster: &cluster, patience: Duration::from_secs(77) };
+    let world =
+        &mut World { host: &mut host, cluster: &cluster, downloads: &NoDownloads, patience: Duration::from_secs(77) };
     bootstrap(&run, world, &mut |_| ()).unwrap();
     assert_eq!(cluster.asked.borrow()[..], [Duration::from_secs(77)]);
 }

@@ -1,7 +1,7 @@
 //! A worker on a machine in memory: what is found there decides how a join goes on, wherever it was cut.
 use crate::{
     pem_set::PemSet,
-    support::{FORWARDING, PATIENCE, file, fresh, left, wanted},
+    support::{FORWARDING, NoDownloads, PATIENCE, file, fresh, left, wanted},
 };
 use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, Pin, certificate::CaBundle};
@@ -125,7 +125,7 @@ fn machine() -> Memory {
 
 fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> Result<Done, Failure> {
     let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None };
-    bootstrap(&run, &mut World { host, cluster, patience: PATIENCE }, &mut |_| ())
+    bootstrap(&run, &mut World { host, cluster, downloads: &NoDownloads, patience: PATIENCE }, &mut |_| ())
 }
 
 fn plan(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Result<Preview, Failure> {

@@ -2,11 +2,11 @@
 use certs::{CertificateSet, Etcd, FileName, FileSet, Found, check_download, check_upload};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
-use host::{FileState, Inspect, Memory, Played};
+use host::{Draft, FileState, Inspect, Memory, Played};
 use jiff::Timestamp;
 use machineadm_engine::{
-    Ask, CertificateCopy, Checks, Cluster, Done, Event, Failure, Line, Mode, NodeWait, Patience, Planned, Preview,
-    Prune, ReviewedPlan, Run, Unanswered, Wanted, World, bootstrap, preview,
+    Ask, CertificateCopy, Checks, Cluster, Done, Download, Downloads, Event, Failure, Line, Mode, NodeWait, Patience,
+    Planned, Preview, Prune, ReviewedPlan, Run, Unanswered, Wanted, World, bootstrap, preview,
 };
 use std::{
     cell::{Cell, RefCell},
@@ -215,6 +215,15 @@ impl Cluster for FakeCluster {
     }
 }
 
+/// Nothing may be fetched.
+pub(crate) struct NoDownloads;
+
+impl Downloads for NoDownloads {
+    fn receive(&self, download: &Download<'_>, _: &mut dyn Draft) -> host::Result<()> {
+        panic!("nothing here fetches {}", download.name)
+    }
+}
+
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What a plan says of this machine.
@@ -249,7 +258,7 @@ pub(crate) fn run_reviewed(plan: &ReviewedPlan, wanted: &Wanted, host: &mut Memo
 }
 
 pub(crate) fn run_as(run: &Run<'_>, host: &mut Memory, cluster: &FakeCluster) -> Result<Done, Failure> {
-    bootstrap(run, &mut World { host, cluster, patience: PATIENCE }, &mut |_| ())
+    bootstrap(run, &mut World { host, cluster, downloads: &NoDownloads, patience: PATIENCE }, &mut |_| ())
 }
 
 /// Every change of a run, in order, as a report names them.
@@ -264,7 +273,8 @@ pub(crate) fn changes(mode: Mode, wanted: &Wanted, host: &mut Memory) -> Vec<Str
             changes.push(Line::of(step).to_string());
         }
     };
-    bootstrap(&run, &mut World { host, cluster: &cluster, patience: PATIENCE }, &mut watch).expect("the run succeeds");
+    bootstrap(&run, &mut World { host, cluster: &cluster, downloads: &NoDownloads, patience: PATIENCE }, &mut watch)
+        .expect("the run succeeds");
     changes
 }
 

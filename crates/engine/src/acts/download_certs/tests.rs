@@ -1,9 +1,9 @@
 //! The download on a machine in memory: what it writes, what stops it, and power lost anywhere.
 use super::*;
-use crate::{Cluster, Facts, NodeWait, Patience, Unanswered, Wanted, pem_set::PemSet};
+use crate::{Cluster, Download, Downloads, Facts, NodeWait, Patience, Unanswered, Wanted, pem_set::PemSet};
 use certs::{Etcd, ExternalEtcd, FileName, Found};
 use discovery::{ClusterInfo, Method};
-use host::{DirectoryState, Memory};
+use host::{DirectoryState, Draft, Memory};
 use std::{
     cell::Cell,
     collections::{BTreeMap, BTreeSet},
@@ -21,6 +21,15 @@ struct FakeCluster {
     directory: &'static str,
     found: BTreeMap<FileName, Found>,
     downloads: Cell<usize>,
+}
+
+/// Nothing may be fetched.
+struct NoDownloads;
+
+impl Downloads for NoDownloads {
+    fn receive(&self, download: &Download<'_>, _: &mut dyn Draft) -> host::Result<()> {
+        panic!("nothing here fetches {}", download.name)
+    }
 }
 
 impl Cluster for FakeCluster {
@@ -80,7 +89,7 @@ fn effect(act: &DownloadCerts, host: &Memory, cluster: &FakeCluster) -> Effect {
 }
 
 fn run(act: &DownloadCerts, host: &mut Memory, cluster: &FakeCluster) -> Result<(), String> {
-    let world = &mut World { host, cluster, patience: Duration::ZERO };
+    let world = &mut World { host, cluster, downloads: &NoDownloads, patience: Duration::ZERO };
     act.run(world).map_err(|error| error.to_string())
 }
 
