@@ -97,6 +97,8 @@ pub fn bootstrap(run: &Run<'_>, world: &mut World<'_>, watch: &mut dyn FnMut(Eve
         pass.is_second = true;
         pass.go(world, watch)?;
     }
+    // An earlier run may have ended between the end of an installation and the deletion of its draft.
+    world.host.delete_drafts_except(&[]).map_err(|error| at_start(error.into()))?;
     reboot_reason(world).map(|reboot| Done { reboot }).map_err(|error| at_start(error.into()))
 }
 
