@@ -21,6 +21,7 @@ mod block;
 pub mod certificate_files;
 mod downloads;
 mod fingerprint;
+mod instance_values;
 mod label;
 mod line;
 mod look;

@@ -38,7 +38,7 @@ pub use journal::Journal;
 pub use linux::Linux;
 pub use memory::{DraftBytes, Memory, Played};
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 /// Read-only view of a machine; planning gets this and nothing more.
 ///
@@ -82,6 +82,8 @@ pub trait Inspect {
     fn readers(&self, file: &str) -> Result<Vec<String>>;
     /// Whether something listens on a port of this machine.
     fn listens(&self, port: u16) -> Result<bool>;
+    /// The address that this machine sends from to another one, or through its default route; `None` without a route.
+    fn address_towards(&self, target: Option<IpAddr>) -> Result<Option<IpAddr>>;
     /// The end of what a read-only program prints, a few KiB at most; `None` when the machine does not have it.
     fn output(&self, argv: &[&str], within: Duration) -> Result<Option<String>>;
     /// Whether a program that only looks ends well. What it prints is dropped.

@@ -13,6 +13,7 @@ use crate::{
 use secret::Secret;
 use std::{
     collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
     time::Duration,
 };
 
@@ -47,6 +48,8 @@ pub struct Memory {
     pub read: BTreeMap<String, BTreeMap<String, Option<FileState>>>,
     /// Ports on which something listens.
     pub ports: BTreeSet<u16>,
+    /// The address that it sends from.
+    pub address: Option<IpAddr>,
     /// What programs do, by their words or by the first two of them; others succeed and do nothing.
     pub programs: BTreeMap<String, Vec<Played>>,
     /// Programs that never end, by their words.
@@ -98,6 +101,7 @@ impl Default for Memory {
             failing_restarts: BTreeSet::new(),
             read: BTreeMap::new(),
             ports: BTreeSet::new(),
+            address: None,
             programs: BTreeMap::new(),
             hanging: BTreeSet::new(),
             directories: BTreeMap::new(),
@@ -283,6 +287,9 @@ impl Inspect for Memory {
     }
     fn listens(&self, port: u16) -> Result<bool> {
         Ok(self.ports.contains(&port))
+    }
+    fn address_towards(&self, _: Option<IpAddr>) -> Result<Option<IpAddr>> {
+        Ok(self.address)
     }
     fn output(&self, argv: &[&str], _: Duration) -> Result<Option<String>> {
         Ok(self.outputs.get(&argv.join(" ")).cloned())

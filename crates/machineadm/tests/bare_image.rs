@@ -128,6 +128,7 @@ fn bare(bed: &Bed, name: &str, profile: &Profile) -> Result<Machine> {
     machine.shell(
         "rm -rf /usr/bin/containerd* /usr/bin/ctr /usr/sbin/runc /usr/lib/cni /usr/lib/systemd/system/containerd.service \
          /etc/systemd/system/multi-user.target.wants/containerd.service /etc/containerd; \
+         mkdir -p /usr/lib/modules; \
          ! command -v containerd; ! command -v kubeadm; ! command -v machineadm",
     )?;
     Ok(machine)
@@ -154,6 +155,7 @@ fn a_bare_image_with_a_read_only_usr_becomes_a_node_from_user_data_and_is_back_a
     let server = bed.file_server()?;
     let program = machineadm();
     let first = support::cluster::with_program(bed.machine("cp", &Profile::node())?)?;
+    first.boot()?;
     let join = worker(&format!("{}:6443", first.address()), &ca);
     let documents = format!("{}{}{join}", containerd_config(), everything(&server, &first)?);
     server.put("/machineadm", program.clone());
@@ -163,7 +165,6 @@ fn a_bare_image_with_a_read_only_usr_becomes_a_node_from_user_data_and_is_back_a
     add_unit(&node, "read-only-usr.service", READ_ONLY_UNIT, "sysinit.target")?;
     node.power_on()?;
 
-    first.boot()?;
     first.write(DELIVERED, control_plane(&ca), 0o600)?;
     ends_well(&first, &["bootstrap"])?;
     first.check(&[
@@ -193,9 +194,15 @@ fn a_bare_image_with_a_read_only_usr_becomes_a_node_from_user_data_and_is_back_a
         other => Err(format!("{other:?}")),
     })?;
 
+    let boot =
+        || -> Result<String> { first.kubectl(&["get", "node", "w1", "-o", "jsonpath={.status.nodeInfo.bootID}"]) };
+    let before = boot()?;
     node.power_off()?;
-    first.kubectl(&["wait", "--for=condition=Ready=Unknown", "node/w1", "--timeout=300s", "--request-timeout=0"])?;
     node.boot()?;
+    until("w1's kubelet after the reboot", LIMIT, || match boot() {
+        Ok(now) if now != before => Ok(()),
+        other => Err(format!("{other:?}")),
+    })?;
     first.wait_for_nodes(&["cp", "w1"])?;
     let condition = node.check(&["systemctl", "show", "--property=ActiveState,ConditionResult", UNIT])?;
     assert_eq!(condition, "ActiveState=inactive\nConditionResult=no\n", "not after a success");

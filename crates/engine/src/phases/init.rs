@@ -3,7 +3,7 @@ use super::{Phase, Role};
 use crate::{
     Facts, Look, PlanError, Planned,
     acts::{KubeadmInit, UPLOAD_ID, UploadCerts, kubeadm_init},
-    steps_for,
+    instance_values, steps_for,
 };
 use certs::{Etcd, FileSet, NoCertificateKey};
 use documents::{
@@ -12,7 +12,7 @@ use documents::{
 };
 use kubeadm::{
     Converted, Target,
-    hub::{ApiEndpoint, ClusterConfiguration, Documents, InitConfiguration, Networking, NodeRegistration},
+    hub::{ApiEndpoint, Arg, ClusterConfiguration, Documents, InitConfiguration, Networking, NodeRegistration},
     render,
 };
 use serde_json::Value;
@@ -41,6 +41,7 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     if let Some(commands) = look.waits_for_acts() {
         return Ok(Planned { known_after: Some(commands), ..Planned::default() });
     }
+    let wanted = &instance_values::of_init(wanted, look)?;
     let mut planned = steps_for(Rc::new(act(wanted, look.facts)?), look)?;
     if let Some(upload) = upload(wanted)? {
         let upload = steps_for(Rc::new(upload), look)?;
@@ -88,6 +89,10 @@ fn documents(wanted: &v1alpha1::Init) -> Documents {
             node_registration: NodeRegistration {
                 name: wanted.node_name.clone(),
                 cri_socket: Some(format!("unix://{}", wanted.runtime_socket)),
+                kubelet_extra_args: (!wanted.node_addresses.is_empty())
+                    .then(|| Arg { name: "node-ip".into(), value: wanted.node_addresses.join(","), merge_method: None })
+                    .into_iter()
+                    .collect(),
                 ignore_preflight_errors: wanted.ignored_checks.clone(),
                 ..NodeRegistration::default()
             },
@@ -138,6 +143,7 @@ mod tests {
             control_plane_endpoint: None,
             advertise_address: None,
             node_name: Some("on".into()),
+            node_addresses: Vec::new(),
             runtime_socket: "/run/containerd/containerd.sock".into(),
             pod_subnets: vec!["10.244.0.0/16".into()],
             service_subnets: Vec::new(),

@@ -3,7 +3,7 @@ use super::{Phase, Role};
 use crate::{
     Look, PlanError, Planned,
     acts::{KubeadmJoin, kubeadm_join},
-    steps_for,
+    instance_values, steps_for,
 };
 use discovery::{BootstrapToken, Endpoint, method::Pinning};
 use documents::{
@@ -37,6 +37,7 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
 
 /// `kubeadm join` with all that it needs to know, for the kubeadm that preflight found.
 pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoin, PlanError> {
+    let wanted = &instance_values::of_join(wanted, look)?;
     let version = look.facts.kubeadm.clone().or_else(|| wanted.kubernetes_version.clone());
     let version = version.ok_or_else(|| PlanError::Unfit(vec!["kubeadm is not installed".to_owned()]))?;
     let target = Target::new(&version).map_err(|why| PlanError::Unfit(vec![why.to_string()]))?;
@@ -150,9 +151,10 @@ fn documents(wanted: &v1alpha1::Join, node: &str) -> Documents {
                 name: Some(node.to_owned()).filter(|node| !node.is_empty()),
                 cri_socket: Some(format!("unix://{}", wanted.runtime_socket)),
                 taints: (!wanted.taints.is_empty()).then(|| wanted.taints.iter().map(taint).collect()),
-                kubelet_extra_args: (!labels.is_empty())
-                    .then(|| argument("node-labels", labels.join(",")))
+                kubelet_extra_args: [("node-labels", labels), ("node-ip", wanted.node_addresses.clone())]
                     .into_iter()
+                    .filter(|(_, values)| !values.is_empty())
+                    .map(|(name, values)| argument(name, values.join(",")))
                     .collect(),
                 ignore_preflight_errors: wanted.ignored_checks.clone(),
                 ..NodeRegistration::default()

@@ -39,6 +39,7 @@ use command::Runner;
 use root::Root;
 use std::{
     fmt,
+    net::IpAddr,
     path::{Path, PathBuf},
     rc::Rc,
     time::Duration,
@@ -217,6 +218,9 @@ impl Inspect for Linux {
     }
     fn listens(&self, port: u16) -> Result<bool> {
         if self.live() { sockets::listens(port) } else { Ok(false) }
+    }
+    fn address_towards(&self, target: Option<IpAddr>) -> Result<Option<IpAddr>> {
+        Ok(if self.live() { sockets::address_towards(target) } else { None })
     }
     fn output(&self, argv: &[&str], within: Duration) -> Result<Option<String>> {
         if self.live() { command::output(argv, within) } else { Ok(None) }
