@@ -199,3 +199,6 @@ fn listed(names: BTreeSet<String>) -> String {
         false => names.into_iter().map(|name| objects::printable(&name, 100)).collect::<Vec<_>>().join(", "),
     }
 }
+
+#[cfg(test)]
+mod tests;

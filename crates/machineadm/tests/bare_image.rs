@@ -122,6 +122,14 @@ fn containerd_config() -> String {
     )
 }
 
+/// The JoinConfig with values that only the machine knows.
+fn with_instance_values(join: &str) -> String {
+    let kubelet = "kubelet: {maxPods: 42";
+    assert!(join.contains(kubelet), "{join}");
+    let values = "nodeName: '{{ ds.meta_data.local_hostname }}'\n  nodeAddresses: ['{{ machine.address }}']";
+    join.replace(kubelet, &format!("{values}\n  {kubelet}, providerID: 'testbed:///{{{{ v1.instance_id }}}}'"))
+}
+
 /// A new machine with Debian's base and nothing of a node.
 fn bare(bed: &Bed, name: &str, profile: &Profile) -> Result<Machine> {
     let machine = bed.machine(name, profile)?;
@@ -156,7 +164,7 @@ fn a_bare_image_with_a_read_only_usr_becomes_a_node_from_user_data_and_is_back_a
     let program = machineadm();
     let first = support::cluster::with_program(bed.machine("cp", &Profile::node())?)?;
     first.boot()?;
-    let join = worker(&format!("{}:6443", first.address()), &ca);
+    let join = with_instance_values(&worker(&format!("{}:6443", first.address()), &ca));
     let documents = format!("{}{}{join}", containerd_config(), everything(&server, &first)?);
     server.put("/machineadm", program.clone());
     let profile = Profile::default().with_user_data(&user_data(&server, &documents, &program));
@@ -187,6 +195,9 @@ fn a_bare_image_with_a_read_only_usr_becomes_a_node_from_user_data_and_is_back_a
     node.write("/srv/node.yaml", &documents, 0o600)?;
     let plan = node.run(&[INSTALLED, "plan", "-f", "/srv/node.yaml", "--exit-code"])?;
     assert_eq!(plan.code, 0, "{plan:?}");
+    let found = first.kubectl_json(&["get", "node", "w1"])?;
+    assert_eq!(found["spec"]["providerID"], "testbed:///w1", "cloud-init's instance id: {found}");
+    assert_eq!(found["status"]["addresses"][0]["address"], node.address().to_string(), "{found}");
     // Only what was imported can run: there is no registry.
     let running = "get pods -A --field-selector spec.nodeName=w1,status.phase=Running -o name";
     until("kube-proxy on w1", LIMIT, || match first.kubectl(&running.split(' ').collect::<Vec<_>>()) {
