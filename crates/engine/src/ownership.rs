@@ -10,13 +10,13 @@ use crate::{
 };
 use documents::{Decoded, Secret};
 use host::{
-    Change, DirectoryState, Error, FileState, Host, Inspect, PathState,
+    Change, DirectoryState, Error, FileState, Host, Inspect, InstalledFile, PathState,
     contract::{OWNERSHIP, PREVIOUS_DIR},
 };
-use objects::hex;
+use objects::{Sha256Sum, hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const VERSION: u32 = 1;
 /// The largest previous content that is copied.
@@ -58,8 +58,39 @@ pub(crate) enum Owned {
         confidential: bool,
         previous: Previous,
     },
+    /// A program.
+    #[serde(rename_all = "camelCase")]
+    Program {
+        path: String,
+        sha256: String,
+        mode: u32,
+        /// Whether another file was there before, of which there is no copy.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        replaced: bool,
+        /// The archive that it came in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        archive: Option<ArchivePart>,
+    },
     /// A kernel parameter of the running system.
     Parameter { key: String, path: String, value: String, before: String, previous: String },
+}
+
+/// A file's place in an archive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ArchivePart {
+    pub(crate) sha256: String,
+    /// How many files the archive has.
+    pub(crate) files: usize,
+}
+
+/// What owns programs that are about to be installed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Program<'a> {
+    /// The document's kind and name.
+    pub(crate) document: &'a str,
+    /// The archive that they came in.
+    pub(crate) archive: Option<Sha256Sum>,
 }
 
 /// What was at a path before machineadm wrote it.
@@ -112,6 +143,7 @@ impl Ownership {
     pub(crate) fn written_files(host: &dyn Inspect) -> host::Result<Vec<String>> {
         let of = |(key, record): (String, Record)| match record.owned {
             Owned::File { path, .. } => vec![path, copy_path(&key)],
+            Owned::Program { path, .. } => vec![path],
             Owned::Parameter { .. } => Vec::new(),
         };
         Ok(Self::read(host)?.into_iter().flat_map(of).collect())
@@ -156,6 +188,50 @@ impl Ownership {
         }
     }
 
+    /// Records programs that are about to be installed.
+    pub(crate) fn note_program(
+        program: &Program<'_>,
+        files: &[InstalledFile],
+        host: &mut dyn Host,
+    ) -> host::Result<()> {
+        let mut records = Self::read(host)?;
+        let archive = program.archive.map(|sha256| ArchivePart { sha256: sha256.to_string(), files: files.len() });
+        for InstalledFile { path, sum, mode } in files {
+            let key = key(&Named::File { path: path.clone(), block: None });
+            let found = host.sum(path)?.map(|found| found.sum.to_string());
+            let replaced = match records.get(&key).map(|record| &record.owned) {
+                // An earlier version, or one that an interrupted run was about to install over what was there.
+                Some(Owned::Program { replaced, .. }) => *replaced,
+                _ => found.is_some_and(|found| found != sum.to_string()),
+            };
+            let (path, sha256, mode, archive) = (path.clone(), sum.to_string(), *mode, archive.clone());
+            let owned = Owned::Program { path, sha256, mode, replaced, archive };
+            records.insert(key, Record { document: program.document.to_owned(), owned });
+        }
+        Self::write(records, host)
+    }
+
+    /// The files that an archive was unpacked to; none unless all of them are recorded.
+    pub(crate) fn unpacked(
+        directory: &str,
+        archive: Sha256Sum,
+        host: &dyn Inspect,
+    ) -> host::Result<Vec<InstalledFile>> {
+        let wanted = archive.to_string();
+        let mut count = 0;
+        let of = |record: Record| match record.owned {
+            Owned::Program { path, sha256, mode, archive: Some(part), .. }
+                if part.sha256 == wanted && path.rsplit_once('/').is_some_and(|(parent, _)| parent == directory) =>
+            {
+                count = part.files;
+                Some(InstalledFile { path, sum: Sha256Sum::parse(&sha256)?, mode })
+            }
+            _ => None,
+        };
+        let files: Vec<InstalledFile> = Self::read(host)?.into_values().filter_map(of).collect();
+        Ok(if files.len() == count { files } else { Vec::new() })
+    }
+
     /// Ends records, with their copies.
     pub(crate) fn forget(gone: &[Named], host: &mut dyn Host) -> host::Result<()> {
         if gone.is_empty() {
@@ -182,8 +258,18 @@ impl Record {
     pub(crate) fn named(&self) -> Named {
         match &self.owned {
             Owned::File { path, block, .. } => Named::File { path: path.clone(), block: block.clone() },
+            Owned::Program { path, .. } => Named::File { path: path.clone(), block: None },
             Owned::Parameter { path, .. } => Named::Parameter(path.clone()),
         }
+    }
+
+    /// Whether a document names it: by itself, or with the archive that it came in.
+    pub(crate) fn is_named(&self, named: &BTreeSet<Named>) -> bool {
+        let archive = match &self.owned {
+            Owned::Program { archive: Some(part), .. } => Sha256Sum::parse(&part.sha256).map(Named::Archive),
+            _ => None,
+        };
+        named.contains(&self.named()) || archive.is_some_and(|archive| named.contains(&archive))
     }
 
     /// The content that was there before, if it was copied and the copy is whole.
@@ -303,7 +389,8 @@ fn written(step: &Step) -> Option<&Change> {
     }
 }
 
-fn title(document: &Decoded) -> String {
+/// The kind and name of a document.
+pub(crate) fn title(document: &Decoded) -> String {
     match &document.name {
         Some(name) => format!("{} {name}", document.kind),
         None => document.kind.to_string(),
@@ -315,6 +402,7 @@ fn key(named: &Named) -> String {
         Named::File { path, block: None } => format!("file {path}"),
         Named::File { path, block: Some(block) } => format!("block {block} of {path}"),
         Named::Parameter(path) => format!("parameter {path}"),
+        Named::Archive(sum) => format!("archive {sum}"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `machineadm.cluster.x-k8s.io/v1alpha1`: one file per kind.
 mod absolute_path;
+mod address_right;
 mod authority;
 mod commands;
 mod component_members;
@@ -10,17 +11,21 @@ mod encrypted;
 mod files;
 mod image_pull;
 mod init;
+mod instance_value;
 mod join;
 mod join_discovery;
 mod kernel_modules;
 mod kubernetes_version;
 mod labels;
 mod network;
+mod node_addresses;
 mod node_timeouts;
 mod owner;
 mod path_entry;
 mod pem;
 mod preflight_check;
+mod program_source;
+mod programs;
 mod proxy;
 mod proxy_url;
 mod remote;
@@ -36,6 +41,7 @@ mod uri;
 mod users;
 
 pub(crate) use absolute_path::{is_below, without_aliases};
+pub use address_right::AddressRight;
 pub use commands::{Command, CommandEntry, CommandsConfig, Program, Repeat};
 pub use contents::Encoding;
 pub use duration::{NoDuration, parse as parse_duration};
@@ -43,17 +49,25 @@ pub(crate) use encrypted::TAG;
 pub use encrypted::{Encrypted, EncryptedConfig, Rounds, Sealed};
 pub use files::{EntryType, FileEntry, FilesConfig};
 pub use image_pull::ImagePull;
-pub use init::{ClusterPart, Init, InitConfig, Members};
+pub use init::{ClusterPart, Init, InitConfig, Members, node_name_problem};
+pub use instance_value::{InstanceValue, TextPart, has_instance_values, text_parts};
 pub use join::{Join, JoinConfig, NodeTaint, TaintEffect};
 pub use join_discovery::{DiscoverySpec, FileSpec, JoinDiscovery, TokenSource, TokenSpec};
 pub use kernel_modules::{KernelModulesConfig, modules_file};
+pub use labels::label_problem;
+pub use node_addresses::node_address_problem;
 pub use node_timeouts::{InitTimeouts, JoinTimeouts, NodeTimeouts};
 pub use owner::Owner;
 pub use path_entry::{Directory, File, Link, PathEntry};
 pub use preflight_check::PreflightCheck;
+pub use program_source::{ProgramLocation, ProgramSource, SourceSpec};
+pub use programs::{
+    CNI_PLUGINS_DIRECTORY, ImagesSpec, OtherProgram, PROGRAM_DIRECTORIES, Program as InstalledProgram, ProgramFile,
+    Programs, ProgramsConfig, ProgramsSpec,
+};
 pub use proxy::{Proxy, ProxyConfig, environment_file, proxy_drop_in};
 pub use remote::{Remote, RemoteConfig, Require, Right};
-pub use report::{AuthorizationSource, ReportConfig, ReportRight, Reporting, authorization_problem};
+pub use report::{AuthorizationSource, ReportConfig, Reporting, authorization_problem};
 pub(crate) use scope::check_place;
 pub use scope::{Identity, Machines, Scope, ScopeConfig};
 pub use services::{ServiceEntry, ServiceState, ServicesConfig, Unit, UnitSettings};
