@@ -23,7 +23,8 @@ const CHOICES: [Choice; 5] = [
 /// Files whose tests boot machines as well and do not run inside. Each would add minutes to hours of emulation, and those
 /// that start a program of cargo's (`leftovers`, `command`, `faults`, `sealed_reboot`) would need it on the disk. Of
 /// `walking_skeleton` the tests that kill and fail kubeadm are left out.
-const LEFT_OUT: [&str; 11] = [
+const LEFT_OUT: [&str; 12] = [
+    "bare_image",
     "bare_kubeadm",
     "command",
     "faults",

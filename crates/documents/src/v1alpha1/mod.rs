@@ -10,6 +10,7 @@ mod duration;
 mod encrypted;
 mod files;
 mod init;
+mod installed_programs;
 mod instance_value;
 mod join;
 mod join_discovery;
@@ -46,6 +47,9 @@ pub(crate) use encrypted::TAG;
 pub use encrypted::{Encrypted, EncryptedConfig, Rounds, Sealed};
 pub use files::{EntryType, FileEntry, FilesConfig};
 pub use init::{Init, InitConfig, Members, node_name_problem};
+pub use installed_programs::{
+    CNI_PLUGINS_DIRECTORY, PROGRAM_DIRECTORIES, Program as InstalledProgram, ProgramFile, Programs,
+};
 pub use instance_value::{InstanceValue, TextPart, has_instance_values, text_parts};
 pub use join::{Join, JoinConfig, NodeTaint, TaintEffect};
 pub use join_discovery::{DiscoverySpec, FileSpec, JoinDiscovery, TokenSource, TokenSpec};
@@ -55,10 +59,7 @@ pub use node_addresses::node_address_problem;
 pub use owner::Owner;
 pub use path_entry::{Directory, File, Link, PathEntry};
 pub use program_source::{ProgramLocation, ProgramSource, SourceSpec};
-pub use programs::{
-    CNI_PLUGINS_DIRECTORY, ImagesSpec, OtherProgram, PROGRAM_DIRECTORIES, Program as InstalledProgram, ProgramFile,
-    Programs, ProgramsConfig, ProgramsSpec,
-};
+pub use programs::{ImagesSpec, OtherProgram, ProgramsConfig, ProgramsSpec};
 pub use proxy::{Proxy, ProxyConfig, environment_file, proxy_drop_in};
 pub use remote::{Remote, RemoteConfig, Require, Right};
 pub use report::{AuthorizationSource, ReportConfig, Reporting, authorization_problem};
