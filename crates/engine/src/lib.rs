@@ -27,6 +27,7 @@ mod line;
 mod look;
 mod mode;
 pub mod outcome;
+mod owned_program;
 mod ownership;
 mod path_change;
 mod path_digest;

@@ -4,13 +4,14 @@
 //! record holds the digests of both sides of that change.
 use crate::{
     block::{block_of, without_block},
+    owned_program::ArchivePart,
     path_change::PathChange,
     path_digest::{digest, is_ours},
     plan::{Named, Planned, Step},
 };
 use documents::{Decoded, Secret};
 use host::{
-    Change, DirectoryState, Error, FileState, Host, Inspect, InstalledFile, PathState,
+    Change, DirectoryState, Error, FileState, Host, Inspect, PathState,
     contract::{OWNERSHIP, PREVIOUS_DIR},
 };
 use objects::{Sha256Sum, hex};
@@ -73,24 +74,6 @@ pub(crate) enum Owned {
     },
     /// A kernel parameter of the running system.
     Parameter { key: String, path: String, value: String, before: String, previous: String },
-}
-
-/// A file's place in an archive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ArchivePart {
-    pub(crate) sha256: String,
-    /// How many files the archive has.
-    pub(crate) files: usize,
-}
-
-/// What owns programs that are about to be installed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Program<'a> {
-    /// The document's kind and name.
-    pub(crate) document: &'a str,
-    /// The archive that they came in.
-    pub(crate) archive: Option<Sha256Sum>,
 }
 
 /// What was at a path before machineadm wrote it.
@@ -188,50 +171,6 @@ impl Ownership {
         }
     }
 
-    /// Records programs that are about to be installed.
-    pub(crate) fn note_program(
-        program: &Program<'_>,
-        files: &[InstalledFile],
-        host: &mut dyn Host,
-    ) -> host::Result<()> {
-        let mut records = Self::read(host)?;
-        let archive = program.archive.map(|sha256| ArchivePart { sha256: sha256.to_string(), files: files.len() });
-        for InstalledFile { path, sum, mode } in files {
-            let key = key(&Named::File { path: path.clone(), block: None });
-            let found = host.sum(path)?.map(|found| found.sum.to_string());
-            let replaced = match records.get(&key).map(|record| &record.owned) {
-                // An earlier version, or one that an interrupted run was about to install over what was there.
-                Some(Owned::Program { replaced, .. }) => *replaced,
-                _ => found.is_some_and(|found| found != sum.to_string()),
-            };
-            let (path, sha256, mode, archive) = (path.clone(), sum.to_string(), *mode, archive.clone());
-            let owned = Owned::Program { path, sha256, mode, replaced, archive };
-            records.insert(key, Record { document: program.document.to_owned(), owned });
-        }
-        Self::write(records, host)
-    }
-
-    /// The files that an archive was unpacked to; none unless all of them are recorded.
-    pub(crate) fn unpacked(
-        directory: &str,
-        archive: Sha256Sum,
-        host: &dyn Inspect,
-    ) -> host::Result<Vec<InstalledFile>> {
-        let wanted = archive.to_string();
-        let mut count = 0;
-        let of = |record: Record| match record.owned {
-            Owned::Program { path, sha256, mode, archive: Some(part), .. }
-                if part.sha256 == wanted && path.rsplit_once('/').is_some_and(|(parent, _)| parent == directory) =>
-            {
-                count = part.files;
-                Some(InstalledFile { path, sum: Sha256Sum::parse(&sha256)?, mode })
-            }
-            _ => None,
-        };
-        let files: Vec<InstalledFile> = Self::read(host)?.into_values().filter_map(of).collect();
-        Ok(if files.len() == count { files } else { Vec::new() })
-    }
-
     /// Ends records, with their copies.
     pub(crate) fn forget(gone: &[Named], host: &mut dyn Host) -> host::Result<()> {
         if gone.is_empty() {
@@ -247,7 +186,7 @@ impl Ownership {
         Self::write(records, host)
     }
 
-    fn write(records: BTreeMap<String, Record>, host: &mut dyn Host) -> host::Result<()> {
+    pub(crate) fn write(records: BTreeMap<String, Record>, host: &mut dyn Host) -> host::Result<()> {
         let bytes = serde_json::to_vec_pretty(&Self { version: VERSION, records }).unwrap_or_default();
         store(OWNERSHIP, bytes, host)
     }
@@ -397,7 +336,7 @@ pub(crate) fn title(document: &Decoded) -> String {
     }
 }
 
-fn key(named: &Named) -> String {
+pub(crate) fn key(named: &Named) -> String {
     match named {
         Named::File { path, block: None } => format!("file {path}"),
         Named::File { path, block: Some(block) } => format!("block {block} of {path}"),

@@ -25,8 +25,8 @@ pub enum InstanceValue<'a> {
     Address,
 }
 
-const INVALID: &str = "has double braces with something else than a value of the instance: valid are `{{ ds.NAME… }}`, \
-    `{{ v1.NAME… }}`, `{{ metadata.NAME }}`, `{{ machine.hostname }}` and `{{ machine.address }}`";
+const INVALID: &str = "has an unknown value in double braces; valid are `{{ ds.NAME… }}`, `{{ v1.NAME… }}`, \
+    `{{ metadata.NAME }}`, `{{ machine.hostname }}` and `{{ machine.address }}`";
 
 /// Whether a text names values of the machine, or tries to.
 pub fn has_instance_values(text: &str) -> bool {

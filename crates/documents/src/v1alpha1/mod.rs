@@ -11,6 +11,7 @@ mod encrypted;
 mod files;
 mod image_pull;
 mod init;
+mod installed_programs;
 mod instance_value;
 mod join;
 mod join_discovery;
@@ -50,6 +51,9 @@ pub use encrypted::{Encrypted, EncryptedConfig, Rounds, Sealed};
 pub use files::{EntryType, FileEntry, FilesConfig};
 pub use image_pull::ImagePull;
 pub use init::{ClusterPart, Init, InitConfig, Members, node_name_problem};
+pub use installed_programs::{
+    CNI_PLUGINS_DIRECTORY, PROGRAM_DIRECTORIES, Program as InstalledProgram, ProgramFile, Programs,
+};
 pub use instance_value::{InstanceValue, TextPart, has_instance_values, text_parts};
 pub use join::{Join, JoinConfig, NodeTaint, TaintEffect};
 pub use join_discovery::{DiscoverySpec, FileSpec, JoinDiscovery, TokenSource, TokenSpec};
@@ -61,10 +65,7 @@ pub use owner::Owner;
 pub use path_entry::{Directory, File, Link, PathEntry};
 pub use preflight_check::PreflightCheck;
 pub use program_source::{ProgramLocation, ProgramSource, SourceSpec};
-pub use programs::{
-    CNI_PLUGINS_DIRECTORY, ImagesSpec, OtherProgram, PROGRAM_DIRECTORIES, Program as InstalledProgram, ProgramFile,
-    Programs, ProgramsConfig, ProgramsSpec,
-};
+pub use programs::{ImagesSpec, OtherProgram, ProgramsConfig, ProgramsSpec};
 pub use proxy::{Proxy, ProxyConfig, environment_file, proxy_drop_in};
 pub use remote::{Remote, RemoteConfig, Require, Right};
 pub use report::{AuthorizationSource, ReportConfig, Reporting, authorization_problem};

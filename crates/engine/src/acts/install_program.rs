@@ -1,10 +1,6 @@
 //! A program of a ProgramsConfig: fetched or copied, verified, then installed.
 use super::{Act, AfterFailure, Effect, Sort, Undone};
-use crate::{
-    Look, PlanError, World, downloads,
-    fingerprint::Parts,
-    ownership::{Ownership, Program},
-};
+use crate::{Look, PlanError, World, downloads, fingerprint::Parts, owned_program::Program, ownership::Ownership};
 use documents::v1alpha1::{ProgramLocation, ProgramSource, Programs, Repeat};
 use host::{FileSum, InstalledFile, PROGRAM_MODE, Packing};
 use std::rc::Rc;
