@@ -2,7 +2,7 @@
 //!
 //! What kubeadm or the kubelet would refuse later is refused here first, with the reason. A check that a document
 //! tolerates still looks: what it finds is a remark, and kubeadm ignores its own check of the same thing
-//! (`kubeadm::preflight_checks`). Our own interrupted run is never refused for what it has left.
+//! (`kubeadm::preflight_checks`). What a check cannot even read is a problem of that check. Our own interrupted run is never refused for what it has left.
 mod clock;
 mod control_groups;
 mod files;
@@ -17,6 +17,7 @@ mod versions;
 use super::tolerated_checks::is_tolerated;
 use crate::{
     Facts, Look, PlanError, Planned, Remark,
+    outcome::chain,
     turns::{Addition, Place, Subject},
 };
 use documents::v1alpha1::PreflightCheck;
@@ -204,7 +205,10 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     let (mut problems, mut remarks, mut count) = (Vec::new(), Vec::new(), 0);
     for check in CHECKS.iter().filter(|check| check.applies(&candidate)) {
         let mut findings = Findings::default();
-        (check.look)(&candidate, &mut findings)?;
+        match (check.look)(&candidate, &mut findings) {
+            Err(PlanError::Look(error)) => findings.problem(objects::one_line(&chain(&error))),
+            looked => looked?,
+        }
         count += 1;
         match is_tolerated(candidate.node.tolerated(), check.check) {
             true => remarks.extend(findings.problems.into_iter().map(|text| remark(check, Some(text), None))),
@@ -218,7 +222,8 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     let tolerated = remarks.iter().filter(|remark| matches!(remark, Remark::Tolerated { .. })).count();
     remarks.insert(0, Remark::Checks { count, tolerated });
     let known_after = candidate.runtime_known_after();
-    let facts = Facts { kubeadm: candidate.kubeadm, kubelet: candidate.kubelet, ..Facts::default() };
+    let (kubeadm, kubelet) = (candidate.kubeadm.found(), candidate.kubelet.found());
+    let facts = Facts { kubeadm: kubeadm.map(str::to_owned), kubelet: kubelet.map(str::to_owned), ..Facts::default() };
     Ok(Planned { facts, remarks, known_after, ..Planned::default() })
 }
 
