@@ -87,7 +87,7 @@ pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit,
             .flags
             .iter()
             .map(kubeadm::Flag::argument)
-            .chain(ToleratedChecks::of_init(wanted, target.minor()).flag())
+            .chain(ToleratedChecks::new(&wanted.tolerated_checks, &wanted.kubelet, target.minor()).flag())
             .collect(),
         api_version: target.api().to_string(),
         version: facts.kubeadm.clone().unwrap_or_else(|| wanted.kubernetes_version.clone()),
@@ -103,7 +103,12 @@ fn documents(wanted: &v1alpha1::Init, target: &Target) -> Documents {
             node_registration: NodeRegistration {
                 name: wanted.node_name.clone(),
                 cri_socket: Some(format!("unix://{}", wanted.runtime_socket)),
-                ignore_preflight_errors: ToleratedChecks::of_init(wanted, target.minor()).names(),
+                ignore_preflight_errors: ToleratedChecks::new(
+                    &wanted.tolerated_checks,
+                    &wanted.kubelet,
+                    target.minor(),
+                )
+                .names(),
                 image_pull_policy: image_pull_policy(wanted.image_pull, target.api()),
                 ..NodeRegistration::default()
             },

@@ -66,7 +66,7 @@ pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoi
             .flags
             .iter()
             .map(kubeadm::Flag::argument)
-            .chain(ToleratedChecks::of_join(wanted, target.minor()).flag())
+            .chain(ToleratedChecks::new(&wanted.tolerated_checks, &wanted.kubelet, target.minor()).flag())
             .collect(),
         kubelet: kubelet.map(Secret::new),
         api_version: target.api().to_string(),
@@ -169,7 +169,12 @@ fn documents(wanted: &v1alpha1::Join, node: &str, target: &Target) -> Documents 
                     .then(|| argument("node-labels", labels.join(",")))
                     .into_iter()
                     .collect(),
-                ignore_preflight_errors: ToleratedChecks::of_join(wanted, target.minor()).names(),
+                ignore_preflight_errors: ToleratedChecks::new(
+                    &wanted.tolerated_checks,
+                    &wanted.kubelet,
+                    target.minor(),
+                )
+                .names(),
                 image_pull_policy: image_pull_policy(wanted.image_pull, target.api()),
                 ..NodeRegistration::default()
             },

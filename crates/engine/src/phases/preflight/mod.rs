@@ -210,11 +210,12 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
             looked => looked?,
         }
         count += 1;
+        let name = check.check.name();
         match is_tolerated(candidate.node.tolerated(), check.check) {
-            true => remarks.extend(findings.problems.into_iter().map(|text| remark(check, Some(text), None))),
+            true => remarks.extend(findings.problems.into_iter().map(|text| Remark::Tolerated { check: name, text })),
             false => problems.extend(findings.problems),
         }
-        remarks.extend(findings.remarks.into_iter().map(|text| remark(check, None, Some(text))));
+        remarks.extend(findings.remarks.into_iter().map(|text| Remark::Noticed { check: name, text }));
     }
     if !problems.is_empty() {
         return Err(PlanError::Unfit(problems));
@@ -225,14 +226,6 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     let (kubeadm, kubelet) = (candidate.kubeadm.found(), candidate.kubelet.found());
     let facts = Facts { kubeadm: kubeadm.map(str::to_owned), kubelet: kubelet.map(str::to_owned), ..Facts::default() };
     Ok(Planned { facts, remarks, known_after, ..Planned::default() })
-}
-
-fn remark(check: &Check, tolerated: Option<String>, noticed: Option<String>) -> Remark {
-    let check = check.check.name();
-    match tolerated {
-        Some(text) => Remark::Tolerated { check, text },
-        None => Remark::Noticed { check, text: noticed.unwrap_or_default() },
-    }
 }
 
 impl Check {

@@ -9,7 +9,7 @@ use documents::{
     AnyDocument,
     v1alpha1::{self, ImagePull, Members, PreflightCheck},
 };
-use host::{Change, Progress, Service, UnitAction};
+use host::{Change, Enablement, Inspect, Progress, Service, UnitAction};
 use kubeadm::KubernetesVersion;
 use std::time::Duration;
 
@@ -194,10 +194,10 @@ impl<'a> Candidate<'a> {
 }
 
 impl Runtime {
-    /// A runtime whose service starts is waited for; one that does not run is not.
+    /// A runtime that is about to start is waited for; one that does not run is not.
     fn asked(socket: &str, look: &Look<'_>) -> Self {
-        let unit = if socket.contains("crio") { "crio" } else { "containerd" };
-        let is_starting = || matches!(look.host.service(unit), Ok(Service::Active));
+        let unit = if socket.contains("crio") { "crio.service" } else { "containerd.service" };
+        let is_starting = || will_run(unit, look.host).unwrap_or(false);
         let patience = Patience { within: look.patience.min(STARTING), while_true: &is_starting };
         let starts = |step: &Step| {
             let start = |change: &Change| {
@@ -211,6 +211,17 @@ impl Runtime {
             (Err(error), None) => Self::Silent(error),
         }
     }
+}
+
+/// Whether a unit starts or runs, or will once the machine has booted: its turn may come after ours.
+fn will_run(unit: &str, host: &dyn Inspect) -> host::Result<bool> {
+    let unit = host.unit(unit)?;
+    let has_booted = || Ok::<_, host::Error>(host.unit("multi-user.target")?.activity == Service::Active);
+    Ok(match (unit.activity, unit.enablement) {
+        (Service::Active, _) => true,
+        (Service::Inactive, Enablement::Enabled) => !has_booted()?,
+        _ => false,
+    })
 }
 
 /// The minor version of a text such as `v1.36.4`.
