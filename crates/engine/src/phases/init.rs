@@ -125,7 +125,7 @@ pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit,
             .flags
             .iter()
             .map(kubeadm::Flag::argument)
-            .chain(ToleratedChecks::of_init(wanted, target.minor()).flag())
+            .chain(ToleratedChecks::new(&wanted.tolerated_checks, &wanted.kubelet, target.minor()).flag())
             .collect(),
         environment: Variables::new(),
         addons: [(ClusterPart::CoreDns, COREDNS), (ClusterPart::KubeProxy, KUBE_PROXY)]
@@ -151,7 +151,12 @@ fn documents(wanted: &v1alpha1::Init, target: &Target) -> Documents {
                     .then(|| Arg { name: "node-ip".into(), value: wanted.node_addresses.join(","), merge_method: None })
                     .into_iter()
                     .collect(),
-                ignore_preflight_errors: ToleratedChecks::of_init(wanted, target.minor()).names(),
+                ignore_preflight_errors: ToleratedChecks::new(
+                    &wanted.tolerated_checks,
+                    &wanted.kubelet,
+                    target.minor(),
+                )
+                .names(),
                 image_pull_policy: image_pull_policy(wanted.image_pull, target.api()),
                 ..NodeRegistration::default()
             },

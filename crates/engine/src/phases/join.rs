@@ -67,7 +67,7 @@ pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoi
             .flags
             .iter()
             .map(kubeadm::Flag::argument)
-            .chain(ToleratedChecks::of_join(wanted, target.minor()).flag())
+            .chain(ToleratedChecks::new(&wanted.tolerated_checks, &wanted.kubelet, target.minor()).flag())
             .collect(),
         environment: proxy_variables::given(look.wanted),
         kubelet: kubelet.map(Secret::new),
@@ -172,7 +172,12 @@ fn documents(wanted: &v1alpha1::Join, node: &str, target: &Target) -> Documents 
                     .filter(|(_, values)| !values.is_empty())
                     .map(|(name, values)| argument(name, values.join(",")))
                     .collect(),
-                ignore_preflight_errors: ToleratedChecks::of_join(wanted, target.minor()).names(),
+                ignore_preflight_errors: ToleratedChecks::new(
+                    &wanted.tolerated_checks,
+                    &wanted.kubelet,
+                    target.minor(),
+                )
+                .names(),
                 image_pull_policy: image_pull_policy(wanted.image_pull, target.api()),
                 ..NodeRegistration::default()
             },

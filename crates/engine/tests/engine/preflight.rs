@@ -5,7 +5,8 @@ use crate::support::{
 use cri::{CgroupDriver, RuntimeReport};
 use host::{CgroupVersion, DiskSpace, Enablement, Host, Memory, Progress};
 use machineadm_engine::{
-    Ask, CHECKS, Checks, Failure, Label, Mode, NodeRole, PlanError, Planned, Preview, Prune, Remark, Wanted, preview,
+    Ask, CHECKS, Checks, ContainerRuntime, Failure, Label, Mode, NodeRole, Patience, PlanError, Planned, Preview,
+    Prune, Remark, Wanted, preview,
 };
 use std::time::{Duration, SystemTime};
 
@@ -396,6 +397,36 @@ fn a_runtime_that_an_earlier_document_starts_is_known_after_it() {
     let preview = bed.preview(&wanted(&[starts, INIT])).unwrap();
     let known_after = turn(&preview, "preflight").known_after.clone().unwrap();
     assert_eq!(known_after.reference(), "document 1 (ServicesConfig runtime)");
+}
+
+#[test]
+fn a_runtime_is_waited_for_only_while_it_may_still_start() {
+    /// Remembers whether it would have been waited for.
+    struct Waited(std::cell::Cell<bool>);
+    impl ContainerRuntime for Waited {
+        fn ask(&self, socket: &str, patience: &Patience<'_>) -> cri::Result<RuntimeReport> {
+            self.0.set((patience.while_true)());
+            Err(cri::Error::NoSocket { socket: socket.to_owned() })
+        }
+    }
+    let waited = |runs: bool, enablement: Enablement, has_booted: bool| {
+        let mut bed = Bed::fit();
+        bed.host.services.extend([("containerd".into(), runs), ("multi-user.target".into(), has_booted)]);
+        bed.host.enablement.insert("containerd.service".into(), enablement);
+        let (wanted, runtime) = (init(""), Waited(std::cell::Cell::new(false)));
+        let ask = Ask {
+            mode: Mode::Provision,
+            wanted: &wanted,
+            prune: Prune::List,
+            checks: Checks::Executed,
+            patience: PATIENCE,
+        };
+        assert!(preview(&ask, &bed.host, &FakeCluster::answering(Ok(true)), &runtime).is_err());
+        runtime.0.get()
+    };
+    assert!(waited(true, Enablement::Disabled, true));
+    assert!(waited(false, Enablement::Enabled, false), "the machine boots, and it will start");
+    assert!(!waited(false, Enablement::Enabled, true) && !waited(false, Enablement::Disabled, false));
 }
 
 #[test]
