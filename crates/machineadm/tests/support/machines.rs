@@ -1,0 +1,24 @@
+//! Several machines at once: what takes long on one takes no longer on many.
+use testbed::{Machine, Result};
+
+/// Does the same on each machine, on all at once; the first failure counts.
+pub(crate) fn on_each(machines: &[&Machine], work: impl Fn(&Machine) -> Result<()> + Sync) -> Result<()> {
+    let work = &work;
+    std::thread::scope(|scope| {
+        let started: Vec<_> = machines.iter().map(|machine| scope.spawn(move || work(machine))).collect();
+        started.into_iter().try_for_each(|thread| match thread.join() {
+            Ok(ended) => ended,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    })
+}
+
+/// Shuts all machines down, the first of which is the control plane, boots them, and waits until their kubelets report
+/// again that they are Ready.
+pub(crate) fn off_and_on(machines: &[&Machine]) -> Result<()> {
+    on_each(machines, Machine::power_off)?;
+    let off = machines[0].now()?;
+    on_each(machines, Machine::boot)?;
+    let names: Vec<&str> = machines.iter().map(|machine| machine.name()).collect();
+    machines[0].wait_for_nodes_since(&names, &off)
+}
