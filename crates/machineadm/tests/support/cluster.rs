@@ -120,7 +120,8 @@ pub(crate) fn with_program(machine: Machine) -> Result<Machine> {
 /// Runs machineadm on a machine, which must succeed.
 pub(crate) fn ends_well(machine: &Machine, words: &[&str]) -> Result<()> {
     let ran = machine.run_within(&[&[PROGRAM], words].concat(), LIMIT)?;
-    assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
+    let kubelet = || machine.shell("journalctl --no-pager --unit=kubelet --lines=30").unwrap_or_default();
+    assert_eq!(ran.code, 0, "{}\n{}\n{}", ran.stdout, ran.stderr, kubelet());
     Ok(())
 }
 
