@@ -999,7 +999,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__join)
-            opts="-o -v -q -h --token --token-file --discovery-token --discovery-token-ca-cert-hash --discovery-token-unsafe-skip-ca-verification --discovery-file --accept-untrusted-certificate --tls-bootstrap-token --tls-bootstrap-token-file --node-name --cri-socket --ignore-preflight-errors --config --timeout --dry-run --print-config --output --root --verbose --quiet --log-format --help"
+            opts="-o -v -q -h --token --token-file --discovery-token --discovery-token-ca-cert-hash --discovery-token-unsafe-skip-ca-verification --discovery-file --accept-untrusted-certificate --tls-bootstrap-token --tls-bootstrap-token-file --node-name --cri-socket --ignore-preflight-errors --skip-phases --patches --config --timeout --dry-run --print-config --output --root --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1042,6 +1042,14 @@ _machineadm() {
                     return 0
                     ;;
                 --ignore-preflight-errors)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --skip-phases)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --patches)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

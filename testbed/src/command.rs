@@ -1,4 +1,5 @@
 //! The commands and their options.
+mod demo;
 mod up;
 
 use clap::{Parser, Subcommand};
@@ -18,12 +19,14 @@ pub(crate) struct Command {
 enum Verb {
     /// Make a cluster with kubeadm, say how to enter its machines, and leave it running.
     Up(up::Options),
-    /// Open a shell in a machine that `up` made; kubectl is ready in it.
+    /// Boot a control plane and a worker from user data, show their status side by side, and leave them running.
+    Demo(demo::Options),
+    /// Open a shell in a machine that `up` or `demo` made; kubectl is ready in it.
     Enter {
         /// The machine's name, such as cp1.
         machine: String,
     },
-    /// Remove what `up` made, and what killed runs left.
+    /// Remove what `up` and `demo` made, and what killed runs left.
     Down,
     /// Boot one machine and open a shell in it; it is gone when the shell ends.
     Shell {
@@ -47,6 +50,7 @@ impl Command {
     pub(crate) fn run(self) -> Result<ExitCode> {
         match self.verb {
             Verb::Up(options) => up::up(&options).map(|()| ExitCode::SUCCESS),
+            Verb::Demo(options) => demo::demo(&options).map(|()| ExitCode::SUCCESS),
             Verb::Enter { machine } => enter(&machine),
             Verb::Down => down(),
             Verb::Shell { node } => shell(&if node { Profile::node() } else { Profile::default() }),

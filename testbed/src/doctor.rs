@@ -24,6 +24,10 @@ const LONG_TIER: &[(&str, &str)] =
 const CAPABILITIES: &[(u32, &str)] =
     &[(1, "CAP_DAC_OVERRIDE"), (12, "CAP_NET_ADMIN"), (18, "CAP_SYS_CHROOT"), (21, "CAP_SYS_ADMIN"), (27, "CAP_MKNOD")];
 
+/// All machines share it with the host. A node has some 25 instances.
+const INOTIFY: &str = "/proc/sys/fs/inotify/max_user_instances";
+const INOTIFY_INSTANCES: u32 = 1024;
+
 /// One thing that was looked at.
 #[derive(Debug)]
 pub struct Finding {
@@ -49,6 +53,10 @@ pub fn examine() -> Result<Vec<Finding>> {
     }
     let overlay = std::fs::read_to_string("/proc/filesystems").is_ok_and(|all| all.contains("overlay"));
     findings.push(finding("overlay file system", overlay, "modprobe overlay"));
+    let instances = std::fs::read_to_string(INOTIFY).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    let what = format!("{INOTIFY_INSTANCES} inotify instances");
+    let remedy = format!("run testbed/setup, or: sysctl -w fs.inotify.max_user_instances={INOTIFY_INSTANCES}");
+    findings.push(finding(&what, instances.is_some_and(|found| found >= INOTIFY_INSTANCES), &remedy));
     let apt = crate::base::sources().is_ok();
     findings.push(finding("Debian package sources", apt, "configure apt's sources for this host's own release"));
     Ok(findings)

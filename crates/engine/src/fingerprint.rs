@@ -143,7 +143,9 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::acts::{Arguments, CommandAct, DownloadCerts, KubeadmInit, KubeadmJoin, UploadCerts};
+    use crate::acts::{
+        Arguments, CommandAct, DownloadCerts, KubeadmInit, KubeadmJoin, UploadCerts, proxy_variables::Variables,
+    };
     use certs::{Etcd, ExternalEtcd, FileSet};
     use discovery::certificate::CaBundle;
     use documents::{
@@ -174,6 +176,8 @@ mod tests {
         KubeadmInit {
             file: secret("a"),
             flags: Vec::new(),
+            environment: Variables::new(),
+            addons: Vec::new(),
             api_version: "v1".into(),
             version: "v1.36.4".into(),
             runtime_socket: "/a".into(),
@@ -236,7 +240,10 @@ mod tests {
     fn a_beginning_with_any_other_member_is_another_step() {
         let flags =
             |flags: &[&str]| KubeadmInit { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..init() };
-        let KubeadmInit { file: _, flags: _, api_version: _, version: _, runtime_socket: _ } = init();
+        // The addons are those of the file.
+        let KubeadmInit { file: _, flags: _, environment: _, addons: _, api_version: _, version: _, runtime_socket: _ } =
+            init();
+        let proxy = |value: &str| [("HTTPS_PROXY".to_owned(), secret(value))].into();
         let changed = [
             init(),
             KubeadmInit { file: secret("b"), ..init() },
@@ -245,6 +252,8 @@ mod tests {
             KubeadmInit { api_version: "v2".into(), ..init() },
             KubeadmInit { version: "v1.36.5".into(), ..init() },
             KubeadmInit { runtime_socket: "/b".into(), ..init() },
+            KubeadmInit { environment: proxy("a"), ..init() },
+            KubeadmInit { environment: proxy("b"), ..init() },
         ];
         assert_distinct(&changed.map(|init| Step::Run(Rc::new(init))));
     }
@@ -300,6 +309,7 @@ mod tests {
         let join = || KubeadmJoin {
             file: secret("a"),
             flags: Vec::new(),
+            environment: Variables::new(),
             kubelet: None,
             api_version: "v1".into(),
             version: "v1.36.4".into(),
@@ -313,6 +323,7 @@ mod tests {
         let KubeadmJoin {
             file: _,
             flags: _,
+            environment: _,
             kubelet: _,
             api_version: _,
             version: _,
@@ -326,6 +337,7 @@ mod tests {
             join(),
             KubeadmJoin { file: secret("b"), ..join() },
             KubeadmJoin { flags: vec!["--a".into()], ..join() },
+            KubeadmJoin { environment: [("NO_PROXY".to_owned(), secret("a"))].into(), ..join() },
             KubeadmJoin { kubelet: Some(secret("{}")), ..join() },
             KubeadmJoin { api_version: "v2".into(), ..join() },
             KubeadmJoin { version: "v1.36.5".into(), ..join() },

@@ -15,6 +15,10 @@ pub trait Cluster {
     fn has(&self, kubeconfig: &[u8], objects: &[&str], patience: &Patience<'_>) -> Result<bool, Unanswered>;
     /// Finds and verifies a cluster; one that does not answer is asked again for so long.
     fn discover(&self, method: &Method, within: Duration) -> host::Result<ClusterInfo>;
+    /// The networks of its services and pods, by its own configuration.
+    fn networks(&self, kubeconfig: &[u8], patience: &Patience<'_>) -> Result<Vec<String>, Unanswered>;
+    /// Deletes an object, given by its path; one that does not exist is deleted.
+    fn delete(&self, kubeconfig: &[u8], object: &str, patience: &Patience<'_>) -> Result<(), Unanswered>;
     /// Waits for a condition of a Node; the reason if it does not come.
     fn wait_for_node(&self, kubeconfig: &[u8], wait: &NodeWait<'_>) -> Result<(), Unanswered>;
     /// The certificates that it has under this key, if they are whole and it will delete them in time.

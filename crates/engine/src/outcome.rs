@@ -1,5 +1,9 @@
 //! The outcome: what a run did, step by step, and where it stopped. Programs read it; its form is versioned.
-use crate::{Done, Event, Failure, Label, Line, Mode, PlanError, Provenance, Prune, Redactor, Wanted, turns};
+use crate::{
+    Done, Event, Failure, Label, Line, Mode, PlanError, Provenance, Prune, Redactor, Wanted,
+    acts::kubeadm::{self, KubeadmFailure},
+    turns,
+};
 use documents::v1alpha1::API_VERSION;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -123,6 +127,9 @@ pub struct FailureOutcome {
     pub step: Option<String>,
     /// The cause in one line.
     pub cause: String,
+    /// The phase of kubeadm that failed, by the name of that kubeadm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubeadm_phase: Option<String>,
     /// The end of what the program printed, secrets removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<String>,
@@ -300,18 +307,20 @@ impl FailureOutcome {
             _ => None,
         };
         let output = host.and_then(host::Error::output).map(|output| redactor.redact(output.expose()));
+        let kubeadm = kubeadm_failure(&failure.cause, redactor);
         let lines: Vec<String> = output.unwrap_or_default().lines().map(str::to_owned).collect();
         Self {
             phase: failure.at.to_string(),
             document: failure.at.number(),
             step: failure.step.clone(),
             cause: cause(&failure.cause, redactor),
+            kubeadm_phase: kubeadm.as_ref().and_then(|kubeadm| kubeadm.phase.clone()),
             output: lines[lines.len().saturating_sub(TAIL_LINES)..].to_vec(),
             advice: match &*failure.cause {
                 PlanError::Wrong(_) => {
                     Some("correct the configuration, and pass it: machineadm bootstrap -f FILE".into())
                 }
-                _ => host.and_then(host::Error::advice),
+                _ => host.and_then(host::Error::advice).or_else(|| kubeadm.map(|kubeadm| kubeadm.advice().to_owned())),
             },
         }
     }
@@ -323,8 +332,20 @@ pub fn cause(error: &PlanError, redactor: &Redactor) -> String {
         PlanError::Unknown { act, why } => {
             PlanError::Unknown { act: act.clone(), why: redactor.redact(why) }.to_string()
         }
-        error => chain(error),
+        error => match kubeadm_failure(error, redactor) {
+            Some(KubeadmFailure { phase: Some(phase), reason }) => {
+                format!("{} in phase {phase}: {}", chain(error), objects::one_line(&reason))
+            }
+            Some(KubeadmFailure { phase: None, reason }) => format!("{}: {}", chain(error), objects::one_line(&reason)),
+            None => chain(error),
+        },
     }
+}
+
+/// What kubeadm printed of its failure, without secrets.
+fn kubeadm_failure(error: &PlanError, redactor: &Redactor) -> Option<KubeadmFailure> {
+    let PlanError::Look(host::Error::Program { program, output, .. }) = error else { return None };
+    (program == kubeadm::NAME).then(|| KubeadmFailure::read(&redactor.redact(output.expose())))?
 }
 
 /// An error and its causes, in one line, without the system's numbers.

@@ -44,6 +44,8 @@ pub struct Memory {
     pub read: BTreeMap<String, BTreeMap<String, Option<FileState>>>,
     /// Ports on which something listens.
     pub ports: BTreeSet<u16>,
+    /// The variables that a program got when it ran last, by its first two words.
+    pub environments: BTreeMap<String, BTreeMap<String, Secret<String>>>,
     /// What programs do, by their words or by the first two of them; others succeed and do nothing.
     pub programs: BTreeMap<String, Vec<Played>>,
     /// Programs that never end, by their words.
@@ -93,6 +95,7 @@ impl Default for Memory {
             failing_restarts: BTreeSet::new(),
             read: BTreeMap::new(),
             ports: BTreeSet::new(),
+            environments: BTreeMap::new(),
             programs: BTreeMap::new(),
             hanging: BTreeSet::new(),
             directories: BTreeMap::new(),
@@ -331,6 +334,7 @@ impl Host for Memory {
             return self.play(&Played::Write(path.to_owned(), String::new()));
         }
         let first_two = words.split(' ').take(2).collect::<Vec<_>>().join(" ");
+        self.environments.insert(first_two.clone(), program.environment.clone());
         let played = self.programs.get(&words).or_else(|| self.programs.get(&first_two)).cloned().unwrap_or_default();
         for played in &played {
             self.spend()?;

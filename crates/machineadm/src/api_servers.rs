@@ -12,7 +12,7 @@ use crate::{
 };
 use certs::{CertificateSet, FileName, Found, canary};
 use cluster::{
-    ApiServer, Kubeconfig, Timeouts,
+    ApiServer, Effect, Kubeconfig, Precondition, Timeouts,
     kubeadm_certs::{Download, Layout, MissingCleanup, Upload},
 };
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
@@ -46,6 +46,14 @@ impl Cluster for ApiServers {
             why,
             advice,
         })
+    }
+
+    fn networks(&self, kubeconfig: &[u8], patience: &Patience<'_>) -> Result<Vec<String>, Unanswered> {
+        asked(kubeconfig, patience, &|server| Ok(networks(server.get(KUBEADM_CONFIG)?.as_ref())))
+    }
+
+    fn delete(&self, kubeconfig: &[u8], object: &str, patience: &Patience<'_>) -> Result<(), Unanswered> {
+        asked(kubeconfig, patience, &|server| server.delete(object, &Precondition::default(), Effect::Real).map(drop))
     }
 
     fn wait_for_node(&self, kubeconfig: &[u8], wait: &NodeWait<'_>) -> Result<(), Unanswered> {
@@ -113,6 +121,17 @@ impl Cluster for ApiServers {
         let downloaded = Self::connect(kubeconfig)?.download_certs(&Download { key: copy.key, roots, layout });
         downloaded.map(|downloaded| downloaded.set).map_err(|error| CopyFailure::of_download(&error).unfit())
     }
+}
+
+/// Where kubeadm stores the configuration of a cluster.
+const KUBEADM_CONFIG: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
+
+/// The networks of services and pods in kubeadm-config; none where it has none.
+fn networks(map: Option<&Value>) -> Vec<String> {
+    let text = map.and_then(|map| map["data"]["ClusterConfiguration"].as_str()).unwrap_or_default();
+    let networking = objects::yaml::value(text).map(|cluster| cluster["networking"].clone()).unwrap_or_default();
+    let subnets = ["serviceSubnet", "podSubnet"].into_iter().filter_map(|field| networking[field].as_str());
+    subnets.flat_map(|subnets| subnets.split(',')).map(|subnet| subnet.trim().to_owned()).collect()
 }
 
 /// Whether a Node is Ready.

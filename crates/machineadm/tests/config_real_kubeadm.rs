@@ -7,6 +7,7 @@ mod support {
     pub(crate) mod scratch;
 }
 
+use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -80,6 +81,22 @@ impl Judge {
         assert!(ran.stderr.contains("kubeadm was listened to"), "{}{}", ran.stdout, ran.stderr);
         let said = machine.text("/srv/arguments").expect("the arguments of kubeadm");
         (machine.text("/srv/kubeadm.yaml").expect("the file of kubeadm"), said.lines().map(str::to_owned).collect())
+    }
+
+    /// What it would create, by its own dry run with what `machineadm bootstrap` starts it with.
+    fn dry_run(&self, documents: &str) -> String {
+        let (file, flags) = self.started_with(documents);
+        let machine = Sandbox::new();
+        fs::copy(&self.program, machine.at("/usr/local/bin/kubeadm")).expect("a program can be copied");
+        fs::write(machine.at("/srv/kubeadm.yaml"), file).expect("a file can be written");
+        let flags: String = flags.iter().filter(|flag| !flag.is_empty()).map(|flag| format!(" '{flag}'")).collect();
+        let ran = machine.sh(&format!(
+            "kubeadm init --dry-run --config /srv/kubeadm.yaml{flags} > /srv/dry-run 2>&1 \
+             || echo FAILED >> /srv/dry-run"
+        ));
+        let shown = machine.text("/srv/dry-run").unwrap_or_else(|| panic!("{ran:?}"));
+        assert!(!shown.ends_with("FAILED\n"), "kubeadm {}: {shown}", self.version);
+        shown
     }
 
     /// An API version that it reads although it prefers another one.
@@ -236,6 +253,41 @@ fn get_one_document(judges: &[Judge]) {
     let first = &meanings[0];
     assert_eq!(first.init.as_ref().expect("init").node_registration.ignore_preflight_errors.len(), 2);
     assert!(meanings.iter().all(|meaning| meaning == first), "{meanings:#?}");
+}
+
+/// What a cluster can be created without, and how a dry run of the real kubeadm shows that it creates it.
+const PARTS: [(&str, &str); 2] = [("coreDNS", "k8s-app: kube-dns"), ("kubeProxy", "k8s-app: kube-proxy")];
+
+#[test]
+fn kubeadms_in_use_create_a_cluster_without_what_is_switched_off() {
+    testbed::needs!(Root, EachPinned(IN_USE));
+    leave_out(&judges(IN_USE));
+}
+
+#[test]
+#[ignore = "long tier: kubeadm 1.21, 1.26 and 1.31"]
+fn every_kubeadm_creates_a_cluster_without_what_is_switched_off() {
+    testbed::needs!(Root, EachPinned(ALL));
+    leave_out(&judges(ALL));
+}
+
+fn leave_out(judges: &[Judge]) {
+    for judge in judges {
+        let document = ONE_DOCUMENT.replace("VERSION", judge.version).replace("[Swap, SystemVerification]", "[all]");
+        for (part, manifest) in PARTS {
+            let (with, without) =
+                (judge.dry_run(&document), judge.dry_run(&format!("{document}  without: [{part}]\n")));
+            assert!(with.contains(manifest), "kubeadm {} does not create {part}: {with}", judge.version);
+            assert!(!without.contains(manifest), "kubeadm {} creates {part}: {without}", judge.version);
+        }
+        let without = judge.dry_run(&format!("{document}  without: [bootstrapToken]\n"));
+        let tokens: Vec<&str> = without.lines().filter(|line| line.contains("name: bootstrap-token-")).collect();
+        let is_unused = |line: &&str| line.trim() == "name: bootstrap-token-unused";
+        assert!(!tokens.is_empty() && tokens.iter().all(is_unused), "kubeadm {}: {tokens:?}", judge.version);
+        // It is in no group that kubeadm gives rights to.
+        let groups = BASE64.encode("system:bootstrappers:unused");
+        assert!(without.contains(&format!("auth-extra-groups: {groups}")), "kubeadm {}: {without}", judge.version);
+    }
 }
 
 /// What a file says, in our own types, but for the version that it was written for.

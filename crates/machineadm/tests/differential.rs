@@ -80,6 +80,14 @@ impl Cluster for NoCluster {
         panic!("nothing here asks a cluster")
     }
 
+    fn networks(&self, _: &[u8], _: &Patience<'_>) -> Result<Vec<String>, Unanswered> {
+        panic!("nothing here asks a cluster")
+    }
+
+    fn delete(&self, _: &[u8], _: &str, _: &Patience<'_>) -> Result<(), Unanswered> {
+        panic!("nothing here asks a cluster")
+    }
+
     fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
         panic!("nothing here discovers a cluster")
     }

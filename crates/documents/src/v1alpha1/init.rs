@@ -3,6 +3,7 @@ use super::{
     API_VERSION, component_members,
     kubernetes_version::{Verdict, judge, minor},
     network::Network,
+    node_timeouts::{InitTimeouts, NodeTimeouts},
 };
 use crate::{
     Claim, Claimed, Secret,
@@ -44,6 +45,17 @@ pub struct Init {
     pub kube_proxy: Members,
     /// What encrypts the certificates for further control plane nodes, as hexadecimal digits.
     pub certificate_key: Option<Secret<String>>,
+    /// What the cluster is created without.
+    pub without: Vec<ClusterPart>,
+    /// How long kubeadm waits.
+    pub timeouts: NodeTimeouts,
+}
+
+impl Init {
+    /// Whether the cluster is created without a part.
+    pub fn is_without(&self, part: ClusterPart) -> bool {
+        self.without.contains(&part)
+    }
 }
 
 /// A new cluster, created by this machine with kubeadm, in the API version that the installed kubeadm prefers.
@@ -85,6 +97,26 @@ pub struct InitConfig {
     /// the Secret `kubeadm-certs` in that time gets the private keys of the cluster.
     #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     pub certificate_key: Option<Secret<String>>,
+    /// What the cluster is created without: `coreDNS`, `kubeProxy`, `bootstrapToken`. Without `bootstrapToken`, machines
+    /// can join after `machineadm token create`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<ClusterPart>,
+    /// How long kubeadm waits for the parts of the node.
+    #[serde(default, skip_serializing_if = "InitTimeouts::is_default")]
+    pub timeouts: InitTimeouts,
+}
+
+/// What kubeadm gives a new cluster unless it is told not to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ClusterPart {
+    /// The DNS server.
+    #[serde(rename = "coreDNS")]
+    CoreDns,
+    /// The service proxy; a network plugin replaces it.
+    KubeProxy,
+    /// A token for machines that join, valid for a day.
+    BootstrapToken,
 }
 
 impl Default for InitConfig {
@@ -101,6 +133,8 @@ impl Default for InitConfig {
             kubelet: Members::new(),
             kube_proxy: Members::new(),
             certificate_key: None,
+            without: Vec::new(),
+            timeouts: InitTimeouts::default(),
         }
     }
 }
@@ -166,6 +200,10 @@ impl Check for InitConfig {
         let pods = networks("spec.podSubnets", pod_subnets, findings);
         let services = networks("spec.serviceSubnets", service_subnets, findings);
         check_overlap(&pods, &services, findings);
+        if self.without.contains(&ClusterPart::KubeProxy) && !self.kube_proxy.is_empty() {
+            findings.error("spec.kubeProxy", "has no effect: the cluster is created without kube-proxy (`without`)");
+        }
+        let timeouts = self.timeouts.read(findings);
         let minor = minor(kubernetes_version);
         component_members::check(Component::Kubelet, &self.kubelet, minor, findings);
         component_members::check(Component::KubeProxy, &self.kube_proxy, minor, findings);
@@ -181,6 +219,8 @@ impl Check for InitConfig {
             kubelet: self.kubelet,
             kube_proxy: self.kube_proxy,
             certificate_key: self.certificate_key,
+            without: self.without,
+            timeouts,
         })
     }
 }

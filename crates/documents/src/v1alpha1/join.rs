@@ -5,6 +5,7 @@ use super::{
     join_discovery::{DiscoverySpec, JoinDiscovery, TokenSource, discovery_of, nowhere, token_of},
     kubernetes_version::{Verdict, judge, minor},
     labels::{label_problem, taint_problem},
+    node_timeouts::{JoinTimeouts, NodeTimeouts},
 };
 use crate::{
     Claim, Claimed, Secret,
@@ -42,6 +43,8 @@ pub struct Join {
     pub ignored_checks: Vec<String>,
     /// Members of the kubelet's configuration that are this node's alone.
     pub kubelet: Members,
+    /// How long kubeadm waits.
+    pub timeouts: NodeTimeouts,
 }
 
 impl Join {
@@ -90,6 +93,9 @@ pub struct JoinConfig {
     /// Fields of KubeletConfiguration for this node, beside those of the cluster. Requires Kubernetes 1.25 or newer.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub kubelet: Members,
+    /// How long kubeadm waits for the parts of the node.
+    #[serde(default, skip_serializing_if = "JoinTimeouts::is_default")]
+    pub timeouts: JoinTimeouts,
 }
 
 /// A taint of the node.
@@ -140,6 +146,7 @@ impl Default for JoinConfig {
             runtime_socket: containerd_socket(),
             ignored_checks: Vec::new(),
             kubelet: Members::new(),
+            timeouts: JoinTimeouts::default(),
         }
     }
 }
@@ -210,6 +217,7 @@ impl Check for JoinConfig {
                 findings.error(&path::item("spec.taints", index), problem);
             }
         }
+        let timeouts = self.timeouts.read(findings);
         let minor = version.and_then(minor);
         if minor.is_some_and(|minor| minor < FIRST_KUBELET_PATCHES) && !self.kubelet.is_empty() {
             findings.error("spec.kubelet", "requires Kubernetes 1.25 or newer");
@@ -226,6 +234,7 @@ impl Check for JoinConfig {
             runtime_socket: self.runtime_socket,
             ignored_checks: self.ignored_checks,
             kubelet: self.kubelet,
+            timeouts,
         })
     }
 }

@@ -18,6 +18,8 @@ pub struct Proxy {
     pub variables: Vec<(String, Secret<String>)>,
     /// Units, without `.service`.
     pub services: Vec<String>,
+    /// Whether kubeadm gets the variables too.
+    pub kubeadm: bool,
 }
 
 /// The proxy that services use, given to them in their environment. At least one of `httpProxy` and `httpsProxy`.
@@ -37,6 +39,10 @@ pub struct ProxyConfig {
     /// Services that use the proxy, such as `containerd` and `kubelet`; they are restarted when it changes.
     #[schemars(length(min = 1))]
     pub services: Vec<String>,
+    /// Whether kubeadm uses the proxy too. On a control plane node kubeadm copies these variables, with a password in
+    /// them, into the manifests of the static pods. The cluster's own addresses are reached without the proxy.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kubeadm: bool,
 }
 
 impl Document for ProxyConfig {
@@ -65,7 +71,7 @@ impl Check for ProxyConfig {
     type Checked = Proxy;
 
     fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Proxy {
-        let Self { http_proxy, https_proxy, no_proxy, services } = self;
+        let Self { http_proxy, https_proxy, no_proxy, services, kubeadm } = self;
         if http_proxy.is_none() && https_proxy.is_none() {
             findings.error("spec", "requires `httpProxy` or `httpsProxy`");
         }
@@ -97,6 +103,7 @@ impl Check for ProxyConfig {
                 .flat_map(both_cases)
                 .collect(),
             services,
+            kubeadm,
         }
     }
 }

@@ -1,9 +1,12 @@
 //! `kubeadm init`: a new cluster, with this machine as its first control plane.
-use super::{ADMIN, Act, AfterFailure, Effect, Sort, Undone};
+use super::{
+    ADMIN, Act, AfterFailure, Effect, Sort, Undone, kubeadm,
+    proxy_variables::{self, Variables},
+};
 use crate::{Look, Patience, PlanError, Unanswered, World, fingerprint::Parts};
 use documents::{Secret, v1alpha1::Repeat};
-use host::{Call, Change, FileState, PathState, Program, Service, contract::KUBEADM_FILE};
-use std::{collections::BTreeMap, time::Duration};
+use host::{Change, FileState, Inspect, PathState, Service, contract::KUBEADM_FILE};
+use std::time::Duration;
 
 /// The journal id. A machine begins one cluster: unfinished work is ours, whatever the configuration says by now.
 pub(crate) const ID: &str = "kubeadm init";
@@ -35,12 +38,18 @@ const TRACES: [&str; 6] = [
     "/etc/kubernetes/manifests/kube-controller-manager.yaml",
     "/etc/kubernetes/manifests/kube-scheduler.yaml",
 ];
-/// What it leaves in the cluster; the addons come last.
-const OBJECTS: [&str; 3] = [
-    "/api/v1/namespaces/kube-system/configmaps/kubeadm-config",
-    "/apis/apps/v1/namespaces/kube-system/deployments/coredns",
-    "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy",
-];
+/// What it leaves in the cluster, beside the addons, which come last.
+const KUBEADM_CONFIG: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
+/// The DNS server in the cluster.
+pub(crate) const COREDNS: &str = "/apis/apps/v1/namespaces/kube-system/deployments/coredns";
+/// The service proxy in the cluster.
+pub(crate) const KUBE_PROXY: &str = "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy";
+
+/// Stands in kubeadm's file for the token that nobody uses. Its secret is replaced when kubeadm runs.
+pub(crate) const UNUSED_TOKEN: &str = "unused.0000000000000000";
+const UNUSED_ID: &str = "unused.";
+/// The kernel's random numbers, as a parameter.
+const RANDOM: &str = "kernel/random/uuid";
 
 /// `kubeadm init`, complete: nothing is left to decide when it runs.
 #[derive(Clone, Debug)]
@@ -49,6 +58,10 @@ pub(crate) struct KubeadmInit {
     pub(crate) file: Secret<String>,
     /// What this kubeadm takes only on its command line.
     pub(crate) flags: Vec<String>,
+    /// Proxy variables, which kubeadm copies into the static pods.
+    pub(crate) environment: Variables,
+    /// The addons that it creates, by their paths in the cluster.
+    pub(crate) addons: Vec<&'static str>,
     /// The API version of that file, for people.
     pub(crate) api_version: String,
     /// The version of Kubernetes that it is written for.
@@ -68,6 +81,25 @@ fn traces(look: &Look<'_>) -> Result<Effect, PlanError> {
         _ if found < TRACES.len() => Effect::Partial,
         _ => Effect::Done,
     })
+}
+
+impl KubeadmInit {
+    /// kubeadm's file with the secret of the unused token, which no plan knows.
+    fn file_now(&self, host: &dyn Inspect) -> host::Result<String> {
+        let file = self.file.expose().clone();
+        if !file.contains(UNUSED_TOKEN) {
+            return Ok(file);
+        }
+        let random: String = host.sysctl(RANDOM)?.unwrap_or_default().chars().filter(char::is_ascii_hexdigit).collect();
+        // The digits between have a fixed meaning.
+        let secret = (random.len() == 32).then(|| format!("{}{}", &random[..8], &random[24..]));
+        let secret = secret.ok_or_else(|| host::Error::Unfit {
+            what: "/proc/sys/kernel/random/uuid".to_owned(),
+            why: "has no random number".to_owned(),
+            advice: "mount /proc, then run machineadm again".to_owned(),
+        })?;
+        Ok(file.replace(UNUSED_TOKEN, &format!("{UNUSED_ID}{secret}")))
+    }
 }
 
 impl Act for KubeadmInit {
@@ -92,7 +124,8 @@ impl Act for KubeadmInit {
         let Some(admin) = look.host.file(ADMIN)? else { return Ok(Effect::Partial) };
         let kubelet_runs = || matches!(look.host.service("kubelet"), Ok(Service::Active));
         let patience = Patience { within: look.patience, while_true: &kubelet_runs };
-        Ok(match look.cluster.has(admin.contents.expose(), &OBJECTS, &patience) {
+        let objects: Vec<&str> = std::iter::once(KUBEADM_CONFIG).chain(self.addons.iter().copied()).collect();
+        Ok(match look.cluster.has(admin.contents.expose(), &objects, &patience) {
             Ok(true) => Effect::Done,
             Ok(false) => Effect::Partial,
             Err(Unanswered(why)) => Effect::Unanswered(why),
@@ -102,16 +135,16 @@ impl Act for KubeadmInit {
     /// The file goes, however kubeadm ends: it may hold a secret.
     fn run(&self, world: &mut World<'_>) -> host::Result<()> {
         let (uid, gid) = world.host.default_owner();
-        let contents = Secret::new(self.file.expose().clone().into_bytes());
+        let contents = Secret::new(self.file_now(world.host)?.into_bytes());
         let file = FileState { contents, mode: 0o600, uid, gid };
         let path = KUBEADM_FILE.to_owned();
         let write =
             Change::WriteFile { path: path.clone(), block: None, was: None, file: file.clone(), confidential: true };
         world.host.ensure(&write)?;
         // The token that it makes for the next machines is not for a log.
-        let mut argv = vec!["kubeadm", "init", "--config", KUBEADM_FILE, "--skip-token-print"];
+        let mut argv = vec!["init", "--config", KUBEADM_FILE, "--skip-token-print"];
         argv.extend(self.flags.iter().map(String::as_str));
-        let ended = world.host.run(&kubeadm(&argv, INIT));
+        let ended = kubeadm::run(&kubeadm::program(&argv, &self.environment, INIT), world);
         let removed = world.host.ensure(&Change::Remove { path, was: PathState::File(file) });
         ended.and(removed)
     }
@@ -123,7 +156,7 @@ impl Act for KubeadmInit {
     /// `kubeadm reset` removes certificates and manifests, whoever put them there.
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
         let socket = format!("--cri-socket=unix://{}", self.runtime_socket);
-        world.host.run(&kubeadm(&["kubeadm", "reset", "--force", &socket], RESET))?;
+        world.host.run(&kubeadm::program(&["reset", "--force", &socket], &Variables::new(), RESET))?;
         Ok(Undone::Changed)
     }
 
@@ -132,8 +165,10 @@ impl Act for KubeadmInit {
     }
 
     fn compares(&self, parts: &mut Parts) {
-        let Self { file, flags, api_version, version, runtime_socket } = self;
+        // The addons are in the file.
+        let Self { file, flags, environment, addons: _, api_version, version, runtime_socket } = self;
         parts.text("init").text(file.expose()).list(flags).text(api_version).text(version).text(runtime_socket);
+        proxy_variables::compare(environment, parts);
     }
 
     fn needs_reboot(&self) -> bool {
@@ -141,7 +176,35 @@ impl Act for KubeadmInit {
     }
 }
 
-fn kubeadm(argv: &[&str], within: Duration) -> Program {
-    let call = Call::Argv(argv.iter().map(|&word| word.to_owned()).collect());
-    Program { name: "kubeadm".into(), call, environment: BTreeMap::new(), within }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::Memory;
+
+    fn act(file: &str) -> KubeadmInit {
+        KubeadmInit {
+            file: Secret::new(file.to_owned()),
+            flags: Vec::new(),
+            environment: Variables::new(),
+            addons: Vec::new(),
+            api_version: String::new(),
+            version: String::new(),
+            runtime_socket: String::new(),
+        }
+    }
+
+    #[test]
+    fn the_unused_token_gets_a_random_secret_when_kubeadm_runs() {
+        let mut host = Memory::default();
+        host.sysctls.insert(RANDOM.to_owned(), "0b1c2d3e-4f50-4a61-8b72-c3d4e5f60718".to_owned());
+        let file = act(&format!("token: \"{UNUSED_TOKEN}\"\n")).file_now(&host).unwrap();
+        assert_eq!(file, "token: \"unused.0b1c2d3ee5f60718\"\n");
+    }
+
+    #[test]
+    fn without_random_numbers_there_is_no_token_and_a_file_without_one_needs_none() {
+        let host = Memory::default();
+        assert!(act(UNUSED_TOKEN).file_now(&host).is_err());
+        assert_eq!(act("kind: X").file_now(&host).unwrap(), "kind: X");
+    }
 }

@@ -8,7 +8,10 @@
 //! | valid | any | never `kubeadm join` again: start the kubelet, wait for the Node, delete `bootstrap-kubelet.conf` |
 //! | none, or expired | some | stop the kubelet, wait until the Node is not Ready, delete the files, `kubeadm join` |
 //! | none, or expired | none | `kubeadm join` |
-use super::{Act, AfterFailure, Effect, Sort, Undone};
+use super::{
+    Act, AfterFailure, Effect, Sort, Undone, kubeadm,
+    proxy_variables::{self, Variables, host_of},
+};
 use crate::{
     Look, Patience, PlanError, Unanswered, World,
     fingerprint::Parts,
@@ -19,11 +22,11 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use discovery::{BootstrapToken, ClusterInfo};
 use documents::{Secret, v1alpha1::Repeat};
 use host::{
-    Call, Change, FileState, Host, PathState, Program, Service, UnitAction,
+    Change, FileState, Host, PathState, Service, UnitAction,
     contract::{DISCOVERY_FILE, KUBEADM_FILE, KUBELET_PATCH},
 };
 use serde_json::json;
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 /// The journal id. A machine joins one cluster: unfinished work is ours, whatever the configuration says by now.
 pub(crate) const ID: &str = "kubeadm join";
@@ -56,6 +59,8 @@ pub(crate) struct KubeadmJoin {
     pub(crate) file: Secret<String>,
     /// What this kubeadm takes only on its command line.
     pub(crate) flags: Vec<String>,
+    /// Proxy variables.
+    pub(crate) environment: Variables,
     /// Members of the kubelet's configuration for this node alone, as JSON.
     pub(crate) kubelet: Option<Secret<String>>,
     /// The API version of kubeadm's file, for people.
@@ -112,14 +117,28 @@ impl KubeadmJoin {
         Ok(files)
     }
 
+    /// kubeadm's variables. Only a cluster knows its networks; one that does not answer now fails kubeadm too, which
+    /// reports why.
+    fn environment(&self, world: &World<'_>) -> Variables {
+        let (Some(cluster), false) = (&self.cluster, self.environment.is_empty()) else { return Variables::new() };
+        let networks = self.kubeconfig().ok().and_then(|kubeconfig| {
+            let patience = Patience { within: world.patience, while_true: &|| false };
+            world.cluster.networks(kubeconfig.expose(), &patience).ok()
+        });
+        let server = cluster.server().trim_start_matches("https://").trim_end_matches('/');
+        let destinations: Vec<_> = std::iter::once(host_of(server)).chain(networks.unwrap_or_default()).collect();
+        proxy_variables::without_proxy_to(&self.environment, &destinations)
+    }
+
     /// The files go, however kubeadm ends: they hold the token.
     fn join(&self, world: &mut World<'_>) -> host::Result<()> {
         let files = self.files()?;
         let written =
             files.iter().try_for_each(|(path, contents)| world.host.ensure(&write(path, contents, world.host)));
-        let mut argv = vec!["kubeadm", "join", "--config", KUBEADM_FILE];
+        let mut argv = vec!["join", "--config", KUBEADM_FILE];
         argv.extend(self.flags.iter().map(String::as_str));
-        let ended = written.and_then(|()| world.host.run(&kubeadm(&argv)));
+        let environment = self.environment(world);
+        let ended = written.and_then(|()| kubeadm::run(&kubeadm::program(&argv, &environment, JOIN), world));
         let removed = files.iter().try_for_each(|(path, _)| remove(path, world.host));
         ended.and(removed)
     }
@@ -207,10 +226,11 @@ impl Act for KubeadmJoin {
     }
 
     fn compares(&self, parts: &mut Parts) {
-        let Self { file, flags, kubelet, api_version, version, endpoints: _, discovery, node, cluster: _, token } =
-            self;
+        let Self { file, flags, environment, kubelet, .. } = self;
+        let Self { api_version, version, endpoints: _, discovery, node, cluster: _, token, .. } = self;
         parts.text("join").text(file.expose()).list(flags).text(api_version).text(version).text(node);
         parts.text(discovery.expose()).maybe(kubelet.as_ref().map(|patch| patch.expose().as_str()));
+        proxy_variables::compare(environment, parts);
         parts.maybe(token.as_ref().map(BootstrapToken::expose).as_ref().map(|token| token.as_str()));
     }
 
@@ -235,9 +255,4 @@ fn remove(path: &str, host: &mut dyn Host) -> host::Result<()> {
 fn unit(action: UnitAction, host: &mut dyn Host) -> host::Result<()> {
     let was = host.unit(KUBELET)?;
     host.ensure(&Change::Unit { name: KUBELET.to_owned(), action, was })
-}
-
-fn kubeadm(argv: &[&str]) -> Program {
-    let call = Call::Argv(argv.iter().map(|&word| word.to_owned()).collect());
-    Program { name: "kubeadm".into(), call, environment: BTreeMap::new(), within: JOIN }
 }

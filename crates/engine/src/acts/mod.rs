@@ -1,11 +1,15 @@
 //! Acts: what is run for its effect. One act is one file here, and [`Act`] is all that the engine knows of it.
 mod command;
+pub(crate) mod delete_unused_token;
 mod download_certs;
+pub(crate) mod kubeadm;
 pub(crate) mod kubeadm_init;
 pub(crate) mod kubeadm_join;
+pub(crate) mod proxy_variables;
 mod upload_certs;
 
 pub(crate) use command::{Arguments, CHECK_IN_PLAN, CommandAct, id_prefix as command_id_prefix};
+pub(crate) use delete_unused_token::DeleteUnusedToken;
 pub use download_certs::{DOWNLOAD_ID, DownloadCerts};
 pub(crate) use kubeadm_init::KubeadmInit;
 pub(crate) use kubeadm_join::KubeadmJoin;
@@ -57,8 +61,14 @@ pub(crate) struct Sort {
 }
 
 /// Every sort of act.
-const SORTS: &[Sort] =
-    &[command::SORT, kubeadm_init::SORT, kubeadm_join::SORT, upload_certs::SORT, download_certs::SORT];
+const SORTS: &[Sort] = &[
+    command::SORT,
+    kubeadm_init::SORT,
+    delete_unused_token::SORT,
+    kubeadm_join::SORT,
+    upload_certs::SORT,
+    download_certs::SORT,
+];
 
 /// Whether two ids are of one act, whatever its definition: their first two words say it.
 pub(crate) fn is_same(id: &str, other: &str) -> bool {

@@ -2,24 +2,34 @@
 use super::{Phase, Role};
 use crate::{
     Facts, Look, PlanError, Planned,
-    acts::{KubeadmInit, UPLOAD_ID, UploadCerts, kubeadm_init},
+    acts::{
+        DeleteUnusedToken, KubeadmInit, UPLOAD_ID, UploadCerts, delete_unused_token,
+        kubeadm_init::{self, COREDNS, KUBE_PROXY, UNUSED_TOKEN},
+        proxy_variables::{self, Variables, host_of},
+    },
     steps_for,
 };
 use certs::{Etcd, FileSet, NoCertificateKey};
 use documents::{
     AnyDocument, Decoded, Secret,
-    v1alpha1::{self, Members},
+    v1alpha1::{self, ClusterPart, Members},
 };
 use kubeadm::{
     Converted, Target,
-    hub::{ApiEndpoint, ClusterConfiguration, Documents, InitConfiguration, Networking, NodeRegistration},
+    hub::{
+        ApiEndpoint, BootstrapToken, ClusterConfiguration, Dns, Documents, InitConfiguration, Networking,
+        NodeRegistration, Proxy, Timeouts,
+    },
     render,
 };
+use objects::Duration;
 use serde_json::Value;
 use std::rc::Rc;
 
 /// Where kubeadm creates certificates.
 const CERTIFICATES: &str = "/etc/kubernetes/pki";
+/// The network of services that kubeadm takes if there is none.
+const SERVICE_SUBNET: &str = "10.96.0.0/12";
 
 pub(super) const PHASE: Phase = Phase {
     kind: "InitConfig",
@@ -31,8 +41,10 @@ pub(super) const PHASE: Phase = Phase {
 
 /// An upload that the document no longer asks for is none of its acts: an interrupted one is then closed.
 fn acts(document: &Decoded) -> Vec<String> {
-    let uploads = matches!(&document.body, AnyDocument::Init(wanted) if wanted.certificate_key.is_some());
-    [Some(kubeadm_init::ID), uploads.then_some(UPLOAD_ID)].into_iter().flatten().map(str::to_owned).collect()
+    let AnyDocument::Init(wanted) = &document.body else { return Vec::new() };
+    let uploads = wanted.certificate_key.is_some().then_some(UPLOAD_ID);
+    let deletes = wanted.is_without(ClusterPart::BootstrapToken).then_some(delete_unused_token::ID);
+    [Some(kubeadm_init::ID), deletes, uploads].into_iter().flatten().map(str::to_owned).collect()
 }
 
 fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
@@ -41,13 +53,31 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     if let Some(commands) = look.waits_for_acts() {
         return Ok(Planned { known_after: Some(commands), ..Planned::default() });
     }
-    let mut planned = steps_for(Rc::new(act(wanted, look.facts)?), look)?;
+    let environment = environment(wanted, look);
+    let mut planned = steps_for(Rc::new(KubeadmInit { environment, ..act(wanted, look.facts)? }), look)?;
+    if wanted.is_without(ClusterPart::BootstrapToken) {
+        let deletion = steps_for(Rc::new(DeleteUnusedToken), look)?;
+        planned.steps.extend(deletion.steps);
+        planned.remarks.extend(deletion.remarks);
+    }
     if let Some(upload) = upload(wanted)? {
         let upload = steps_for(Rc::new(upload), look)?;
         planned.steps.extend(upload.steps);
         planned.remarks.extend(upload.remarks);
     }
     Ok(planned)
+}
+
+/// kubeadm's proxy variables: the addresses of the cluster itself are reached directly.
+fn environment(wanted: &v1alpha1::Init, look: &Look<'_>) -> Variables {
+    let endpoint = wanted.control_plane_endpoint.as_deref().map(host_of);
+    let services = match wanted.service_subnets.is_empty() {
+        true => vec![SERVICE_SUBNET.to_owned()],
+        false => wanted.service_subnets.clone(),
+    };
+    let address = wanted.advertise_address.map(|address| address.to_string());
+    let own = endpoint.into_iter().chain(address).chain(services).chain(wanted.pod_subnets.iter().cloned());
+    proxy_variables::without_proxy_to(&proxy_variables::given(look.wanted), &own.collect::<Vec<_>>())
 }
 
 /// The upload of the certificates that kubeadm creates where it is not told otherwise.
@@ -74,6 +104,11 @@ pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit,
     Ok(KubeadmInit {
         file: Secret::new(file(wanted, &converted)),
         flags: converted.flags.iter().map(kubeadm::Flag::argument).collect(),
+        environment: Variables::new(),
+        addons: [(ClusterPart::CoreDns, COREDNS), (ClusterPart::KubeProxy, KUBE_PROXY)]
+            .into_iter()
+            .filter_map(|(part, object)| (!wanted.is_without(part)).then_some(object))
+            .collect(),
         api_version: target.api().to_string(),
         version: facts.kubeadm.clone().unwrap_or_else(|| wanted.kubernetes_version.clone()),
         runtime_socket: wanted.runtime_socket.clone(),
@@ -83,6 +118,7 @@ pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit,
 /// What the user asked, in our own types; what was not asked for is kubeadm's to choose, so it stays unset.
 fn documents(wanted: &v1alpha1::Init) -> Documents {
     let joined = |subnets: &[String]| (!subnets.is_empty()).then(|| subnets.join(","));
+    let disabled = |part| wanted.is_without(part).then_some(true);
     Documents {
         init: Some(InitConfiguration {
             node_registration: NodeRegistration {
@@ -95,6 +131,8 @@ fn documents(wanted: &v1alpha1::Init) -> Documents {
                 advertise_address: wanted.advertise_address.map(|address| address.to_string()),
                 ..ApiEndpoint::default()
             },
+            bootstrap_tokens: wanted.is_without(ClusterPart::BootstrapToken).then(unused_token).into_iter().collect(),
+            timeouts: timeouts(&wanted.timeouts),
             ..InitConfiguration::default()
         }),
         cluster: Some(ClusterConfiguration {
@@ -105,10 +143,41 @@ fn documents(wanted: &v1alpha1::Init) -> Documents {
                 service_subnet: joined(&wanted.service_subnets),
                 ..Networking::default()
             },
+            dns: Dns { disabled: disabled(ClusterPart::CoreDns), ..Dns::default() },
+            proxy: Proxy { disabled: disabled(ClusterPart::KubeProxy) },
             ..ClusterConfiguration::default()
         }),
         ..Documents::default()
     }
+}
+
+/// kubeadm turns an empty list of tokens into one token, and wants one that authenticates. This one is in a group without
+/// rights, expires soon, gets its secret when kubeadm runs, and is deleted after it.
+fn unused_token() -> BootstrapToken {
+    BootstrapToken {
+        token: Some(Secret::new(UNUSED_TOKEN.to_owned())),
+        description: Some("Not used: machineadm deletes it after kubeadm init.".to_owned()),
+        ttl: Some(Duration::minutes(10)),
+        usages: vec!["signing".to_owned(), "authentication".to_owned()],
+        groups: vec!["system:bootstrappers:unused".to_owned()],
+        ..BootstrapToken::default()
+    }
+}
+
+/// How long kubeadm waits, as far as a document asks for it.
+pub(super) fn timeouts(wanted: &v1alpha1::NodeTimeouts) -> Option<Timeouts> {
+    let v1alpha1::NodeTimeouts { kubelet, control_plane, certificate } = *wanted;
+    let timeouts = Timeouts {
+        kubelet_health_check: kubelet.map(duration),
+        control_plane_component_health_check: control_plane.map(duration),
+        tls_bootstrap: certificate.map(duration),
+        ..Timeouts::default()
+    };
+    (timeouts != Timeouts::default()).then_some(timeouts)
+}
+
+fn duration(given: std::time::Duration) -> Duration {
+    Duration::nanoseconds(i64::try_from(given.as_nanos()).unwrap_or(i64::MAX))
 }
 
 /// kubeadm's file: its own documents, and those of the components, as they came.
@@ -145,6 +214,8 @@ mod tests {
             kubelet: [("registerWithTaints".to_owned(), Value::Array(Vec::new()))].into_iter().collect(),
             kube_proxy: Members::new(),
             certificate_key: None,
+            without: Vec::new(),
+            timeouts: v1alpha1::NodeTimeouts::default(),
         }
     }
 

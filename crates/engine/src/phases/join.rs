@@ -2,7 +2,7 @@
 use super::{Phase, Role};
 use crate::{
     Look, PlanError, Planned,
-    acts::{KubeadmJoin, kubeadm_join},
+    acts::{KubeadmJoin, kubeadm_join, proxy_variables},
     steps_for,
 };
 use discovery::{BootstrapToken, Endpoint, method::Pinning};
@@ -53,6 +53,7 @@ pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoi
     Ok(KubeadmJoin {
         file: Secret::new(render::yaml_stream(converted.documents.iter().map(|document| &document.value))),
         flags: converted.flags.iter().map(kubeadm::Flag::argument).collect(),
+        environment: proxy_variables::given(look.wanted),
         kubelet: kubelet.map(Secret::new),
         api_version: target.api().to_string(),
         version,
@@ -162,6 +163,7 @@ fn documents(wanted: &v1alpha1::Join, node: &str) -> Documents {
                 ..Discovery::default()
             },
             patches: (!wanted.kubelet.is_empty()).then(|| Patches { directory: Some(KUBELET_PATCHES.to_owned()) }),
+            timeouts: super::init::timeouts(&wanted.timeouts),
             ..JoinConfiguration::default()
         }),
         ..Documents::default()

@@ -55,6 +55,15 @@ impl Cluster for FakeCluster {
         if self.is_silent.get() { Err(Unanswered("connection refused".into())) } else { Ok(self.has_node.get()) }
     }
 
+    fn networks(&self, kubeconfig: &[u8], _: &Patience<'_>) -> Result<Vec<String>, Unanswered> {
+        assert!(String::from_utf8_lossy(kubeconfig).contains(TOKEN));
+        Ok(vec!["10.96.0.0/12".into(), "10.244.0.0/16".into()])
+    }
+
+    fn delete(&self, _: &[u8], _: &str, _: &Patience<'_>) -> Result<(), Unanswered> {
+        panic!("a worker deletes nothing")
+    }
+
     fn discover(&self, method: &Method, within: Duration) -> host::Result<ClusterInfo> {
         let Method::Token { endpoints, token, .. } = method else { panic!("{method:?}") };
         assert_eq!((endpoints[0].authority().as_str(), token.id.as_str()), ("10.0.0.10:6443", "ae23dc"));
@@ -149,6 +158,21 @@ fn with(files: &[&str], progress: Progress) -> Memory {
     }
     host.note("kubeadm join", progress).unwrap();
     host
+}
+
+#[test]
+fn a_worker_reaches_its_cluster_and_its_networks_without_the_proxy() {
+    let (mut host, cluster) = (machine(), FakeCluster::default());
+    let proxy = ("ProxyConfig", "", "{httpsProxy: 'http://p:3128', services: [kubelet], kubeadm: true}");
+    let mut joining = joining();
+    joining.documents.splice(0..0, wanted(&[proxy]).documents);
+    run(&joining, &mut host, &cluster).unwrap();
+    let given = &host.environments["kubeadm join"];
+    let expected = "localhost,127.0.0.1,::1,.svc,.cluster.local,10.0.0.10,10.96.0.0/12,10.244.0.0/16";
+    assert_eq!(
+        (given["HTTPS_PROXY"].expose().as_str(), given["NO_PROXY"].expose().as_str()),
+        ("http://p:3128", expected)
+    );
 }
 
 #[test]

@@ -14,4 +14,5 @@ mod restarts;
 mod review;
 mod services;
 mod support;
+mod switches;
 mod users;

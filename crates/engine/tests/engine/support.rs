@@ -124,7 +124,12 @@ pub(crate) struct FakeCluster {
     pub(crate) asked: RefCell<Vec<Duration>>,
     /// None where nothing may ask for it.
     pub(crate) certs: Option<FakeCertificates>,
+    /// Whether it has the token that `kubeadm init` creates although nobody uses it.
+    pub(crate) has_token: Cell<bool>,
 }
+
+/// Where that token is.
+const UNUSED_TOKEN: &str = "/api/v1/namespaces/kube-system/secrets/bootstrap-token-unused";
 
 /// The certificates copy of a fake cluster. It encrypts nothing, but it checks whatever it is asked.
 #[derive(Default)]
@@ -144,7 +149,7 @@ pub(crate) const ADMIN_KUBECONFIG: &str = "the administrator's kubeconfig";
 
 impl FakeCluster {
     pub(crate) fn answering(answer: Result<bool, Unanswered>) -> Self {
-        Self { answer, asked: RefCell::default(), certs: None }
+        Self { answer, asked: RefCell::default(), certs: None, has_token: Cell::new(true) }
     }
 
     /// One that has everything, and no certificates copy yet.
@@ -164,9 +169,22 @@ impl FakeCluster {
 
 impl Cluster for FakeCluster {
     fn has(&self, _: &[u8], objects: &[&str], patience: &Patience<'_>) -> Result<bool, Unanswered> {
+        if objects == [UNUSED_TOKEN] {
+            return Ok(self.has_token.get());
+        }
         assert!(objects[0].ends_with("/configmaps/kubeadm-config"), "{objects:?}");
         self.asked.borrow_mut().push(patience.within);
         self.answer.clone()
+    }
+
+    fn networks(&self, _: &[u8], _: &Patience<'_>) -> Result<Vec<String>, Unanswered> {
+        panic!("a control plane names its networks itself")
+    }
+
+    fn delete(&self, _: &[u8], object: &str, _: &Patience<'_>) -> Result<(), Unanswered> {
+        assert_eq!(object, UNUSED_TOKEN);
+        self.has_token.set(false);
+        Ok(())
     }
 
     fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
@@ -270,7 +288,7 @@ pub(crate) fn changes(mode: Mode, wanted: &Wanted, host: &mut Memory) -> Vec<Str
 
 /// What a run leaves, without the log of how it came to be.
 pub(crate) fn left(host: &Memory) -> Memory {
-    Memory { log: Vec::new(), ..host.clone() }
+    Memory { log: Vec::new(), environments: BTreeMap::new(), ..host.clone() }
 }
 
 /// Whether a path is there.

@@ -1,6 +1,10 @@
 //! `machineadm join`: kubeadm's flags become a JoinConfig, which runs like any other configuration.
 use super::{
-    bootstrap, configuration_file, discover::arguments::DiscoverySource, plan, small_file,
+    bootstrap, configuration_file,
+    discover::arguments::DiscoverySource,
+    kubelet_patches, plan,
+    skipped_phases::{self, Preflight},
+    small_file,
     tls_bootstrap_token::TlsBootstrapToken,
 };
 use crate::{
@@ -12,12 +16,12 @@ use clap::Args;
 use discovery::method::{Flags, Purpose, choose};
 use documents::{
     Source,
-    v1alpha1::{DiscoverySpec, FileSpec, JoinConfig, NodeTaint, TaintEffect, TokenSpec},
+    v1alpha1::{DiscoverySpec, FileSpec, JoinConfig, JoinTimeouts, NodeTaint, TaintEffect, TokenSpec},
 };
 use host::contract::Exit;
 use kubeadm::hub::{self, JoinConfiguration};
 use secret::Secret;
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 use zeroize::Zeroizing;
 
 #[derive(Debug, Args)]
@@ -35,6 +39,12 @@ pub(crate) struct Join {
     /// Preflight checks of kubeadm whose errors are ignored; may be repeated or a list with commas
     #[arg(long, value_name = "CHECK", value_delimiter = ',')]
     pub(crate) ignore_preflight_errors: Vec<String>,
+    /// Phases of kubeadm to skip: `preflight`; may be repeated or a list with commas
+    #[arg(long, value_name = "PHASE", value_delimiter = ',')]
+    pub(crate) skip_phases: Vec<String>,
+    /// Directory of kubeadm's patches; those of the kubelet's configuration apply to a worker
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) patches: Option<String>,
     /// Read a JoinConfiguration of kubeadm, in any API version; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<String>,
@@ -101,6 +111,12 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
         document.runtime_socket = without_scheme(socket);
     }
     document.ignored_checks.extend(asked.ignore_preflight_errors.iter().cloned());
+    if skipped_phases::read(&asked.skip_phases)? == Preflight::Skipped {
+        document.ignored_checks = vec!["all".to_owned()];
+    }
+    if let Some(directory) = &asked.patches {
+        document.kubelet = kubelet_patches::read(directory)?;
+    }
     Ok(document)
 }
 
@@ -174,14 +190,16 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
         image_pull_policy,
         image_pull_serial,
     } = node_registration;
+    let timeouts = timeouts.unwrap_or_default();
     let unsupported = [
         ("dryRun", dry_run.is_some_and(|dry_run| dry_run)),
         ("caCertPath", ca_cert_path.is_some_and(|path| path != "/etc/kubernetes/pki/ca.crt")),
         ("controlPlane", control_plane.is_some()),
-        ("skipPhases", !skip_phases.is_empty()),
-        ("patches", patches.is_some()),
-        ("timeouts", timeouts.is_some()),
-        ("nodeRegistration.kubeletExtraArgs", !kubelet_extra_args.is_empty()),
+        ("timeouts.controlPlaneComponentHealthCheck", timeouts.control_plane_component_health_check.is_some()),
+        ("timeouts.kubernetesAPICall", timeouts.kubernetes_api_call.is_some()),
+        ("timeouts.etcdAPICall", timeouts.etcd_api_call.is_some()),
+        ("timeouts.upgradeManifests", timeouts.upgrade_manifests.is_some()),
+        ("nodeRegistration.kubeletExtraArgs", kubelet_extra_args.iter().any(|arg| arg.name != NODE_LABELS)),
         ("nodeRegistration.imagePullPolicy", image_pull_policy.is_some()),
         ("nodeRegistration.imagePullSerial", image_pull_serial.is_some()),
     ];
@@ -190,8 +208,15 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
     if !problems.is_empty() {
         return Err(CommandError::invalid_input(problems));
     }
+    let text = |duration: Option<objects::Duration>| duration.map(|duration| duration.to_string());
+    let patches = patches.and_then(|patches| patches.directory);
+    let mut ignored_checks = ignore_preflight_errors;
+    if skipped_phases::read(&skip_phases)? == Preflight::Skipped {
+        ignored_checks = vec!["all".to_owned()];
+    }
     Ok(JoinConfig {
         discovery: DiscoverySpec {
+            timeout: text(timeouts.discovery),
             token: discovery.bootstrap_token.map(|by_token| TokenSpec {
                 endpoints: by_token.api_server_endpoint.into_iter().collect(),
                 token: by_token.token,
@@ -203,15 +228,32 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
                 .file
                 .and_then(|file| file.kube_config_path)
                 .map(|location| FileSpec { location: Secret::new(location), ..FileSpec::default() }),
-            ..DiscoverySpec::default()
         },
         tls_bootstrap_token: discovery.tls_bootstrap_token,
         node_name: name,
         taints: taints.unwrap_or_default().into_iter().map(taint).collect::<Result<_, _>>()?,
         runtime_socket: cri_socket.as_deref().map_or(JoinConfig::default().runtime_socket, without_scheme),
-        ignored_checks: ignore_preflight_errors,
+        ignored_checks,
+        labels: labels(&kubelet_extra_args),
+        kubelet: patches.map(|directory| kubelet_patches::read(&directory)).transpose()?.unwrap_or_default(),
+        timeouts: JoinTimeouts {
+            kubelet: text(timeouts.kubelet_health_check),
+            certificate: text(timeouts.tls_bootstrap),
+        },
         ..JoinConfig::default()
     })
+}
+
+/// The flag of the kubelet that labels its node.
+const NODE_LABELS: &str = "node-labels";
+
+fn labels(arguments: &[hub::Arg]) -> BTreeMap<String, String> {
+    let given = arguments.iter().filter(|argument| argument.name == NODE_LABELS);
+    let pairs = given.flat_map(|argument| argument.value.split(',')).filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|(key, value)| (key.into(), value.into()))
+        .collect()
 }
 
 fn taint(taint: hub::Taint) -> Result<NodeTaint, CommandError> {

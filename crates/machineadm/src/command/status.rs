@@ -26,7 +26,7 @@ pub(crate) fn run(asked: &Status, root: &Path) -> Result<Exit, CommandError> {
         return bundle::write(out, root);
     }
     let linux = silent_machine(root)?;
-    let Some((outcome, place)) = latest(&linux)? else {
+    let Some(Seen { outcome, place, now }) = seen(&linux)? else {
         let shown = root.to_string_lossy();
         let mut words = vec!["machineadm", "plan", "-f", "FILE"];
         if shown != "/" {
@@ -36,7 +36,6 @@ pub(crate) fn run(asked: &Status, root: &Path) -> Result<Exit, CommandError> {
             format!("machineadm has not run here yet. To see what it would change: {}\n", shell::command(&words));
         return Err(CommandError::report(Exit::Failed, text));
     };
-    let now = linux.lock_holder()?.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
     match asked.output {
         Some(output) => show::machine_readable(&outcome, output),
         None => {
@@ -52,14 +51,30 @@ pub(crate) fn run(asked: &Status, root: &Path) -> Result<Exit, CommandError> {
 
 /// The same text for a file, or why there is none.
 pub(super) fn plain_text(linux: &Linux, root: &Path) -> Result<String, String> {
-    let Some((outcome, place)) = latest(linux).map_err(|error| error.text().trim_end().to_owned())? else {
+    let Some(Seen { outcome, place, now }) = seen(linux).map_err(|error| error.text().trim_end().to_owned())? else {
         return Err("machineadm has not run here yet".to_owned());
     };
-    let holder = linux.lock_holder().map_err(|error| chain(&error))?;
-    let now = holder.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
     let file = &linux.place_of(place);
     let reading = Reading { now: &now, clock: Timestamp::now(), file, root, again: None };
     Ok(show::plain(&text(&outcome, &reading)))
+}
+
+/// The last run.
+struct Seen {
+    outcome: Outcome,
+    place: &'static str,
+    now: Now,
+}
+
+/// The last run, and whether it is at work. A run holds the lock as long as its outcome says that it runs: an outcome of
+/// a run that has ended since is read again, so that it does not look interrupted.
+fn seen(linux: &Linux) -> Result<Option<Seen>, CommandError> {
+    let Some((mut outcome, mut place)) = latest(linux)? else { return Ok(None) };
+    let now = linux.lock_holder()?.map_or(Now::Idle, |holder| Now::AtWork(holder.0));
+    if let (State::Running, Now::Idle, Some(newer)) = (outcome.state, &now, latest(linux)?) {
+        (outcome, place) = newer;
+    }
+    Ok(Some(Seen { outcome, place, now }))
 }
 
 /// The newer of the two files that may hold an outcome. One that cannot be read is an error: it may be the newer one.

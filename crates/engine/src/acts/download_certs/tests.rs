@@ -28,6 +28,14 @@ impl Cluster for FakeCluster {
         panic!("a download needs no other objects")
     }
 
+    fn networks(&self, _: &[u8], _: &Patience<'_>) -> Result<Vec<String>, Unanswered> {
+        panic!("a download asks for nothing else")
+    }
+
+    fn delete(&self, _: &[u8], _: &str, _: &Patience<'_>) -> Result<(), Unanswered> {
+        panic!("a download asks for nothing else")
+    }
+
     fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
         panic!("the cluster was discovered before")
     }

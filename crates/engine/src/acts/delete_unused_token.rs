@@ -1,0 +1,76 @@
+//! Deletes the token that `kubeadm init` had to create for a cluster that is created without one.
+use super::{ADMIN, Act, AfterFailure, Effect, Sort, Undone};
+use crate::{Look, Patience, PlanError, Unanswered, World, fingerprint::Parts};
+use documents::v1alpha1::Repeat;
+
+/// The journal id.
+pub(crate) const ID: &str = "delete token";
+const OBJECT: &str = "/api/v1/namespaces/kube-system/secrets/bootstrap-token-unused";
+
+pub(super) const SORT: Sort = Sort {
+    first_words: ID,
+    // It has no rights and expires within minutes.
+    left_behind: |_, _| Ok(None),
+};
+
+/// Deletes the unused token.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeleteUnusedToken;
+
+impl Act for DeleteUnusedToken {
+    fn name(&self) -> &str {
+        ID
+    }
+
+    fn id(&self) -> String {
+        ID.to_owned()
+    }
+
+    fn repeat(&self) -> Repeat {
+        Repeat::Once
+    }
+
+    /// Done means: this machine has created a cluster, which does not have the token.
+    fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError> {
+        let Some(admin) = look.host.file(ADMIN)? else { return Ok(Effect::Absent) };
+        let patience = Patience { within: look.patience, while_true: &|| true };
+        Ok(match look.cluster.has(admin.contents.expose(), &[OBJECT], &patience) {
+            Ok(true) => Effect::Absent,
+            Ok(false) => Effect::Done,
+            Err(Unanswered(why)) => Effect::Unanswered(why),
+        })
+    }
+
+    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+        let unfit = |why: String| host::Error::Unfit {
+            what: "bootstrap token".to_owned(),
+            why,
+            advice: "run machineadm again; the token has no rights, and the cluster deletes it within minutes"
+                .to_owned(),
+        };
+        let admin = world.host.file(ADMIN)?.ok_or_else(|| unfit(format!("{ADMIN} does not exist")))?;
+        let patience = Patience { within: world.patience, while_true: &|| true };
+        let deleted = world.cluster.delete(admin.contents.expose(), OBJECT, &patience);
+        deleted.map_err(|Unanswered(why)| unfit(format!("cannot be deleted: {why}")))
+    }
+
+    fn after_failure(&self) -> AfterFailure {
+        AfterFailure::Ended
+    }
+
+    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+        Ok(Undone::Nothing)
+    }
+
+    fn shows(&self) -> String {
+        "kubeadm creates one, without rights".to_owned()
+    }
+
+    fn compares(&self, parts: &mut Parts) {
+        parts.text(ID);
+    }
+
+    fn needs_reboot(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,58 @@
+//! `--skip-phases` of `join`: phases of kubeadm in our own terms. Their names differ between versions of kubeadm.
+use crate::command_error::CommandError;
+
+/// What kubeadm runs on a control plane node alone; on a worker there is nothing to skip.
+const CONTROL_PLANE: [&str; 5] =
+    ["control-plane-prepare", "check-etcd", "etcd-join", "control-plane-join", "wait-control-plane"];
+/// Without them a machine does not become a node.
+const NEEDED: [&str; 2] = ["kubelet-start", "kubelet-wait-bootstrap"];
+
+/// Whether the checks of preflight are skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Preflight {
+    Run,
+    Skipped,
+}
+
+/// What a list of phases means; every name that a worker can't skip is reported.
+pub(super) fn read(phases: &[String]) -> Result<Preflight, CommandError> {
+    let mut problems = Vec::new();
+    let mut preflight = Preflight::Run;
+    for phase in phases {
+        match phase.split('/').next().unwrap_or_default() {
+            "preflight" => preflight = Preflight::Skipped,
+            name if CONTROL_PLANE.contains(&name) => {}
+            name if NEEDED.contains(&name) => {
+                problems.push(format!("--skip-phases {phase}: without this phase the machine does not become a node"));
+            }
+            _ => problems.push(format!(
+                "--skip-phases {phase}: unknown phase; `preflight` can be skipped, and phases of control plane nodes have \
+                 no effect on a worker"
+            )),
+        }
+    }
+    if problems.is_empty() { Ok(preflight) } else { Err(CommandError::invalid_input(problems)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_all(phases: &[&str]) -> Result<Preflight, CommandError> {
+        read(&phases.iter().map(|phase| (*phase).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn preflight_is_skipped_and_phases_of_control_planes_have_no_effect() {
+        assert_eq!(read_all(&[]).unwrap(), Preflight::Run);
+        assert_eq!(read_all(&["control-plane-prepare/certs", "check-etcd"]).unwrap(), Preflight::Run);
+        assert_eq!(read_all(&["preflight", "control-plane-join"]).unwrap(), Preflight::Skipped);
+    }
+
+    #[test]
+    fn what_makes_a_node_is_not_skipped() {
+        for phases in [&["kubelet-start"][..], &["kubelet-wait-bootstrap"], &["preflight", "x"], &["preflights"]] {
+            assert!(read_all(phases).is_err(), "{phases:?}");
+        }
+    }
+}
