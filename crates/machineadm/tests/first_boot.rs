@@ -2,14 +2,14 @@
 mod support {
     pub(crate) mod cluster;
     pub(crate) mod user_data;
+    pub(crate) mod worker;
 }
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use host::contract::{CONFIGURATION, DELIVERED, SUCCESS, SUCCESS_KEPT};
-use support::cluster::{
-    Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, nothing_is_left, with_program, worker,
-};
+use support::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
 use support::user_data;
+use support::worker::{nothing_is_left, worker};
 use testbed::{Bed, Machine, Profile, Result, until};
 
 const UNIT: &str = "machineadm.service";

@@ -5,16 +5,16 @@ mod support {
     pub(crate) mod forms;
     pub(crate) mod machines;
     pub(crate) mod spread;
+    pub(crate) mod worker;
 }
 
 use host::contract::DELIVERED;
 use std::sync::{Mutex, PoisonError};
-use support::cluster::{
-    Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, nothing_is_left, with_program, worker,
-};
+use support::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
 use support::{
-    machines::{off_and_on, on_each},
+    machines::on_each,
     spread,
+    worker::{nothing_is_left, worker},
 };
 use testbed::{Bed, Machine, Profile, Result, kubeadm};
 
@@ -74,6 +74,16 @@ fn bare_kubeadm_cannot_join(machine: &Machine, token: &str) -> Result<()> {
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stderr.contains("Unauthorized"), "{ran:?}");
     Ok(())
+}
+
+/// Shuts all machines down, the first of which is the control plane, boots them, and waits until their kubelets report
+/// again that they are Ready.
+fn off_and_on(machines: &[&Machine]) -> Result<()> {
+    on_each(machines, Machine::power_off)?;
+    let off = machines[0].now()?;
+    on_each(machines, Machine::boot)?;
+    let names: Vec<&str> = machines.iter().map(|machine| machine.name()).collect();
+    machines[0].wait_for_nodes_since(&names, &off)
 }
 
 #[test]

@@ -12,13 +12,3 @@ pub(crate) fn on_each(machines: &[&Machine], work: impl Fn(&Machine) -> Result<(
         })
     })
 }
-
-/// Shuts all machines down, the first of which is the control plane, boots them, and waits until their kubelets report
-/// again that they are Ready.
-pub(crate) fn off_and_on(machines: &[&Machine]) -> Result<()> {
-    on_each(machines, Machine::power_off)?;
-    let off = machines[0].now()?;
-    on_each(machines, Machine::boot)?;
-    let names: Vec<&str> = machines.iter().map(|machine| machine.name()).collect();
-    machines[0].wait_for_nodes_since(&names, &off)
-}
