@@ -110,7 +110,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l tls-boots
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l tls-bootstrap-token-file -d 'Read that token from a file or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l node-name -d 'Name of the node. Default: the host name' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l cri-socket -d 'Socket of the container runtime. Default: /run/containerd/containerd.sock' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l ignore-preflight-errors -d 'Preflight checks of kubeadm whose errors are ignored; may be repeated or a list with commas' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l ignore-preflight-errors -d 'Preflight checks that may fail, by the names of machineadm or of kubeadm, such as swap or NumCPU; `all` is every one; may be repeated or a list with commas' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l skip-phases -d 'Phases of kubeadm to skip: `preflight`; may be repeated or a list with commas' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l patches -d 'Directory of kubeadm\'s patches; those of the kubelet\'s configuration apply to a worker' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l config -d 'Read a JoinConfiguration of kubeadm, in any API version; `-` is standard input' -r

@@ -10,6 +10,7 @@ mod gates;
 pub mod hub;
 mod kind;
 pub mod kubeadm_config_map;
+pub mod preflight_checks;
 mod problem;
 mod read;
 pub mod render;

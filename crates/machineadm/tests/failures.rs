@@ -69,7 +69,7 @@ spec:
   discovery:
     token: {{endpoints: ['{}'], token: {}, caPins: ['{}']}}
     timeout: 4s
-  ignoredChecks: [SystemVerification]
+  toleratedChecks: [cgroups]
 ",
         path_of(failure, machine),
         failure.endpoint,

@@ -8,7 +8,7 @@ const CONFIGURATION: &str = "/etc/machineadm/node.yaml";
 /// What a machine of the test bed needs beside what the page says: it is a container on a host with control groups of
 /// version 1, whose kernel has `br_netfilter` built in and does not list it, and whose disk is the host's.
 const FOR_THE_TEST_BED: &str = "
-  ignoredChecks: [SystemVerification]
+  toleratedChecks: [cgroups]
   kubelet:
     cgroupDriver: cgroupfs
     failCgroupV1: false

@@ -64,7 +64,7 @@ fn flags_of_kubeadm_become_a_document() {
     ];
     let document = printed(&all);
     for line in
-        ["unsafeWithoutCAPins: true", "nodeName: \"w1\"", "/run/crio/crio.sock", "Swap", "90s", "b.example.com:6444"]
+        ["unsafeWithoutCAPins: true", "nodeName: \"w1\"", "/run/crio/crio.sock", "swap", "90s", "b.example.com:6444"]
     {
         assert!(document.contains(line), "{line}: {document}");
     }

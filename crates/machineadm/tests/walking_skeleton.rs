@@ -35,7 +35,7 @@ spec:
   podSubnets: [10.244.0.0/16]
   certificateKey: e6a2eb8581237ab72a4f494f30285ec12a9694d750b9785706a83bfcbbbd2204
   # Its one complaint on a host with control groups of version 1.
-  ignoredChecks: [SystemVerification]
+  toleratedChecks: [cgroups]
   kubelet:
     cgroupDriver: cgroupfs
     failCgroupV1: false

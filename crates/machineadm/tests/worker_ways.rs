@@ -50,7 +50,7 @@ fn encrypted_configuration(machine: &Machine, token: &str) -> Result<()> {
     machine.write(PASSPHRASE_FILE, PASSPHRASE, 0o600)?;
     let documents = format!(
         "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: JoinConfig\nspec:\n  discovery: {{file: {{location: \
-         {CLUSTER}}}}}\n  tlsBootstrapToken: {token}\n  ignoredChecks: [SystemVerification]\n  kubelet: \
+         {CLUSTER}}}}}\n  tlsBootstrapToken: {token}\n  toleratedChecks: [cgroups]\n  kubelet: \
          {{staticPodPath: ''}}\n"
     );
     // In memory: the search for what is left shall find nothing of the plain text on disk.

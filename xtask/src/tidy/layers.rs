@@ -16,7 +16,7 @@ const ROWS: &[Row] = &[
     Row { name: "test bed", crates: &["testbed"] },
     Row { name: "binaries", crates: &["machineadm", "controllers", "kms-plugin", "plugins"] },
     Row { name: "engine", crates: &["engine"] },
-    Row { name: "ports", crates: &["host", "fetch", "plugin", "cluster", "kms"] },
+    Row { name: "ports", crates: &["host", "fetch", "plugin", "cluster", "cri", "kms"] },
     Row { name: RULES, crates: &["documents", "assemble", "kubeadm", "discovery", "certs", "encryption"] },
     Row { name: GROUND, crates: &["secret", "objects"] },
 ];

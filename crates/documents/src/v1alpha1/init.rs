@@ -1,9 +1,11 @@
 //! InitConfig: this machine creates a new cluster.
 use super::{
     API_VERSION, component_members,
+    image_pull::ImagePull,
     kubernetes_version::{Verdict, judge, minor},
     network::Network,
     node_timeouts::{InitTimeouts, NodeTimeouts},
+    preflight_check::PreflightCheck,
 };
 use crate::{
     Claim, Claimed, Secret,
@@ -37,8 +39,10 @@ pub struct Init {
     pub pod_subnets: Vec<String>,
     /// Networks of services, one or two.
     pub service_subnets: Vec<String>,
-    /// kubeadm's checks that may fail.
-    pub ignored_checks: Vec<String>,
+    /// Preflight checks that may fail.
+    pub tolerated_checks: Vec<PreflightCheck>,
+    /// When images are pulled.
+    pub image_pull: ImagePull,
     /// Members of the kubelet's configuration.
     pub kubelet: Members,
     /// Members of kube-proxy's configuration.
@@ -82,9 +86,13 @@ pub struct InitConfig {
     /// Networks of services; they must not overlap `podSubnets`. Default: `10.96.0.0/12`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub service_subnets: Vec<String>,
-    /// Preflight checks of kubeadm whose errors are ignored, such as `SystemVerification`.
+    /// Preflight checks that may fail, such as `swap`; `all` is every one. What they find is reported, and does not stop
+    /// the run. kubeadm ignores its own checks of the same things.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ignored_checks: Vec<String>,
+    pub tolerated_checks: Vec<PreflightCheck>,
+    /// When images are pulled. With `Never`, the container runtime must have them before.
+    #[serde(default, skip_serializing_if = "ImagePull::is_default")]
+    pub image_pull: ImagePull,
     /// Fields of KubeletConfiguration, passed on unchanged. They are checked against the fields of `kubernetesVersion`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub kubelet: Members,
@@ -129,7 +137,8 @@ impl Default for InitConfig {
             runtime_socket: containerd_socket(),
             pod_subnets: Vec::new(),
             service_subnets: Vec::new(),
-            ignored_checks: Vec::new(),
+            tolerated_checks: Vec::new(),
+            image_pull: ImagePull::default(),
             kubelet: Members::new(),
             kube_proxy: Members::new(),
             certificate_key: None,
@@ -215,7 +224,8 @@ impl Check for InitConfig {
             runtime_socket: self.runtime_socket,
             pod_subnets: self.pod_subnets,
             service_subnets: self.service_subnets,
-            ignored_checks: self.ignored_checks,
+            tolerated_checks: self.tolerated_checks,
+            image_pull: self.image_pull,
             kubelet: self.kubelet,
             kube_proxy: self.kube_proxy,
             certificate_key: self.certificate_key,

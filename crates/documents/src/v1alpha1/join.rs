@@ -1,11 +1,13 @@
 //! JoinConfig: this machine joins a cluster as a worker.
 use super::{
     API_VERSION, component_members, duration,
+    image_pull::ImagePull,
     init::{Members, containerd_socket, node_name_problem, runtime_socket_problem},
     join_discovery::{DiscoverySpec, JoinDiscovery, TokenSource, discovery_of, nowhere, token_of},
     kubernetes_version::{Verdict, judge, minor},
     labels::{label_problem, taint_problem},
     node_timeouts::{JoinTimeouts, NodeTimeouts},
+    preflight_check::PreflightCheck,
 };
 use crate::{
     Claim, Claimed, Secret,
@@ -39,8 +41,10 @@ pub struct Join {
     pub taints: Vec<NodeTaint>,
     /// The container runtime's socket, as a path.
     pub runtime_socket: String,
-    /// kubeadm's checks that may fail.
-    pub ignored_checks: Vec<String>,
+    /// Preflight checks that may fail.
+    pub tolerated_checks: Vec<PreflightCheck>,
+    /// When images are pulled.
+    pub image_pull: ImagePull,
     /// Members of the kubelet's configuration that are this node's alone.
     pub kubelet: Members,
     /// How long kubeadm waits.
@@ -87,9 +91,13 @@ pub struct JoinConfig {
     /// Socket of the container runtime.
     #[serde(default = "containerd_socket")]
     pub runtime_socket: String,
-    /// Preflight checks of kubeadm whose errors are ignored, such as `SystemVerification`.
+    /// Preflight checks that may fail, such as `swap`; `all` is every one. What they find is reported, and does not stop
+    /// the run. kubeadm ignores its own checks of the same things.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ignored_checks: Vec<String>,
+    pub tolerated_checks: Vec<PreflightCheck>,
+    /// When images are pulled. With `Never`, the container runtime must have them before.
+    #[serde(default, skip_serializing_if = "ImagePull::is_default")]
+    pub image_pull: ImagePull,
     /// Fields of KubeletConfiguration for this node, beside those of the cluster. Requires Kubernetes 1.25 or newer.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub kubelet: Members,
@@ -144,7 +152,8 @@ impl Default for JoinConfig {
             labels: BTreeMap::new(),
             taints: Vec::new(),
             runtime_socket: containerd_socket(),
-            ignored_checks: Vec::new(),
+            tolerated_checks: Vec::new(),
+            image_pull: ImagePull::default(),
             kubelet: Members::new(),
             timeouts: JoinTimeouts::default(),
         }
@@ -232,7 +241,8 @@ impl Check for JoinConfig {
             labels: self.labels,
             taints: self.taints,
             runtime_socket: self.runtime_socket,
-            ignored_checks: self.ignored_checks,
+            tolerated_checks: self.tolerated_checks,
+            image_pull: self.image_pull,
             kubelet: self.kubelet,
             timeouts,
         })

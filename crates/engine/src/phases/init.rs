@@ -1,5 +1,8 @@
 //! InitConfig: a new cluster with kubeadm (R1), in the API version that this kubeadm prefers.
-use super::{Phase, Role};
+use super::{
+    Phase, Role,
+    tolerated_checks::{ToleratedChecks, image_pull_policy},
+};
 use crate::{
     Facts, Look, PlanError, Planned,
     acts::{
@@ -94,7 +97,7 @@ fn upload(wanted: &v1alpha1::Init) -> Result<Option<UploadCerts>, PlanError> {
 pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit, PlanError> {
     // Preflight sees to it that kubeadm is of the same minor version, which decides the API version.
     let target = Target::new(&wanted.kubernetes_version).map_err(|why| PlanError::Unfit(vec![why.to_string()]))?;
-    let converted = kubeadm::convert(&documents(wanted), &target);
+    let converted = kubeadm::convert(&documents(wanted, &target), &target);
     if !converted.losses.is_empty() {
         let path = |loss: &kubeadm::Loss| kubeadm::shown(&loss.path);
         let paths = converted.losses.iter().map(path);
@@ -103,7 +106,12 @@ pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit,
     }
     Ok(KubeadmInit {
         file: Secret::new(file(wanted, &converted)),
-        flags: converted.flags.iter().map(kubeadm::Flag::argument).collect(),
+        flags: converted
+            .flags
+            .iter()
+            .map(kubeadm::Flag::argument)
+            .chain(ToleratedChecks::of_init(wanted, target.minor()).flag())
+            .collect(),
         environment: Variables::new(),
         addons: [(ClusterPart::CoreDns, COREDNS), (ClusterPart::KubeProxy, KUBE_PROXY)]
             .into_iter()
@@ -116,7 +124,7 @@ pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit,
 }
 
 /// What the user asked, in our own types; what was not asked for is kubeadm's to choose, so it stays unset.
-fn documents(wanted: &v1alpha1::Init) -> Documents {
+fn documents(wanted: &v1alpha1::Init, target: &Target) -> Documents {
     let joined = |subnets: &[String]| (!subnets.is_empty()).then(|| subnets.join(","));
     let disabled = |part| wanted.is_without(part).then_some(true);
     Documents {
@@ -124,7 +132,8 @@ fn documents(wanted: &v1alpha1::Init) -> Documents {
             node_registration: NodeRegistration {
                 name: wanted.node_name.clone(),
                 cri_socket: Some(format!("unix://{}", wanted.runtime_socket)),
-                ignore_preflight_errors: wanted.ignored_checks.clone(),
+                ignore_preflight_errors: ToleratedChecks::of_init(wanted, target.minor()).names(),
+                image_pull_policy: image_pull_policy(wanted.image_pull, target.api()),
                 ..NodeRegistration::default()
             },
             local_api_endpoint: ApiEndpoint {
@@ -210,7 +219,8 @@ mod tests {
             runtime_socket: "/run/containerd/containerd.sock".into(),
             pod_subnets: vec!["10.244.0.0/16".into()],
             service_subnets: Vec::new(),
-            ignored_checks: vec!["SystemVerification".into()],
+            tolerated_checks: vec![v1alpha1::PreflightCheck::Cgroups],
+            image_pull: v1alpha1::ImagePull::IfNotPresent,
             kubelet: [("registerWithTaints".to_owned(), Value::Array(Vec::new()))].into_iter().collect(),
             kube_proxy: Members::new(),
             certificate_key: None,

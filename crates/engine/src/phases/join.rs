@@ -1,5 +1,8 @@
 //! JoinConfig: joins a cluster as a worker with kubeadm (R1), in the API version that this kubeadm prefers.
-use super::{Phase, Role};
+use super::{
+    Phase, Role,
+    tolerated_checks::{ToleratedChecks, image_pull_policy},
+};
 use crate::{
     Look, PlanError, Planned,
     acts::{KubeadmJoin, kubeadm_join, proxy_variables},
@@ -41,7 +44,7 @@ pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoi
     let version = version.ok_or_else(|| PlanError::Unfit(vec!["kubeadm is not installed".to_owned()]))?;
     let target = Target::new(&version).map_err(|why| PlanError::Unfit(vec![why.to_string()]))?;
     let node = node_name(wanted, look)?;
-    let converted = kubeadm::convert(&documents(wanted, &node), &target);
+    let converted = kubeadm::convert(&documents(wanted, &node, &target), &target);
     if !converted.losses.is_empty() {
         let problem = |loss: &kubeadm::Loss| {
             format!("the kubeadm of {} has no field for {}", target.release(), kubeadm::shown(&loss.path))
@@ -52,7 +55,12 @@ pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoi
     let token = wanted.node_token().map(|token| known_token(token, look)).transpose()?.flatten();
     Ok(KubeadmJoin {
         file: Secret::new(render::yaml_stream(converted.documents.iter().map(|document| &document.value))),
-        flags: converted.flags.iter().map(kubeadm::Flag::argument).collect(),
+        flags: converted
+            .flags
+            .iter()
+            .map(kubeadm::Flag::argument)
+            .chain(ToleratedChecks::of_join(wanted, target.minor()).flag())
+            .collect(),
         environment: proxy_variables::given(look.wanted),
         kubelet: kubelet.map(Secret::new),
         api_version: target.api().to_string(),
@@ -136,7 +144,7 @@ fn asked(discovery: &JoinDiscovery) -> String {
 
 /// What the user asked, in our own types; what was not asked for is kubeadm's to choose, so it stays unset. The cluster
 /// comes by a kubeconfig of our own, with what discovery verified.
-fn documents(wanted: &v1alpha1::Join, node: &str) -> Documents {
+fn documents(wanted: &v1alpha1::Join, node: &str, target: &Target) -> Documents {
     let labels: Vec<_> = wanted.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let taint = |taint: &v1alpha1::NodeTaint| Taint {
         key: Some(taint.key.clone()),
@@ -155,7 +163,8 @@ fn documents(wanted: &v1alpha1::Join, node: &str) -> Documents {
                     .then(|| argument("node-labels", labels.join(",")))
                     .into_iter()
                     .collect(),
-                ignore_preflight_errors: wanted.ignored_checks.clone(),
+                ignore_preflight_errors: ToleratedChecks::of_join(wanted, target.minor()).names(),
+                image_pull_policy: image_pull_policy(wanted.image_pull, target.api()),
                 ..NodeRegistration::default()
             },
             discovery: Discovery {

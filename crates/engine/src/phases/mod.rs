@@ -11,6 +11,7 @@ pub(crate) mod prune;
 mod report;
 mod services;
 mod sysctl;
+mod tolerated_checks;
 mod trust_bundle;
 mod users;
 pub(crate) mod worker;

@@ -1,6 +1,7 @@
 //! Whether the machine is fit to become a node: every problem at once, before kubeadm is started.
 use super::{
     init,
+    tolerated_checks::is_tolerated,
     worker::{CA_CERTIFICATE, Worker},
 };
 use crate::{
@@ -8,7 +9,10 @@ use crate::{
     acts::kubeadm_join,
     turns::{Addition, Place, Subject},
 };
-use documents::{AnyDocument, v1alpha1};
+use documents::{
+    AnyDocument,
+    v1alpha1::{self, PreflightCheck},
+};
 use host::{PathState, Progress};
 use std::time::Duration;
 
@@ -55,15 +59,17 @@ fn files_of_others(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<Vec<Strin
     if look.host.progress(kubeadm_join::ID)? != Progress::New || Worker::seen(look)?.has_traces() {
         return Ok(Vec::new());
     }
-    let is_ignored = |check: &str| wanted.ignored_checks.iter().any(|ignored| ignored == check || ignored == "all");
+    if is_tolerated(&wanted.tolerated_checks, PreflightCheck::Files) {
+        return Ok(Vec::new());
+    }
     let mut problems = Vec::new();
-    if look.host.exists(CA_CERTIFICATE)? && !is_ignored("FileAvailable--etc-kubernetes-pki-ca.crt") {
+    if look.host.exists(CA_CERTIFICATE)? {
         problems
             .push(format!("{CA_CERTIFICATE} exists: kubeadm refuses to join a machine with files of another cluster"));
     }
     let manifests = look.host.state_at(MANIFESTS)?;
     let has_manifests = matches!(manifests, PathState::Directory { entries: 1.., .. });
-    if has_manifests && !is_ignored("DirAvailable--etc-kubernetes-manifests") {
+    if has_manifests {
         problems.push(format!("{MANIFESTS} is not empty: kubeadm refuses to join a machine with static pods"));
     }
     Ok(problems)

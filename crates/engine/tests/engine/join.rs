@@ -242,7 +242,7 @@ fn kubeadm_gets_the_discovered_cluster_with_the_token_in_a_root_only_file() {
 #[test]
 fn one_document_becomes_the_file_that_each_kubeadm_prefers() {
     let spec = format!(
-        "{{nodeName: 'on', labels: {{a: b, c: d}}, taints: [{{key: k, value: v, effect: NoExecute}}], ignoredChecks: [Swap], \
+        "{{nodeName: 'on', labels: {{a: b, c: d}}, taints: [{{key: k, value: v, effect: NoExecute}}], toleratedChecks: [swap], \
          discovery: {{token: {{endpoints: ['10.0.0.10:6443'], token: {TOKEN}, unsafeWithoutCAPins: true}}}}}}"
     );
     let wanted = wanted(&[FORWARDING, ("JoinConfig", "worker", &spec)]);

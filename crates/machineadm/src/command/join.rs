@@ -6,6 +6,7 @@ use super::{
     skipped_phases::{self, Preflight},
     small_file,
     tls_bootstrap_token::TlsBootstrapToken,
+    tolerated_checks,
 };
 use crate::{
     cli::{Output, RootOption},
@@ -16,7 +17,7 @@ use clap::Args;
 use discovery::method::{Flags, Purpose, choose};
 use documents::{
     Source,
-    v1alpha1::{DiscoverySpec, FileSpec, JoinConfig, JoinTimeouts, NodeTaint, TaintEffect, TokenSpec},
+    v1alpha1::{DiscoverySpec, FileSpec, JoinConfig, JoinTimeouts, NodeTaint, PreflightCheck, TaintEffect, TokenSpec},
 };
 use host::contract::Exit;
 use kubeadm::hub::{self, JoinConfiguration};
@@ -36,7 +37,8 @@ pub(crate) struct Join {
     /// Socket of the container runtime. Default: /run/containerd/containerd.sock
     #[arg(long, value_name = "SOCKET")]
     pub(crate) cri_socket: Option<String>,
-    /// Preflight checks of kubeadm whose errors are ignored; may be repeated or a list with commas
+    /// Preflight checks that may fail, by the names of machineadm or of kubeadm, such as swap or NumCPU; `all` is every
+    /// one; may be repeated or a list with commas
     #[arg(long, value_name = "CHECK", value_delimiter = ',')]
     pub(crate) ignore_preflight_errors: Vec<String>,
     /// Phases of kubeadm to skip: `preflight`; may be repeated or a list with commas
@@ -110,9 +112,9 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
     if let Some(socket) = &asked.cri_socket {
         document.runtime_socket = without_scheme(socket);
     }
-    document.ignored_checks.extend(asked.ignore_preflight_errors.iter().cloned());
+    document.tolerated_checks.extend(tolerated_checks::of_names(&asked.ignore_preflight_errors)?);
     if skipped_phases::read(&asked.skip_phases)? == Preflight::Skipped {
-        document.ignored_checks = vec!["all".to_owned()];
+        document.tolerated_checks = vec![PreflightCheck::All];
     }
     if let Some(directory) = &asked.patches {
         document.kubelet = kubelet_patches::read(directory)?;
@@ -200,7 +202,6 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
         ("timeouts.etcdAPICall", timeouts.etcd_api_call.is_some()),
         ("timeouts.upgradeManifests", timeouts.upgrade_manifests.is_some()),
         ("nodeRegistration.kubeletExtraArgs", kubelet_extra_args.iter().any(|arg| arg.name != NODE_LABELS)),
-        ("nodeRegistration.imagePullPolicy", image_pull_policy.is_some()),
         ("nodeRegistration.imagePullSerial", image_pull_serial.is_some()),
     ];
     let problem = |(field, _): &(&str, bool)| format!("JoinConfiguration.{field}: a JoinConfig has no field for it");
@@ -210,10 +211,10 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
     }
     let text = |duration: Option<objects::Duration>| duration.map(|duration| duration.to_string());
     let patches = patches.and_then(|patches| patches.directory);
-    let mut ignored_checks = ignore_preflight_errors;
-    if skipped_phases::read(&skip_phases)? == Preflight::Skipped {
-        ignored_checks = vec!["all".to_owned()];
-    }
+    let tolerated_checks = match skipped_phases::read(&skip_phases)? {
+        Preflight::Run => tolerated_checks::of_names(&ignore_preflight_errors)?,
+        Preflight::Skipped => vec![PreflightCheck::All],
+    };
     Ok(JoinConfig {
         discovery: DiscoverySpec {
             timeout: text(timeouts.discovery),
@@ -233,13 +234,14 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
         node_name: name,
         taints: taints.unwrap_or_default().into_iter().map(taint).collect::<Result<_, _>>()?,
         runtime_socket: cri_socket.as_deref().map_or(JoinConfig::default().runtime_socket, without_scheme),
-        ignored_checks,
+        tolerated_checks,
         labels: labels(&kubelet_extra_args),
         kubelet: patches.map(|directory| kubelet_patches::read(&directory)).transpose()?.unwrap_or_default(),
         timeouts: JoinTimeouts {
             kubelet: text(timeouts.kubelet_health_check),
             certificate: text(timeouts.tls_bootstrap),
         },
+        image_pull: tolerated_checks::image_pull(image_pull_policy.as_deref())?,
         ..JoinConfig::default()
     })
 }

@@ -25,6 +25,7 @@ mod small_file;
 pub(crate) mod status;
 mod tls_bootstrap_token;
 pub(crate) mod token;
+mod tolerated_checks;
 pub(crate) mod validate;
 pub(crate) mod version;
 

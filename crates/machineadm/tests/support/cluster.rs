@@ -40,7 +40,7 @@ spec:
   kubernetesVersion: v1.36.4
   podSubnets: [10.244.0.0/16]
   # Its one complaint on a host with control groups of version 1.
-  ignoredChecks: [SystemVerification]
+  toleratedChecks: [cgroups]
   kubelet:
     cgroupDriver: cgroupfs
     failCgroupV1: false

@@ -18,7 +18,7 @@ spec:
     timeout: 10m
   labels: {{example.com/rack: r7}}
   taints: [{{key: example.com/dedicated, value: tests, effect: PreferNoSchedule}}]
-  ignoredChecks: [SystemVerification]
+  toleratedChecks: [cgroups]
   kubelet: {{maxPods: 42}}
 ",
         ca.pin
