@@ -114,6 +114,14 @@ impl Machine {
         self.judged("containerd")
     }
 
+    /// Waits until one node's kubelet has said after a moment that it is Ready, whatever other nodes there are.
+    pub fn wait_for_node_since(&self, name: &str, moment: &str) -> Result<()> {
+        until(&format!("node {name} Ready since {moment}"), LIMIT, || {
+            let node = self.kubectl_json(&["get", "node", name]).map_err(|error| error.to_string())?;
+            if is_since(&node, "Ready", moment) { Ok(()) } else { Err(node["status"]["conditions"].to_string()) }
+        })
+    }
+
     /// The time by the machine's clock, to the second, as the API server writes it.
     pub fn now(&self) -> Result<String> {
         Ok(self.check(&["date", "--utc", "+%Y-%m-%dT%H:%M:%SZ"])?.trim().to_owned())
