@@ -9,9 +9,13 @@ mod support {
 }
 
 use host::contract::{DELIVERED, SUCCESS_KEPT};
-use std::time::{Duration, Instant};
+use serde_json::Value;
+use std::{
+    sync::Mutex,
+    time::{Duration, Instant},
+};
 use support::cluster::{Authority, PROGRAM, TOKEN, control_plane, ends_well, with_program};
-use support::first_boot::{UNIT, awaited, cloud_config, ignited, is_done, seeded};
+use support::first_boot::{awaited, cloud_config, ignited, is_done, seeded};
 use support::machines::on_each;
 use support::worker::worker;
 use testbed::{Bed, Machine, Profile, Result};
@@ -33,13 +37,23 @@ enum Blow {
 }
 
 /// The tool of the first boot.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tool {
     CloudInit,
     Ignition,
 }
 
-/// One bootstrap: what its machine boots with, and what happens at which part of the time that a bootstrap takes.
+/// How long a bootstrap takes when nothing happens.
+#[derive(Debug, Clone, Copy)]
+struct Usual {
+    tool: Tool,
+    /// From power on to success.
+    whole: Duration,
+    /// machineadm's own run.
+    run: Duration,
+}
+
+/// One bootstrap: what its machine boots with, and what happens at which part of the usual time.
 #[derive(Debug)]
 struct Attempt {
     name: String,
@@ -88,11 +102,10 @@ fn new_machine(bed: &Bed, name: &str, tool: Tool, documents: &str) -> Result<Mac
     }
 }
 
-/// Kills machineadm so long after the boot began, or as soon as it runs then; once.
+/// Kills machineadm so long after it was started; once.
 fn kill_after(machine: &Machine, moment: Duration) -> Result<()> {
     let script = format!(
-        "sleep {:.3}; until pid=$(pgrep -o -x machineadm); do test -e {SUCCESS_KEPT} && exit; sleep 0.01; done; kill -9 $pid; \
-         touch {KILLED}",
+        "until pid=$(pgrep -o -x machineadm); do sleep 0.01; done; sleep {:.3}; kill -9 $pid; touch {KILLED}",
         moment.as_secs_f64()
     );
     // A dollar is systemd's own unless it is doubled.
@@ -106,8 +119,11 @@ fn kill_after(machine: &Machine, moment: Duration) -> Result<()> {
 }
 
 /// Boots a machine, lets the blow fall, boots it again, and waits until its run is done and its node Ready.
-fn survives(machine: &Machine, attempt: &Attempt, usual: Duration, first: &Machine) -> Result<()> {
-    let moment = usual.mul_f64(attempt.part);
+fn survives(machine: &Machine, attempt: &Attempt, usual: &Usual, first: &Machine) -> Result<()> {
+    let moment = match attempt.blow {
+        Blow::PowerCut => usual.whole.mul_f64(attempt.part),
+        Blow::Kill => usual.run.mul_f64(attempt.part),
+    };
     match attempt.blow {
         Blow::PowerCut => {
             machine.power_on()?;
@@ -117,36 +133,39 @@ fn survives(machine: &Machine, attempt: &Attempt, usual: Duration, first: &Machi
         Blow::Kill => {
             kill_after(machine, moment)?;
             machine.power_on()?;
-            let ended = format!("test -e {SUCCESS_KEPT} || ! systemctl is-active --quiet {UNIT}");
-            awaited(
-                machine,
-                "the kill",
-                &format!("{{ test -e {KILLED} || test -e {SUCCESS_KEPT}; }} && {{ {ended}; }}"),
-            )?;
+            // A run that was faster than usual was over before.
+            awaited(machine, "the kill", &format!("test -e {KILLED} || test -e {SUCCESS_KEPT}"))?;
         }
     }
     machine.kill()?;
     let was_done = machine.run(&["test", "-e", SUCCESS_KEPT])?.code == 0;
     let since = first.now()?;
-    eprintln!(
-        "{attempt:?}: {:.1} s; {}",
-        moment.as_secs_f64(),
-        if was_done { "done before" } else { "not done before" }
-    );
+    eprintln!("{attempt:?}: {:.1} s, {}", moment.as_secs_f64(), if was_done { "was done" } else { "was not done" });
     machine.boot()?;
     is_done(machine)?;
     first.wait_for_node_since(machine.name(), &since)
 }
 
-/// How long a bootstrap takes from power on to success, when nothing happens.
-fn undisturbed(bed: &Bed, documents: &str) -> Result<Duration> {
-    let machine = new_machine(bed, "undisturbed", Tool::CloudInit, documents)?;
-    let began = Instant::now();
-    machine.power_on()?;
-    is_done(&machine)?;
-    let took = began.elapsed();
-    machine.discard()?;
-    Ok(took)
+/// Boots one machine for each tool, both at once, and measures.
+fn undisturbed(bed: &Bed, documents: &str) -> Result<Vec<Usual>> {
+    let tools = [Tool::CloudInit, Tool::Ignition];
+    let machines = tools.map(|tool| new_machine(bed, &format!("{tool:?}").to_lowercase(), tool, documents));
+    let machines: Vec<Machine> = machines.into_iter().collect::<Result<_>>()?;
+    let measured = Mutex::new(Vec::new());
+    on_each(&machines.iter().collect::<Vec<_>>(), |machine| {
+        let began = Instant::now();
+        machine.power_on()?;
+        awaited(machine, "success", &format!("test -e {SUCCESS_KEPT}"))?;
+        let whole = began.elapsed();
+        is_done(machine)?;
+        let report: Value = serde_json::from_str(&machine.read("/run/machineadm/report.json")?).expect("JSON");
+        let run = Duration::from_secs_f64(report["seconds"].as_f64().expect("a report has a time"));
+        let tool = if machine.name() == "ignition" { Tool::Ignition } else { Tool::CloudInit };
+        measured.lock().expect("no measure has failed").push(Usual { tool, whole, run });
+        Ok(())
+    })?;
+    machines.into_iter().try_for_each(Machine::discard)?;
+    Ok(measured.into_inner().expect("no measure has failed"))
 }
 
 fn chaos(bootstraps: usize) -> Result<()> {
@@ -161,14 +180,16 @@ fn chaos(bootstraps: usize) -> Result<()> {
     first.check(&[PROGRAM, "token", "create", TOKEN, "--kubeconfig", "/etc/kubernetes/admin.conf"])?;
     let documents = worker(&format!("{}:6443", first.address()), &ca);
     let usual = undisturbed(&bed, &documents)?;
-    eprintln!("an undisturbed bootstrap takes {:.1} s", usual.as_secs_f64());
+    eprintln!("undisturbed: {usual:.1?}");
     let attempts: Vec<Attempt> = (1..=bootstraps).map(|number| random.attempt(number)).collect();
     for wave in attempts.chunks(AT_ONCE) {
         let machines = wave.iter().map(|attempt| new_machine(&bed, &attempt.name, attempt.tool, &documents));
         let machines: Vec<Machine> = machines.collect::<Result<_>>()?;
         on_each(&machines.iter().collect::<Vec<_>>(), |machine| {
             let attempt = wave.iter().find(|attempt| attempt.name == machine.name());
-            survives(machine, attempt.expect("each machine has its attempt"), usual, &first)
+            let attempt = attempt.expect("each machine has its attempt");
+            let usual = usual.iter().find(|usual| usual.tool == attempt.tool).expect("each tool was measured");
+            survives(machine, attempt, usual, &first)
         })?;
         for machine in machines {
             first.kubectl(&["delete", "node", machine.name()])?;
