@@ -10,20 +10,24 @@ use testbed::{Error, Result};
 /// all whose names have this text.
 type Choice = (&'static str, Manager, &'static str);
 
-/// What runs inside: one node from its seed to Ready and through a power cut, which takes a quarter of an hour, and all
-/// tests of the other three files.
-const CHOICES: [Choice; 5] = [
+/// What runs inside: one node from its seed to Ready and through a power cut, which takes a quarter of an hour, a control
+/// plane and a worker as users have them, and all tests of the other three files.
+const CHOICES: [Choice; 6] = [
     ("modules", Manager::Systemd, ""),
     ("modules", Manager::Nobody, ""),
     ("machine", Manager::Systemd, ""),
     ("services", Manager::Systemd, ""),
+    ("users_machine", Manager::Systemd, "a_control_plane_and_a_worker"),
     ("walking_skeleton", Manager::Systemd, "a_seeded_machine_becomes_a_ready_node"),
 ];
+
+/// Names the targets that run, separated by commas; all without it.
+const ONLY: &str = "MACHINEADM_CGROUP_V2_ONLY";
 
 /// Files whose tests boot machines as well and do not run inside. Each would add minutes to hours of emulation, and those
 /// that start a program of cargo's (`leftovers`, `command`, `faults`, `sealed_reboot`) would need it on the disk. Of
 /// `walking_skeleton` the tests that kill and fail kubeadm are left out.
-const LEFT_OUT: [&str; 11] = [
+const LEFT_OUT: [&str; 13] = [
     "bare_kubeadm",
     "command",
     "faults",
@@ -32,8 +36,10 @@ const LEFT_OUT: [&str; 11] = [
     "leftovers",
     "modes",
     "neighbours",
+    "preflight",
     "sealed_reboot",
     "worker",
+    "worker_versions",
     "worker_ways",
 ];
 
@@ -118,10 +124,14 @@ fn test_programs() -> Result<Vec<TestProgram>> {
         };
         // One after another: a machine alone is slow enough.
         let filter = (!tests.is_empty()).then(|| (*tests).to_owned());
-        let arguments = filter.into_iter().chain(["--test-threads=1".to_owned()]).collect();
+        let arguments = ["--include-ignored", "--test-threads=1"].map(str::to_owned);
+        let arguments = filter.into_iter().chain(arguments).collect();
         TestProgram { name, executable: executable.clone(), arguments, manager: *manager }
     };
-    Ok(CHOICES.iter().map(program).collect())
+    let only = std::env::var(ONLY).ok();
+    let is_wanted =
+        |(target, ..): &&Choice| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == *target));
+    Ok(CHOICES.iter().filter(is_wanted).map(program).collect())
 }
 
 /// The static machineadm that the machine tests copy into their machines.

@@ -182,7 +182,7 @@ fn is_plain(path: &str) -> bool {
 }
 
 /// A time as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.
-fn http_date(text: &str) -> Option<Timestamp> {
+pub(crate) fn http_date(text: &str) -> Option<Timestamp> {
     DateTimeParser::new().parse_timestamp(text).ok()
 }
 

@@ -12,6 +12,7 @@ mod list;
 mod merge;
 mod network;
 mod status;
+mod unverified_time;
 mod verbs;
 
 pub use anonymous::anonymous_cluster_info;
@@ -25,4 +26,5 @@ pub use kubeconfig::{Kubeconfig, Problem};
 pub use list::Listed;
 pub use network::RealNetwork;
 pub use serde_json::Value;
+pub use unverified_time::unverified_time;
 pub use verbs::{Created, Deleted, Effect, Precondition, Replaced};

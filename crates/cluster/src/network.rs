@@ -68,7 +68,7 @@ impl Network for RealNetwork<'_> {
     }
 }
 
-fn settings(trust: Trust, within: Duration) -> Settings {
+pub(crate) fn settings(trust: Trust, within: Duration) -> Settings {
     let limits = Limits { connect: LIMITS.connect.min(within), total: LIMITS.total.min(within), ..LIMITS };
     Settings { reach: Reach::ANYWHERE, limits, ..Settings::new(trust) }
 }

@@ -1,6 +1,8 @@
-//! What we need of a certificate: its public key's bytes for a pin, when it is valid, and whether it is a CA's.
+//! What we need of a certificate: its public key's bytes for a pin, when it is valid, whether it is a CA's, and who issued
+//! it.
 use crate::moment::Moment;
 use objects::pem::{self, CERTIFICATE, PemError};
+use rustls_pki_types::{CertificateDer, UnixTime};
 use x509_cert::{
     der::{Decode, Encode},
     ext::pkix::BasicConstraints,
@@ -65,6 +67,22 @@ impl CaBundle {
     /// The certificates; none means those of the system.
     pub fn certificates(&self) -> &[Certificate] {
         &self.certificates
+    }
+
+    /// Whether one of these CA certificates stands behind a client certificate that is valid now. The client's comes
+    /// first, with the intermediate ones after it.
+    pub fn has_issued(&self, chain: &[impl AsRef<[u8]>], now: Moment) -> bool {
+        let ders: Vec<CertificateDer<'_>> = chain.iter().map(|der| CertificateDer::from(der.as_ref())).collect();
+        let [client, between @ ..] = ders.as_slice() else { return false };
+        let authorities: Vec<_> =
+            self.certificates.iter().map(|certificate| CertificateDer::from(certificate.der.as_slice())).collect();
+        let anchors: Vec<_> =
+            authorities.iter().filter_map(|authority| webpki::anchor_from_trusted_cert(authority).ok()).collect();
+        let since = UnixTime::since_unix_epoch(now.since_epoch());
+        let usage = webpki::KeyUsage::client_auth();
+        webpki::EndEntityCert::try_from(client).is_ok_and(|client| {
+            client.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, between, since, usage, None, None).is_ok()
+        })
     }
 
     /// Whether it means those of the system.

@@ -35,6 +35,12 @@ impl Moment {
         Self(self.0.saturating_add(SignedDuration::from_nanos(span.as_nanoseconds())))
     }
 
+    /// How long after the beginning of 1970; nothing for what was before.
+    pub(crate) fn since_epoch(self) -> std::time::Duration {
+        let span = self.0.duration_since(datetime(1970, 1, 1, 0, 0, 0, 0));
+        std::time::Duration::try_from(span).unwrap_or_default()
+    }
+
     /// The beginning of its second.
     pub(crate) fn whole_second(self) -> Self {
         Self(self.0 - SignedDuration::from_nanos(self.0.subsec_nanosecond().into()))

@@ -148,6 +148,7 @@ impl Pass<'_> {
             wanted: self.run.wanted,
             host: &*world.host,
             cluster: world.cluster,
+            runtime: world.runtime,
             facts: &self.facts,
             checks: Checks::Executed,
             patience: world.patience,

@@ -48,11 +48,15 @@ pub use acts::{
 pub use apply::{Done, Event, Failure, Run, bootstrap};
 pub use label::Label;
 pub use line::Line;
-pub use look::{CertificateCopy, Checks, Cluster, Facts, Look, NodeCondition, NodeWait, Patience, Unanswered, World};
+pub use look::{
+    CertificateCopy, Checks, Cluster, ContainerRuntime, Facts, Look, NodeCondition, NodeWait, Patience, ServerVersion,
+    Unanswered, World,
+};
 pub use mode::Mode;
 pub use outcome::Outcome;
 pub use ownership::check_records;
 pub use phases::discovery::NAME as DISCOVERY;
+pub use phases::preflight::{CHECKS, Check, NAME as PREFLIGHT, NodeRole, When};
 pub use phases::{PHASES, Phase, Role, makes_node};
 pub use plan::{Ask, Condition, Named, PlanError, Planned, Preview, Remark, Step, preview, steps_for};
 pub use plan_key::PlanKey;

@@ -1,6 +1,7 @@
 //! Ports as values: what planning may look at, and what applying may act on.
 use crate::{Label, Planned, Remark, Step, Wanted, plan::Named};
-use certs::{CertificateKey, CertificateSet, FileName, FileSet, Found};
+use certs::{CertificateKey, CertificateSet, FileName, FileSet, Found, ttl_token::ClockSkew};
+use cri::RuntimeReport;
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use host::{Change, DirectoryState, Enablement, FileState, Host, Inspect, PathState, Service, UnitAction, UnitState};
 use std::{
@@ -19,6 +20,8 @@ pub trait Cluster {
     fn networks(&self, kubeconfig: &[u8], patience: &Patience<'_>) -> Result<Vec<String>, Unanswered>;
     /// Deletes an object, given by its path; one that does not exist is deleted.
     fn delete(&self, kubeconfig: &[u8], object: &str, patience: &Patience<'_>) -> Result<(), Unanswered>;
+    /// What the API server of a kubeconfig says of itself.
+    fn version(&self, kubeconfig: &[u8], patience: &Patience<'_>) -> Result<ServerVersion, Unanswered>;
     /// Waits for a condition of a Node; the reason if it does not come.
     fn wait_for_node(&self, kubeconfig: &[u8], wait: &NodeWait<'_>) -> Result<(), Unanswered>;
     /// The certificates that it has under this key, if they are whole and it will delete them in time.
@@ -42,6 +45,22 @@ pub trait Cluster {
         copy: &CertificateCopy<'_>,
         roots: &CaBundle,
     ) -> host::Result<CertificateSet>;
+}
+
+/// What an API server says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerVersion {
+    /// Its version, such as `v1.36.4`.
+    pub version: String,
+    /// How far this machine's clock is from its clock, if that is far.
+    pub skew: Option<ClockSkew>,
+}
+
+/// The container runtime of a machine, as far as a step may ask it. Connected in a binary, through `crates/cri`.
+pub trait ContainerRuntime {
+    /// What the runtime behind a socket says of itself; one that does not answer is asked again as far as the patience
+    /// goes.
+    fn ask(&self, socket: &str, patience: &Patience<'_>) -> cri::Result<RuntimeReport>;
 }
 
 /// What to wait for of a Node.
@@ -110,6 +129,8 @@ pub(crate) enum Stage {
 pub struct Facts {
     /// The version of the machine's kubeadm.
     pub kubeadm: Option<String>,
+    /// The version of the machine's kubelet.
+    pub kubelet: Option<String>,
     /// The discovered cluster.
     pub cluster: Option<ClusterInfo>,
 }
@@ -117,9 +138,12 @@ pub struct Facts {
 impl Facts {
     /// Adds what a turn has found out.
     pub(crate) fn learn(&mut self, found: &Self) {
-        let Self { kubeadm, cluster } = found;
+        let Self { kubeadm, kubelet, cluster } = found;
         if kubeadm.is_some() {
             self.kubeadm.clone_from(kubeadm);
+        }
+        if kubelet.is_some() {
+            self.kubelet.clone_from(kubelet);
         }
         if cluster.is_some() {
             self.cluster.clone_from(cluster);
@@ -135,6 +159,8 @@ pub struct Look<'a> {
     pub host: &'a dyn Inspect,
     /// The cluster.
     pub cluster: &'a dyn Cluster,
+    /// The container runtime.
+    pub runtime: &'a dyn ContainerRuntime,
     /// What earlier turns have found out.
     pub facts: &'a Facts,
     /// Whether a user's `unless` is executed.
@@ -159,7 +185,7 @@ impl<'a> Look<'a> {
         named: &'a BTreeSet<Named>,
     ) -> Self {
         let (checks, patience, stage) = (Checks::LeftOut, Duration::ZERO, Stage::Preview);
-        Self { wanted, host, cluster, facts, checks, patience, stage, pending: &[], named }
+        Self { wanted, host, cluster, runtime: &NotAsked, facts, checks, patience, stage, pending: &[], named }
     }
 
     /// A file as it will be when this turn comes: what an earlier turn would write counts as written.
@@ -286,6 +312,15 @@ const fn activity_after(action: UnitAction) -> Option<Service> {
     }
 }
 
+/// Stands where nothing asks the container runtime.
+struct NotAsked;
+
+impl ContainerRuntime for NotAsked {
+    fn ask(&self, socket: &str, _: &Patience<'_>) -> cri::Result<RuntimeReport> {
+        Err(cri::Error::NoSocket { socket: socket.to_owned() })
+    }
+}
+
 /// The mode of a new directory.
 pub(crate) const NEW_DIRECTORY: u32 = 0o755;
 
@@ -301,6 +336,8 @@ pub struct World<'a> {
     pub host: &'a mut dyn Host,
     /// The cluster.
     pub cluster: &'a dyn Cluster,
+    /// The container runtime.
+    pub runtime: &'a dyn ContainerRuntime,
     /// How long to wait for a server that does not answer.
     pub patience: Duration,
 }

@@ -1,8 +1,8 @@
 //! The plan: plain data, complete enough that applying it needs no decisions of its own.
 use crate::look::Stage;
 use crate::{
-    Act, Checks, Cluster, Effect, Facts, Failure, Label, Look, Mode, Prune, Wanted, acts, outcome::START, restarts,
-    turns::turns,
+    Act, Checks, Cluster, ContainerRuntime, Effect, Facts, Failure, Label, Look, Mode, Prune, Wanted, acts,
+    outcome::START, restarts, turns::turns,
 };
 use documents::v1alpha1::Repeat;
 use host::{Change, Inspect, Progress};
@@ -90,6 +90,27 @@ pub enum Remark {
     Incomplete(String),
     /// Its `unless` was not executed, or did not end in time.
     NotChecked(String),
+    /// Preflight has looked.
+    Checks {
+        /// How many checks.
+        count: usize,
+        /// How many problems were found and tolerated.
+        tolerated: usize,
+    },
+    /// A preflight check has found a problem that the document tolerates.
+    Tolerated {
+        /// The check.
+        check: &'static str,
+        /// The problem.
+        text: String,
+    },
+    /// A preflight check has found something that is no problem.
+    Noticed {
+        /// The check.
+        check: &'static str,
+        /// What it is.
+        text: String,
+    },
     /// Something could not be asked.
     Unasked {
         /// What it is about.
@@ -135,7 +156,7 @@ pub enum PlanError {
     #[error("a document that the configuration fetches has changed since the plan was made")]
     Exchanged,
     /// The machine is not fit to become a node; every problem at once.
-    #[error("{}", .0.join("; "))]
+    #[error("{}", .0.join("\n"))]
     Unfit(Vec<String>),
     /// Unfinished work that machineadm did not start is in the way.
     #[error("{0} was started outside machineadm and did not finish; run \"kubeadm reset\", then run machineadm again")]
@@ -262,7 +283,12 @@ pub struct Ask<'a> {
 }
 
 /// Asks every turn now.
-pub fn preview(ask: &Ask<'_>, host: &dyn Inspect, cluster: &dyn Cluster) -> Result<Preview, Failure> {
+pub fn preview(
+    ask: &Ask<'_>,
+    host: &dyn Inspect,
+    cluster: &dyn Cluster,
+    runtime: &dyn ContainerRuntime,
+) -> Result<Preview, Failure> {
     let Ask { mode, wanted, prune, checks, patience } = *ask;
     let (mut facts, mut pending, mut named) = (Facts::default(), Vec::new(), BTreeSet::new());
     acts::check_unfinished(wanted, &[], host, cluster).map_err(|error| Failure::at(Label::added(START), error))?;
@@ -271,6 +297,7 @@ pub fn preview(ask: &Ask<'_>, host: &dyn Inspect, cluster: &dyn Cluster) -> Resu
             wanted,
             host,
             cluster,
+            runtime,
             facts: &facts,
             checks,
             patience,

@@ -112,6 +112,12 @@ impl fmt::Display for Remark {
             Self::NotChecked(act) => {
                 write!(f, "{act}: not checked (its `unless` was not executed, or did not end within {CHECK_IN_PLAN:?})")
             }
+            Self::Checks { count: 1, tolerated: 0 } => f.write_str("1 check passes"),
+            Self::Checks { count, tolerated: 0 } => write!(f, "{count} checks, all pass"),
+            Self::Checks { count, tolerated: 1 } => write!(f, "{count} checks, 1 problem tolerated"),
+            Self::Checks { count, tolerated } => write!(f, "{count} checks, {tolerated} problems tolerated"),
+            Self::Tolerated { check, text } => write!(f, "{check}, tolerated: {text}"),
+            Self::Noticed { check, text } => write!(f, "{check}: {text}"),
             Self::Unasked { what, why } => write!(f, "{what}: could not ask the cluster: {why}"),
             Self::AtServiceStart(service) => write!(f, "{service} reads it when it starts"),
             Self::NoServiceManager(unit) => {

@@ -22,6 +22,7 @@ mod file_set;
 mod journal;
 pub mod linux;
 mod memory;
+mod resources;
 
 pub use account::{UserSettings, UserSort, UserState};
 pub use act::{Call, Program, Progress};
@@ -32,7 +33,8 @@ pub use change::{
 pub use error::{Error, Result};
 pub use journal::Journal;
 pub use linux::Linux;
-pub use memory::{Memory, Played};
+pub use memory::{Memory, Played, Resources};
+pub use resources::{CgroupVersion, Cgroups, Clock, DiskSpace};
 
 use std::time::Duration;
 
@@ -60,6 +62,24 @@ pub trait Inspect {
     fn sysctl(&self, path: &str) -> Result<Option<String>>;
     /// Whether a kernel module is loaded or built in.
     fn has_module(&self, name: &str) -> Result<bool>;
+    /// Whether a kernel module is there, or could be loaded.
+    fn provides_module(&self, name: &str) -> Result<bool>;
+    /// The areas that memory is swapped to.
+    fn swaps(&self) -> Result<Vec<String>>;
+    /// All memory in bytes.
+    fn memory(&self) -> Result<u64>;
+    /// How many processors there are.
+    fn processors(&self) -> Result<usize>;
+    /// The space of the file system that a path is on, or will be on once it exists.
+    fn space(&self, path: &str) -> Result<DiskSpace>;
+    /// Control groups.
+    fn cgroups(&self) -> Result<Cgroups>;
+    /// The clock.
+    fn clock(&self) -> Result<Clock>;
+    /// Whether the system's resolver has an address for a name; `false` also when it has not answered in time.
+    fn resolves(&self, name: &str, within: Duration) -> Result<bool>;
+    /// Whether a program is in the PATH that programs get.
+    fn has_program(&self, name: &str) -> Result<bool>;
     /// How this system stores the CA certificates that it trusts.
     fn trust_store(&self) -> Result<Option<TrustStore>>;
     /// A service's state.

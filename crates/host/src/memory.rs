@@ -1,11 +1,14 @@
 //! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
 mod accounts;
+mod resources;
 mod together;
 mod units;
 
+pub use resources::Resources;
+
 use crate::{
-    Call, Change, DirectoryState, Enablement, Error, FileState, Host, Inspect, PathState, Program, Progress, Result,
-    Service, TrustStore, UnitState, UserState, contract, journal::Journal,
+    Call, Cgroups, Change, Clock, DirectoryState, DiskSpace, Enablement, Error, FileState, Host, Inspect, PathState,
+    Program, Progress, Result, Service, TrustStore, UnitState, UserState, contract, journal::Journal,
 };
 use secret::Secret;
 use std::{
@@ -58,6 +61,8 @@ pub struct Memory {
     pub outputs: BTreeMap<String, String>,
     /// Changes left until the power fails; `None` is mains.
     pub power: Option<usize>,
+    /// What it has.
+    pub resources: Resources,
     /// Its identity; empty where it has none.
     pub machine_id: String,
     /// Every program that was run and every service that was restarted, in order.
@@ -102,6 +107,7 @@ impl Default for Memory {
             links: BTreeMap::new(),
             outputs: BTreeMap::new(),
             power: None,
+            resources: Resources::default(),
             machine_id: "memory".into(),
             log: Vec::new(),
         }
@@ -234,6 +240,33 @@ impl Inspect for Memory {
     }
     fn has_module(&self, name: &str) -> Result<bool> {
         Ok(self.modules.contains(name))
+    }
+    fn provides_module(&self, name: &str) -> Result<bool> {
+        Ok(self.modules.contains(name) || self.resources.loadable.contains(name))
+    }
+    fn swaps(&self) -> Result<Vec<String>> {
+        Ok(self.resources.swaps.clone())
+    }
+    fn memory(&self) -> Result<u64> {
+        Ok(self.resources.memory)
+    }
+    fn processors(&self) -> Result<usize> {
+        Ok(self.resources.processors)
+    }
+    fn space(&self, path: &str) -> Result<DiskSpace> {
+        Ok(self.resources.space(path))
+    }
+    fn cgroups(&self) -> Result<Cgroups> {
+        Ok(self.resources.cgroups.clone())
+    }
+    fn clock(&self) -> Result<Clock> {
+        Ok(self.resources.clock)
+    }
+    fn resolves(&self, name: &str, _: Duration) -> Result<bool> {
+        Ok(self.resources.names.contains(name))
+    }
+    fn has_program(&self, name: &str) -> Result<bool> {
+        Ok(!self.resources.missing_programs.contains(name))
     }
     fn trust_store(&self) -> Result<Option<TrustStore>> {
         Ok(self.trust_store)

@@ -96,6 +96,12 @@ const LAST_MANIFESTS: u32 = 23;
 const FIRST_WITHOUT_CGROUP_V1: u32 = 35;
 /// The first minor whose kubelet needs the CRI method RuntimeConfig (CHANGELOG-1.37: the fallback leaves in 1.38).
 const FIRST_RUNTIME_CONFIG: u32 = 38;
+/// The first minor whose kubeadm warns of a runtime without it.
+const FIRST_RUNTIME_CONFIG_WARNING: u32 = 35;
+/// The first minor whose kubeadm supports kubelets that are three minors older; before, it was one.
+const FIRST_WIDE_SKEW: u32 = 29;
+/// The first minor whose API server supports kubelets that are three minors older; before, it was two.
+const FIRST_WIDE_CLUSTER_SKEW: u32 = 28;
 /// The first minor whose kubelet speaks CRI v1 only.
 const FIRST_CRI_V1: u32 = 26;
 
@@ -155,6 +161,22 @@ pub const fn refuses_cgroup_v1(minor: u32) -> bool {
 /// Whether the kubelet of a minor needs the CRI method RuntimeConfig.
 pub const fn needs_runtime_config(minor: u32) -> bool {
     minor >= FIRST_RUNTIME_CONFIG
+}
+
+/// Whether kubeadm and the kubelet of a minor warn that a later one needs RuntimeConfig.
+pub const fn warns_of_runtime_config(minor: u32) -> bool {
+    minor >= FIRST_RUNTIME_CONFIG_WARNING
+}
+
+/// The oldest minor of a kubelet that the kubeadm of a minor supports.
+pub const fn oldest_kubelet(minor: u32) -> u32 {
+    minor.saturating_sub(if minor >= FIRST_WIDE_SKEW { 3 } else { 1 })
+}
+
+/// The oldest minor of a kubelet that the API server of a minor supports.
+/// <https://kubernetes.io/releases/version-skew-policy/>
+pub const fn oldest_kubelet_of_cluster(minor: u32) -> u32 {
+    minor.saturating_sub(if minor >= FIRST_WIDE_CLUSTER_SKEW { 3 } else { 2 })
 }
 
 /// Whether the kubelet of a minor speaks CRI v1 only.

@@ -10,13 +10,16 @@ use crate::{
     },
     show::cleanup_wait::CleanupLine,
 };
-use certs::{CertificateSet, FileName, Found, canary};
+use certs::{CertificateSet, FileName, Found, canary, ttl_token::ClockSkew};
 use cluster::{
     ApiServer, Effect, Kubeconfig, Precondition, Timeouts,
     kubeadm_certs::{Download, Layout, MissingCleanup, Upload},
+    unverified_time,
 };
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
-use engine::{CertificateCopy, Cluster, NodeCondition, NodeWait, Patience, Unanswered, outcome::chain};
+use engine::{CertificateCopy, Cluster, NodeCondition, NodeWait, Patience, ServerVersion, Unanswered, outcome::chain};
+use jiff::Timestamp;
+use objects::one_line;
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -31,6 +34,8 @@ const REQUEST: Duration = Duration::from_secs(5);
 /// API servers, each by the kubeconfig that names it.
 pub(crate) struct ApiServers;
 
+/// How far a clock may be off before certificates are not valid.
+const FAR: objects::Duration = objects::Duration::minutes(5);
 /// How often a Node is looked at.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -41,10 +46,13 @@ impl Cluster for ApiServers {
 
     fn discover(&self, method: &Method, within: Duration) -> host::Result<ClusterInfo> {
         let found = discover::for_run(method, discovery::method::Patience::within(within));
-        found.map(|cached| cached.info().clone()).map_err(|(why, advice)| host::Error::Unfit {
-            what: "cluster".to_owned(),
-            why,
-            advice,
+        found.map(|cached| cached.info().clone()).map_err(|(why, advice)| match clock_skew(method) {
+            Some(skew) => host::Error::Unfit {
+                what: "clock of this machine".to_owned(),
+                why: format!("{skew}; {why}"),
+                advice: "set the clock, then run machineadm again".to_owned(),
+            },
+            None => host::Error::Unfit { what: "cluster".to_owned(), why, advice },
         })
     }
 
@@ -54,6 +62,16 @@ impl Cluster for ApiServers {
 
     fn delete(&self, kubeconfig: &[u8], object: &str, patience: &Patience<'_>) -> Result<(), Unanswered> {
         asked(kubeconfig, patience, &|server| server.delete(object, &Precondition::default(), Effect::Real).map(drop))
+    }
+
+    fn version(&self, kubeconfig: &[u8], patience: &Patience<'_>) -> Result<ServerVersion, Unanswered> {
+        let (version, skew) = asked(kubeconfig, patience, &|server| {
+            let version = server.get("/version")?.and_then(|version| version["gitVersion"].as_str().map(one_line));
+            let skew = server.time().ok().and_then(|time| ClockSkew::between(Timestamp::now(), time));
+            Ok((version, skew))
+        })?;
+        let untold = || Unanswered("its answer has no version".to_owned());
+        Ok(ServerVersion { version: version.ok_or_else(untold)?, skew })
     }
 
     fn wait_for_node(&self, kubeconfig: &[u8], wait: &NodeWait<'_>) -> Result<(), Unanswered> {
@@ -132,6 +150,20 @@ fn networks(map: Option<&Value>) -> Vec<String> {
     let networking = objects::yaml::value(text).map(|cluster| cluster["networking"].clone()).unwrap_or_default();
     let subnets = ["serviceSubnet", "podSubnet"].into_iter().filter_map(|field| networking[field].as_str());
     subnets.flat_map(|subnets| subnets.split(',')).map(|subnet| subnet.trim().to_owned()).collect()
+}
+
+/// How far this machine's clock is from that of the servers that were asked, if no certificate of theirs can be valid
+/// here. None of them is verified: it is a hint, beside the reason.
+fn clock_skew(method: &Method) -> Option<String> {
+    let Method::Token { endpoints, .. } = method else { return None };
+    endpoints.iter().find_map(|endpoint| {
+        let time = unverified_time(endpoint, REQUEST)?;
+        let (by, word) = match ClockSkew::between(Timestamp::now(), time)? {
+            ClockSkew::Ahead(by) => (by, "ahead of"),
+            ClockSkew::Behind(by) => (by, "behind"),
+        };
+        (by > FAR).then(|| format!("it is {by} {word} the clock of the server {}", endpoint.authority()))
+    })
 }
 
 /// Whether a Node is Ready.

@@ -30,6 +30,7 @@ mod context;
 mod interrupt;
 mod provider;
 mod reporter;
+mod runtimes;
 mod show;
 
 pub use cli::Cli;

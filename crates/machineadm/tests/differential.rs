@@ -13,8 +13,8 @@ use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
 use engine::{
-    CertificateCopy, Cluster, Event, Line, Mode, NodeWait, Patience, Prune, Run, Unanswered, Wanted, World, bootstrap,
-    turns,
+    CertificateCopy, Cluster, ContainerRuntime, Event, Line, Mode, NodeWait, Patience, Prune, Run, ServerVersion,
+    Unanswered, Wanted, World, bootstrap, turns,
 };
 use host::{FileState, Memory, Played};
 use proptest::prelude::*;
@@ -75,6 +75,15 @@ fn before() -> BTreeMap<String, &'static str> {
 
 struct NoCluster;
 
+/// No configuration here makes a node.
+struct NoRuntime;
+
+impl ContainerRuntime for NoRuntime {
+    fn ask(&self, _: &str, _: &Patience<'_>) -> cri::Result<cri::RuntimeReport> {
+        panic!("nothing here asks the container runtime")
+    }
+}
+
 impl Cluster for NoCluster {
     fn has(&self, _: &[u8], _: &[&str], _: &Patience<'_>) -> Result<bool, Unanswered> {
         panic!("nothing here asks a cluster")
@@ -89,6 +98,10 @@ impl Cluster for NoCluster {
     }
 
     fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
+        panic!("nothing here discovers a cluster")
+    }
+
+    fn version(&self, _: &[u8], _: &Patience<'_>) -> Result<ServerVersion, Unanswered> {
         panic!("nothing here discovers a cluster")
     }
 
@@ -143,7 +156,7 @@ fn run_in_memory(stream: &[Document], host: &mut Memory) -> Vec<String> {
         }
     };
     let run = Run { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, reviewed: None };
-    let mut world = World { host, cluster: &NoCluster, patience: Duration::ZERO };
+    let mut world = World { host, cluster: &NoCluster, runtime: &NoRuntime, patience: Duration::ZERO };
     bootstrap(&run, &mut world, &mut watch).expect("the run succeeds");
     changes
 }

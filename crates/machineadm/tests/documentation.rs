@@ -37,7 +37,7 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 #[test]
 fn every_document_in_the_docs_is_accepted() {
     let mut seen = 0;
-    for page in ["README.md", "docs/documents.md"] {
+    for page in ["README.md", "docs/documents.md", "docs/preflight.md"] {
         for block in blocks(page, "yaml") {
             let output = validate(&block);
             assert!(output.status.success(), "{page}: {}\n{block}", String::from_utf8_lossy(&output.stdout));
@@ -45,6 +45,29 @@ fn every_document_in_the_docs_is_accepted() {
         }
     }
     assert!(seen > documents::KINDS.len(), "{seen} documents");
+}
+
+#[test]
+fn the_page_on_preflight_lists_the_checks_of_the_code() {
+    let page = fs::read_to_string(repository().join("docs/preflight.md")).expect("the page");
+    let table = |heading: &str| -> Vec<String> {
+        let rows = page.split(heading).nth(1).unwrap_or_default().lines().skip_while(|line| !line.starts_with("|---"));
+        rows.skip(1).take_while(|line| line.starts_with('|')).map(str::to_owned).collect()
+    };
+    let rows = table("\n## The checks\n");
+    assert_eq!(rows.len(), engine::CHECKS.len());
+    for (row, check) in rows.iter().zip(engine::CHECKS) {
+        let nodes = if check.role == engine::NodeRole::Init { "control plane" } else { "every node" };
+        assert!(row.starts_with(&format!("| `{}` | {nodes} | {} | ", check.check.name(), check.summary)), "{row}");
+    }
+    let of_kubeadm = |name: &str| {
+        let names = kubeadm::preflight_checks::CHECKS.iter().filter(|check| check.ours == Some(name));
+        names.map(|check| format!("`{}`", check.name)).collect::<Vec<_>>().join(", ")
+    };
+    let rows: Vec<_> =
+        engine::CHECKS.iter().map(|check| check.check.name()).filter(|name| !of_kubeadm(name).is_empty()).collect();
+    let rows: Vec<_> = rows.into_iter().map(|name| format!("| `{name}` | {} |", of_kubeadm(name))).collect();
+    assert_eq!(table("\nkubeadm then ignores"), rows);
 }
 
 #[test]

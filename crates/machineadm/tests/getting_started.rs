@@ -1,8 +1,11 @@
-//! `docs/getting-started.md`, line by line, on a whole machine with real kubeadm.
+//! `docs/getting-started.md`, line by line, on whole machines with real kubeadm.
 use std::{fs, path::Path, time::Duration};
 use testbed::{Bed, Machine, Profile, Result};
 
 const PROGRAM: &str = "/usr/local/bin/machineadm";
+/// The user data and the unit of the page.
+const CLOUD_INIT: &str = include_str!("../../../examples/cloud-init.yaml");
+const UNIT: &str = include_str!("../../../examples/machineadm.service");
 const CONFIGURATION: &str = "/etc/machineadm/node.yaml";
 
 /// What a machine of the test bed needs beside what the page says: it is a container on a host with control groups of
@@ -52,8 +55,38 @@ fn the_page_leads_from_a_fresh_machine_to_a_ready_node() -> Result<()> {
         }
     }
     machine.wait_for_nodes(&["node-7"])?;
+    a_worker_boots_from_the_example(&bed, &machine, &printed)?;
     for shown in ["no problems", "InitConfig first", "node-7  SUCCEEDED", "control-plane", "Do not edit."] {
         assert!(printed.contains(shown), "{shown}: {printed}");
     }
     bed.down()
+}
+
+/// The user data of the example, with the three values that the page's command has printed.
+fn a_worker_boots_from_the_example(bed: &Bed, first: &Machine, printed: &str) -> Result<()> {
+    let command = printed.lines().find(|line| line.starts_with("kubeadm join ")).expect("a join command");
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let after = |flag: &str| words[words.iter().position(|word| *word == flag).expect(flag) + 1];
+    let values = [
+        ("10.0.0.10:6443", words[2]),
+        ("abcdef.0123456789abcdef", after("--token")),
+        (
+            "sha256:7d6f10c3ba2e4a1f8f6a0c9b5d3e2147a8b9c0d1e2f30415263748596a7b8c9d",
+            after("--discovery-token-ca-cert-hash"),
+        ),
+    ];
+    let mut user_data = CLOUD_INIT.to_owned();
+    for (example, value) in values {
+        assert!(user_data.contains(example), "{example}");
+        user_data = user_data.replace(example, value);
+    }
+    let for_the_test_bed = "spec:\n      kubernetesVersion: v1.36.4\n";
+    assert!(user_data.contains(for_the_test_bed));
+    let user_data =
+        user_data.replace(for_the_test_bed, &format!("{for_the_test_bed}      toleratedChecks: [cgroups]\n"));
+    let worker = bed.machine("worker", &Profile::node().with_user_data(&user_data))?;
+    worker.copy_in(&machineadm_benches::machine_program().expect("the static program"), "/usr/bin/machineadm")?;
+    worker.write("/usr/lib/systemd/system/machineadm.service", UNIT, 0o644)?;
+    worker.power_on()?;
+    first.wait_for_nodes(&["node-7", "worker"])
 }

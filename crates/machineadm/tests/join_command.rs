@@ -69,6 +69,17 @@ fn flags_of_kubeadm_become_a_document() {
         assert!(document.contains(line), "{line}: {document}");
     }
     assert!(!document.contains("unix://"), "{document}");
+    let checks = |names: &str| printed(&[&all[..10], &[names]].concat());
+    for names in ["Swap,SystemVerification", "swap,systemverification", "swap,cgroups", "Swap,swap,CGROUPS"] {
+        let document = checks(names);
+        assert!(document.contains("toleratedChecks:\n    - \"swap\"\n    - \"cgroups\"\n"), "{names}: {document}");
+    }
+    assert!(checks("all").contains("toleratedChecks:\n    - \"all\"\n"));
+    let refused = join(&[&all[..10], &["Swop,Nothing"]].concat());
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    for word in ["Swop", "Nothing", "name-resolution"] {
+        assert!(refused.stderr.contains(word), "{}", refused.stderr);
+    }
 }
 
 #[test]
@@ -95,7 +106,7 @@ fn a_file_of_kubeadm_in_any_version_becomes_the_same_document() {
         format!(
             "apiVersion: kubeadm.k8s.io/{api}\nkind: JoinConfiguration\ndiscovery:\n  bootstrapToken:\n    \
              apiServerEndpoint: a:6443\n    token: {TOKEN}\n    caCertHashes: ['{PIN}']\nnodeRegistration:\n  name: w1\n  \
-             criSocket: unix:///run/containerd/containerd.sock\n  taints: [{{key: a/b, effect: NoSchedule}}]\n"
+             criSocket: unix:///run/containerd/containerd.sock\n  ignorePreflightErrors: [NumCPU]\n  taints: [{{key: a/b, effect: NoSchedule}}]\n"
         )
     };
     let documents = ["v1beta2", "v1beta3", "v1beta4"].map(|api| {
@@ -103,7 +114,7 @@ fn a_file_of_kubeadm_in_any_version_becomes_the_same_document() {
         printed(&["--config", &path])
     });
     assert!(
-        documents[0].contains("nodeName: \"w1\"") && documents[0].contains("effect: \"NoSchedule\""),
+        ["nodeName: \"w1\"", "effect: \"NoSchedule\"", "- \"cpu\""].iter().all(|word| documents[0].contains(word)),
         "{}",
         documents[0]
     );

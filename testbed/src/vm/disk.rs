@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// What a host of the test bed has besides a base: a kernel, and what [`doctor`] looks for.
-const PACKAGES: &[&str] = &["linux-image-cloud-amd64", "mmdebstrap", "systemd-container"];
+const PACKAGES: &[&str] = &["linux-image-cloud-amd64", "mmdebstrap", "openssl", "systemd-container"];
 
 /// What the kernel does not load by itself when a machine asks for it, and the doctor looks for.
 const MODULES: &str = "br_netfilter\noverlay\n";

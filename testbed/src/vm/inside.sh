@@ -3,6 +3,8 @@
 set -u
 cd "$(dirname "$0")" || exit 1
 echo ">>> control groups: $(stat --file-system --format=%T /sys/fs/cgroup)"
+# As testbed/setup does on a host.
+echo 1024 >/proc/sys/fs/inotify/max_user_instances
 while read -r name manager program arguments; do
     echo ">>> start $name"
     # Words of the list are separated by spaces.

@@ -101,6 +101,18 @@ impl PreflightCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{found, with_spec};
+
+    #[test]
+    fn kubeadms_names_and_unknown_words_are_refused_with_the_list() {
+        let spec =
+            "{kubernetesVersion: v1.36.4, toleratedChecks: [swap, SystemVerification, Swap], imagePull: Sometimes}";
+        let problems = found(&with_spec("InitConfig", spec));
+        let fields = ["spec.toleratedChecks[1]: ", "spec.toleratedChecks[2]: ", "spec.imagePull: "];
+        assert_eq!(problems.len(), fields.len(), "{problems:?}");
+        assert!(problems.iter().zip(fields).all(|(problem, field)| problem.starts_with(field)), "{problems:?}");
+        assert!(problems[0].contains("name-resolution") && problems[2].contains("Never"), "{problems:?}");
+    }
 
     #[test]
     fn a_check_has_the_name_that_documents_write() {

@@ -70,16 +70,24 @@ pub(crate) struct KubeadmInit {
     pub(crate) runtime_socket: String,
 }
 
-/// How much of it lies on the machine, without asking the cluster: `Unseen` is never the answer.
-fn traces(look: &Look<'_>) -> Result<Effect, PlanError> {
+/// How many files it writes by which it is known.
+pub(crate) const FILES: usize = TRACES.len();
+
+/// How many of them are there.
+pub(crate) fn files_found(look: &Look<'_>) -> Result<usize, PlanError> {
     let mut found = 0;
     for trace in TRACES {
         found += usize::from(look.host.exists(trace)?);
     }
-    Ok(match found {
+    Ok(found)
+}
+
+/// How much of it lies on the machine, without asking the cluster: `Unseen` is never the answer.
+fn traces(look: &Look<'_>) -> Result<Effect, PlanError> {
+    Ok(match files_found(look)? {
         0 => Effect::Absent,
-        _ if found < TRACES.len() => Effect::Partial,
-        _ => Effect::Done,
+        FILES => Effect::Done,
+        _ => Effect::Partial,
     })
 }
 

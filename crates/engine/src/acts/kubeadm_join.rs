@@ -6,8 +6,8 @@
 //! | credentials of the kubelet | kubeadm's other files | what it needs |
 //! |---|---|---|
 //! | valid | any | never `kubeadm join` again: start the kubelet, wait for the Node, delete `bootstrap-kubelet.conf` |
-//! | none, or expired | some | stop the kubelet, wait until the Node is not Ready, delete the files, `kubeadm join` |
-//! | none, or expired | none | `kubeadm join` |
+//! | none, expired or of another CA | some | stop the kubelet, wait until the Node is not Ready, delete the files, `kubeadm join` |
+//! | none, expired or of another CA | none | `kubeadm join` |
 use super::{
     Act, AfterFailure, Effect, Sort, Undone, kubeadm,
     proxy_variables::{self, Variables, host_of},
@@ -83,8 +83,7 @@ pub(crate) struct KubeadmJoin {
 type OwnFile = (&'static str, Secret<Vec<u8>>);
 
 impl KubeadmJoin {
-    /// A kubeconfig of the discovered cluster with the bootstrap token. It names its cluster: kubeadm refuses one without
-    /// a name beside users. With the token in it, kubeadm's own request works where anonymous access is off.
+    /// The kubeconfig for kubeadm. With the token in it, kubeadm's own request works where anonymous access is off.
     fn kubeconfig(&self) -> host::Result<Secret<Vec<u8>>> {
         let unknown = || host::Error::Unfit {
             what: "kubeadm join".to_owned(),
@@ -92,22 +91,7 @@ impl KubeadmJoin {
             advice: "run machineadm again".to_owned(),
         };
         let (cluster, token) = (self.cluster.as_ref().ok_or_else(unknown)?, self.token.as_ref().ok_or_else(unknown)?);
-        let mut entry = json!({"server": cluster.server()});
-        if !cluster.roots().is_empty() {
-            entry["certificate-authority-data"] = BASE64_STANDARD.encode(cluster.roots().pem()).into();
-        }
-        if let Some(name) = cluster.tls_server_name() {
-            entry["tls-server-name"] = name.into();
-        }
-        let text = json!({
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "kubernetes", "cluster": entry}],
-            "contexts": [{"name": "join", "context": {"cluster": "kubernetes", "user": "bootstrap-token"}}],
-            "current-context": "join",
-            "users": [{"name": "bootstrap-token", "user": {"token": token.expose().as_str()}}],
-        });
-        Ok(Secret::new(text.to_string().into_bytes()))
+        Ok(bootstrap_kubeconfig(cluster, token))
     }
 
     fn files(&self) -> host::Result<Vec<OwnFile>> {
@@ -237,6 +221,27 @@ impl Act for KubeadmJoin {
     fn needs_reboot(&self) -> bool {
         false
     }
+}
+
+/// A kubeconfig of a discovered cluster with a bootstrap token. It names its cluster: kubeadm refuses one without a name
+/// beside users.
+pub(crate) fn bootstrap_kubeconfig(cluster: &ClusterInfo, token: &BootstrapToken) -> Secret<Vec<u8>> {
+    let mut entry = json!({"server": cluster.server()});
+    if !cluster.roots().is_empty() {
+        entry["certificate-authority-data"] = BASE64_STANDARD.encode(cluster.roots().pem()).into();
+    }
+    if let Some(name) = cluster.tls_server_name() {
+        entry["tls-server-name"] = name.into();
+    }
+    let text = json!({
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "kubernetes", "cluster": entry}],
+        "contexts": [{"name": "join", "context": {"cluster": "kubernetes", "user": "bootstrap-token"}}],
+        "current-context": "join",
+        "users": [{"name": "bootstrap-token", "user": {"token": token.expose().as_str()}}],
+    });
+    Secret::new(text.to_string().into_bytes())
 }
 
 fn write(path: &str, contents: &Secret<Vec<u8>>, host: &dyn Host) -> Change {

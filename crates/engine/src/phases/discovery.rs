@@ -1,18 +1,23 @@
 //! Discovery: finds and verifies the cluster that a JoinConfig names, before kubeadm is started.
-use super::{join, worker::Worker};
+use super::{cluster_skew::Skew, join, worker::Worker};
 use crate::{
-    Facts, Label, Look, PlanError, Planned,
+    Facts, Label, Look, Patience, PlanError, Planned, Remark, Unanswered,
+    acts::kubeadm_join::bootstrap_kubeconfig,
     look::Stage,
     turns::{Addition, Place, Subject},
 };
-use discovery::{Method, Pin, method::Pinning};
+use discovery::{ClusterInfo, Method, Pin, method::Pinning};
 use documents::{
     AnyDocument,
     v1alpha1::{self, JoinDiscovery},
 };
+use std::time::Duration;
 
 /// Its name in plans and reports.
 pub const NAME: &str = "discovery";
+
+/// How long the API server may take to tell its version.
+const VERSION: Duration = Duration::from_secs(10);
 
 pub(crate) const ADDITION: Addition = Addition {
     name: NAME,
@@ -37,7 +42,22 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     }
     let method = method(wanted, look)?;
     let cluster = look.cluster.discover(&method, wanted.timeout)?;
-    Ok(Planned { facts: Facts { cluster: Some(cluster), ..Facts::default() }, ..Planned::default() })
+    let remarks = fits(wanted, &cluster, look)?;
+    Ok(Planned { remarks, facts: Facts { cluster: Some(cluster), ..Facts::default() }, ..Planned::default() })
+}
+
+/// Refuses a cluster that this machine's versions or clock do not fit: kubeadm would find that out late, or the kubelet
+/// after it. An API server that does not tell its version is no reason to stop.
+fn fits(wanted: &v1alpha1::Join, cluster: &ClusterInfo, look: &Look<'_>) -> Result<Vec<Remark>, PlanError> {
+    let Some(token) = wanted.node_token() else { return Ok(Vec::new()) };
+    let kubeconfig = bootstrap_kubeconfig(cluster, &join::token(token, look)?);
+    let patience = Patience { within: VERSION, while_true: &|| false };
+    let server = match look.cluster.version(kubeconfig.expose(), &patience) {
+        Ok(server) => server,
+        Err(Unanswered(why)) => return Ok(vec![Remark::Unasked { what: "version of the API server".into(), why }]),
+    };
+    let Skew { problems, remarks } = Skew::between(look.facts, &server, &wanted.tolerated_checks);
+    if problems.is_empty() { Ok(remarks) } else { Err(PlanError::Unfit(problems)) }
 }
 
 /// How discovery is asked, with the token read from its file.
@@ -55,8 +75,7 @@ fn method(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<Method, PlanError>
 /// A node of another cluster is not joined to this one. Only CA pins can tell: the token may have expired by now.
 fn check_same_cluster(wanted: &v1alpha1::Join, worker: &Worker) -> Result<(), PlanError> {
     let JoinDiscovery::Token { pinning: Pinning::Pins(pins), .. } = &wanted.discovery else { return Ok(()) };
-    let authorities = worker.authorities();
-    let is_other = authorities.is_some_and(|own| Pin::matching(pins, own.certificates()).is_empty());
+    let is_other = worker.authorities().is_some_and(|own| Pin::matching(pins, own.certificates()).is_empty());
     match is_other {
         true => Err(PlanError::OtherCluster),
         false => Ok(()),

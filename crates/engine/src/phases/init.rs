@@ -2,6 +2,7 @@
 use super::{
     Phase, Role,
     tolerated_checks::{ToleratedChecks, image_pull_policy},
+    worker::NodeTraces,
 };
 use crate::{
     Facts, Look, PlanError, Planned,
@@ -91,6 +92,12 @@ fn upload(wanted: &v1alpha1::Init) -> Result<Option<UploadCerts>, PlanError> {
         .parse()
         .map_err(|why: NoCertificateKey| PlanError::Unfit(vec![format!("certificateKey {why}")]))?;
     Ok(Some(UploadCerts { key, directory: CERTIFICATES.into(), files: FileSet::new(&Etcd::Stacked) }))
+}
+
+/// What there is of a control plane node.
+pub(super) fn traces(look: &Look<'_>) -> Result<NodeTraces, PlanError> {
+    let found = kubeadm_init::files_found(look)?;
+    Ok(NodeTraces { act: kubeadm_init::ID, are_any: found > 0, are_all: found == kubeadm_init::FILES })
 }
 
 /// `kubeadm init` with all that it needs to know, for the kubeadm that preflight found.

@@ -2,6 +2,7 @@
 use super::{
     Phase, Role,
     tolerated_checks::{ToleratedChecks, image_pull_policy},
+    worker::{NodeTraces, Worker},
 };
 use crate::{
     Look, PlanError, Planned,
@@ -36,6 +37,12 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
         return Ok(Planned { known_after: Some(commands), ..Planned::default() });
     }
     steps_for(Rc::new(act(wanted, look)?), look)
+}
+
+/// What there is of a worker node.
+pub(super) fn traces(look: &Look<'_>) -> Result<NodeTraces, PlanError> {
+    let worker = Worker::seen(look)?;
+    Ok(NodeTraces { act: kubeadm_join::ID, are_any: worker.has_traces(), are_all: worker.credentials().is_some() })
 }
 
 /// `kubeadm join` with all that it needs to know, for the kubeadm that preflight found.

@@ -1,4 +1,5 @@
 //! Phases: what a document of each kind asks of the machine. One file for each kind, one row in [`PHASES`].
+mod cluster_skew;
 mod commands;
 pub(crate) mod discovery;
 mod files;

@@ -1,6 +1,6 @@
 //! What a machine shows of a worker: the credentials of its kubelet, and the files of a join that is not finished.
 use crate::{Look, PlanError};
-use discovery::certificate::{CaBundle, Certificate};
+use discovery::certificate::CaBundle;
 use documents::Secret;
 use host::Inspect;
 use jiff::Timestamp;
@@ -15,10 +15,22 @@ pub(crate) const CA_CERTIFICATE: &str = "/etc/kubernetes/pki/ca.crt";
 /// The kubelet's certificate and key.
 const CLIENT_CERTIFICATE: &str = "/var/lib/kubelet/pki/kubelet-client-current.pem";
 
+/// What there is of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NodeTraces {
+    /// The journal id of the act that leaves them.
+    pub(super) act: &'static str,
+    /// Whether there is anything.
+    pub(super) are_any: bool,
+    /// Whether the machine is a node already.
+    pub(super) are_all: bool,
+}
+
 /// What is there of a worker.
 #[derive(Debug)]
 pub(crate) struct Worker {
     kubeconfig: Option<Secret<Vec<u8>>>,
+    authorities: Option<CaBundle>,
     has_certificate: bool,
     has_bootstrap_kubeconfig: bool,
 }
@@ -32,12 +44,17 @@ impl Worker {
     /// What a machine has.
     pub(crate) fn on(host: &dyn Inspect) -> host::Result<Self> {
         let kubeconfig = host.file(KUBELET_KUBECONFIG)?.map(|file| file.contents);
+        let authorities = kubeconfig.as_ref().and_then(|kubeconfig| authorities(kubeconfig.expose()));
         let certificate = host.file(CLIENT_CERTIFICATE)?;
-        let has_certificate = certificate.is_some_and(|file| is_valid(file.contents.expose(), Timestamp::now()));
-        Ok(Self { kubeconfig, has_certificate, has_bootstrap_kubeconfig: host.exists(BOOTSTRAP_KUBECONFIG)? })
+        let has_certificate = certificate.zip(authorities.as_ref()).is_some_and(|(file, authorities)| {
+            let chain = pem::certificates(file.contents.expose()).unwrap_or_default();
+            authorities.has_issued(&chain, Timestamp::now().into())
+        });
+        let has_bootstrap_kubeconfig = host.exists(BOOTSTRAP_KUBECONFIG)?;
+        Ok(Self { kubeconfig, authorities, has_certificate, has_bootstrap_kubeconfig })
     }
 
-    /// The kubelet's kubeconfig, if its certificate is there and valid.
+    /// The kubelet's kubeconfig, if its certificate is there, valid, and issued by the CA of that kubeconfig.
     pub(crate) fn credentials(&self) -> Option<&[u8]> {
         self.kubeconfig.as_ref().filter(|_| self.has_certificate).map(|kubeconfig| kubeconfig.expose().as_slice())
     }
@@ -53,19 +70,14 @@ impl Worker {
     }
 
     /// The CA certificates in the kubelet's kubeconfig, by which it knows its cluster.
-    pub(crate) fn authorities(&self) -> Option<CaBundle> {
-        let text = String::from_utf8(self.kubeconfig.as_ref()?.expose().clone()).ok()?;
-        let kubeconfig = yaml::value(&text).ok()?;
-        let encoded = kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"].as_str()?;
-        let pem = base64::Engine::decode(&base64::prelude::BASE64_STANDARD, encoded).ok()?;
-        CaBundle::read(pem).ok()
+    pub(crate) const fn authorities(&self) -> Option<&CaBundle> {
+        self.authorities.as_ref()
     }
 }
 
-/// Whether the first certificate of a PEM text is valid now.
-fn is_valid(text: &[u8], now: Timestamp) -> bool {
-    let first = pem::certificates(text).ok().and_then(|ders| Certificate::read(ders.first()?));
-    first.is_some_and(|certificate| {
-        certificate.not_before <= now.into() && discovery::Moment::from(now) < certificate.not_after
-    })
+fn authorities(kubeconfig: &[u8]) -> Option<CaBundle> {
+    let kubeconfig = yaml::value(std::str::from_utf8(kubeconfig).ok()?).ok()?;
+    let encoded = kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"].as_str()?;
+    let pem = base64::Engine::decode(&base64::prelude::BASE64_STANDARD, encoded).ok()?;
+    CaBundle::read(pem).ok()
 }

@@ -1,5 +1,7 @@
 //! The look outranks the journal; what the journal alone knows is whose unfinished work it is.
-use crate::support::{FORWARDING, FakeCluster, INIT, PATIENCE, TRACES, file, fresh, has, look, run, turn, wanted};
+use crate::support::{
+    FORWARDING, FakeCluster, FakeRuntime, INIT, PATIENCE, TRACES, file, fresh, has, look, run, turn, wanted,
+};
 use host::{Host, Inspect, Memory, Played, Progress};
 use machineadm_engine::{
     Ask, Checks, Line, Mode, PlanError, Prune, Remark, Run, Step, Unanswered, Wanted, World, bootstrap,
@@ -214,7 +216,7 @@ fn what_kubeadm_left_decides_and_the_cluster_has_the_last_word() {
             patience: PATIENCE,
         };
         let case = format!("{traces} traces, {progress:?}, {:?}", answer());
-        match (preview(&ask, &host, &cluster), expected) {
+        match (preview(&ask, &host, &cluster, &FakeRuntime::running()), expected) {
             (Ok(preview), Ok(expected)) => {
                 let init = turn(&preview, "InitConfig");
                 let verbs: Vec<_> = init
@@ -249,9 +251,9 @@ fn a_plan_without_checks_executes_no_unless_and_says_so() {
     let wanted = wanted(&[("CommandsConfig", "c", "{commands: [{name: a, argv: [touch, /a], unless: 'test -e /a'}]}")]);
     let ask = |checks| Ask { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, checks, patience: PATIENCE };
     let cluster = FakeCluster::answering(Ok(true));
-    let executed = preview(&ask(Checks::Executed), &fresh(), &cluster).unwrap();
+    let executed = preview(&ask(Checks::Executed), &fresh(), &cluster, &FakeRuntime::running()).unwrap();
     assert_eq!(turn(&executed, "CommandsConfig c").steps.len(), 1);
-    let left_out = preview(&ask(Checks::LeftOut), &fresh(), &cluster).unwrap();
+    let left_out = preview(&ask(Checks::LeftOut), &fresh(), &cluster, &FakeRuntime::running()).unwrap();
     let planned = turn(&left_out, "CommandsConfig c");
     assert_eq!((planned.steps.len(), &planned.remarks[..]), (0, &[Remark::NotChecked("c/a".into())][..]));
     assert!(left_out.is_open() && planned.remarks[0].to_string().contains("not checked"));
@@ -264,7 +266,7 @@ fn what_was_not_checked_may_still_bring_what_a_node_needs() {
     let host = Memory { outputs: Default::default(), ..fresh() };
     let ask =
         Ask { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, checks: Checks::LeftOut, patience: PATIENCE };
-    let preview = preview(&ask, &host, &FakeCluster::answering(Ok(true))).unwrap();
+    let preview = preview(&ask, &host, &FakeCluster::answering(Ok(true)), &FakeRuntime::running()).unwrap();
     let known_after = turn(&preview, "preflight").known_after.clone().unwrap();
     assert_eq!(known_after.reference(), "document 1 (CommandsConfig i)");
 }
@@ -333,7 +335,12 @@ fn a_run_waits_as_long_as_its_world_says() {
     let (wanted, mut host) = (wanted(&[INIT]), with_traces(TRACES.len(), Progress::Ended));
     let cluster = FakeCluster::answering(Err(Unanswered("it did not answer".into())));
     let run = Run { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, reviewed: None };
-    let world = &mut World { host: &mut host, cluster: &cluster, patience: Duration::from_secs(77) };
+    let world = &mut World {
+        host: &mut host,
+        cluster: &cluster,
+        runtime: &FakeRuntime::running(),
+        patience: Duration::from_secs(77),
+    };
     bootstrap(&run, world, &mut |_| ()).unwrap();
     assert_eq!(cluster.asked.borrow()[..], [Duration::from_secs(77)]);
 }

@@ -2,7 +2,8 @@
 use crate::{
     pem_set::PemSet,
     support::{
-        ADMIN_KUBECONFIG, FORWARDING, FakeCluster, INIT, PATIENCE, TRACES, file, fresh, left, run_as, turn, wanted,
+        ADMIN_KUBECONFIG, FORWARDING, FakeCluster, FakeRuntime, INIT, PATIENCE, TRACES, file, fresh, left, run_as,
+        turn, wanted,
     },
 };
 use certs::{Etcd, FileSet, Found, check_download};
@@ -84,7 +85,7 @@ fn planned(host: &Memory, cluster: &FakeCluster) -> Preview {
         checks: Checks::Executed,
         patience: PATIENCE,
     };
-    preview(&ask, host, cluster).unwrap()
+    preview(&ask, host, cluster, &FakeRuntime::running()).unwrap()
 }
 
 fn applied(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> bool {
@@ -277,7 +278,8 @@ fn everything_shown(host: &mut Memory, cluster: &FakeCluster) -> Vec<String> {
         events += &format!("{event:?}\n");
         outcome.note(&event, Timestamp::UNIX_EPOCH);
     };
-    let ended = bootstrap(&run, &mut World { host, cluster, patience: PATIENCE }, &mut watch);
+    let world = &mut World { host, cluster, runtime: &FakeRuntime::running(), patience: PATIENCE };
+    let ended = bootstrap(&run, world, &mut watch);
     // Without a redactor's help: nobody may have to hide it.
     outcome.end(ended.as_ref(), &Redactor::new([]), Timestamp::UNIX_EPOCH);
     shown.extend([events, String::from_utf8(outcome.bytes()).unwrap(), format!("{ended:?}")]);

@@ -1,15 +1,16 @@
 //! A worker on a machine in memory: what is found there decides how a join goes on, wherever it was cut.
 use crate::{
-    pem_set::PemSet,
-    support::{FORWARDING, PATIENCE, file, fresh, left, wanted},
+    pem_set::{PemSet, authority},
+    support::{FORWARDING, FakeRuntime, PATIENCE, file, fresh, left, wanted},
 };
 use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, Pin, certificate::CaBundle};
 use host::{Host, Memory, Played, Progress};
 use machineadm_engine::{
     Ask, CertificateCopy, Checks, Cluster, Done, Failure, Line, Mode, NodeCondition, NodeWait, Patience, PlanError,
-    Preview, Prune, Run, Unanswered, Wanted, World, bootstrap, preview,
+    Preview, Prune, Run, ServerVersion, Unanswered, Wanted, World, bootstrap, preview,
 };
+use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, Issuer, KeyPair, date_time_ymd};
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
@@ -23,8 +24,24 @@ const BOOTSTRAP: &str = "/etc/kubernetes/bootstrap-kubelet.conf";
 const CA: &str = "/etc/kubernetes/pki/ca.crt";
 const CERTIFICATE: &str = "/var/lib/kubelet/pki/kubelet-client-current.pem";
 
-static AUTHORITY: LazyLock<String> = LazyLock::new(|| String::from_utf8(PemSet::new().ca().pem().to_vec()).unwrap());
-static OTHER: LazyLock<String> = LazyLock::new(|| String::from_utf8(PemSet::new().ca().pem().to_vec()).unwrap());
+static OWN: LazyLock<PemSet> = LazyLock::new(PemSet::new);
+static OTHER: LazyLock<PemSet> = LazyLock::new(PemSet::new);
+static AUTHORITY: LazyLock<String> = LazyLock::new(|| ca(&OWN));
+/// The certificate that the cluster gives the kubelet.
+static CLIENT: LazyLock<String> = LazyLock::new(|| client(&OWN, 3000));
+
+/// A client certificate that the CA of a set has issued, valid until a year.
+fn client(set: &PemSet, until: i32) -> String {
+    let issuer = Issuer::new(authority(), KeyPair::from_pem(set.ca_key()).unwrap());
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    (params.not_before, params.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(until, 1, 1));
+    params.signed_by(&KeyPair::generate().unwrap(), &issuer).unwrap().pem()
+}
+
+fn ca(set: &PemSet) -> String {
+    String::from_utf8(set.ca().pem().to_vec()).unwrap()
+}
 
 fn roots() -> CaBundle {
     CaBundle::read(AUTHORITY.clone().into_bytes()).unwrap()
@@ -47,6 +64,8 @@ struct FakeCluster {
     has_node: Cell<bool>,
     is_silent: Cell<bool>,
     waits: RefCell<Vec<NodeCondition>>,
+    /// None where it does not tell.
+    version: RefCell<Option<ServerVersion>>,
 }
 
 impl Cluster for FakeCluster {
@@ -70,6 +89,12 @@ impl Cluster for FakeCluster {
         assert_eq!(within, Duration::from_secs(300));
         self.discoveries.set(self.discoveries.get() + 1);
         Ok(ClusterInfo::new("https://10.0.0.10:6443".into(), roots(), None).unwrap())
+    }
+
+    fn version(&self, kubeconfig: &[u8], _: &Patience<'_>) -> Result<ServerVersion, Unanswered> {
+        // With the bootstrap token, so that it works where anonymous access is off.
+        assert!(String::from_utf8_lossy(kubeconfig).contains(TOKEN));
+        self.version.borrow().clone().ok_or_else(|| Unanswered("403 Forbidden".into()))
     }
 
     fn wait_for_node(&self, kubeconfig: &[u8], wait: &NodeWait<'_>) -> Result<(), Unanswered> {
@@ -120,7 +145,7 @@ fn join() -> Vec<Played> {
         Played::Write(BOOTSTRAP.into(), "bootstrap".into()),
         Played::Write(CA.into(), AUTHORITY.clone()),
         Played::Write(KUBELET.into(), kubelet_kubeconfig()),
-        Played::Write(CERTIFICATE.into(), AUTHORITY.clone()),
+        Played::Write(CERTIFICATE.into(), CLIENT.clone()),
         Played::RemoveBelow(BOOTSTRAP.into()),
     ]
 }
@@ -134,12 +159,13 @@ fn machine() -> Memory {
 
 fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> Result<Done, Failure> {
     let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None };
-    bootstrap(&run, &mut World { host, cluster, patience: PATIENCE }, &mut |_| ())
+    let world = &mut World { host, cluster, runtime: &FakeRuntime::running(), patience: PATIENCE };
+    bootstrap(&run, world, &mut |_| ())
 }
 
 fn plan(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Result<Preview, Failure> {
     let ask = Ask { mode: Mode::Provision, wanted, prune: Prune::List, checks: Checks::Executed, patience: PATIENCE };
-    preview(&ask, host, cluster)
+    preview(&ask, host, cluster, &FakeRuntime::running())
 }
 
 fn joins(host: &Memory) -> usize {
@@ -152,6 +178,7 @@ fn with(files: &[&str], progress: Progress) -> Memory {
     for path in files {
         let text = match *path {
             KUBELET => kubelet_kubeconfig(),
+            CERTIFICATE => CLIENT.clone(),
             _ => AUTHORITY.clone(),
         };
         host.files.insert((*path).to_owned(), file(&text));
@@ -209,6 +236,8 @@ fn given_to_kubeadm(wanted: &Wanted, version: &str) -> Memory {
     let fresh = || {
         let mut host = machine();
         host.outputs.insert("kubeadm version -o short".into(), format!("{version}\n"));
+        host.outputs.insert("kubelet --version".into(), format!("Kubernetes {version}\n"));
+        host.sysctls.insert("net/bridge/bridge-nf-call-iptables".into(), "1".into());
         host
     };
     for power in 0..100 {
@@ -284,6 +313,18 @@ fn what_is_found_decides_what_a_join_needs() {
     }
 }
 
+/// A file with a certificate is not enough: it must be valid, and of the cluster that the kubeconfig names.
+#[test]
+fn a_certificate_that_has_expired_or_is_of_another_cluster_is_none() {
+    for certificate in [client(&OWN, 2001), client(&OTHER, 3000), ca(&OWN), String::new()] {
+        let (wanted, cluster) = (joining(), FakeCluster::default());
+        let mut host = with(&[BOOTSTRAP, CA, KUBELET], Progress::Started);
+        host.files.insert(CERTIFICATE.to_owned(), file(&certificate));
+        run(&wanted, &mut host, &cluster).unwrap();
+        assert_eq!((joins(&host), &cluster.waits.borrow()[..]), (1, &[NodeCondition::NotReady][..]), "{certificate}");
+    }
+}
+
 #[test]
 fn a_join_that_others_started_is_left_alone() {
     for files in [&[BOOTSTRAP][..], &[BOOTSTRAP, KUBELET], &[KUBELET]] {
@@ -299,21 +340,32 @@ fn a_join_that_others_started_is_left_alone() {
 fn files_with_which_kubeadm_refuses_a_worker_are_named_before_discovery() {
     let (wanted, cluster) = (joining(), FakeCluster::default());
     let mut host = with(&[CA], Progress::New);
-    host.files.insert("/etc/kubernetes/manifests/agent.yaml".to_owned(), file(""));
     let failure = run(&wanted, &mut host, &cluster).unwrap_err();
     let PlanError::Unfit(problems) = &*failure.cause else { panic!("{failure:?}") };
-    assert!(
-        problems[0].starts_with(CA) && problems[1].starts_with("/etc/kubernetes/manifests is not empty"),
-        "{problems:?}"
-    );
-    assert_eq!((problems.len(), cluster.discoveries.get(), joins(&host)), (2, 0, 0));
+    assert!(problems.len() == 1 && problems[0].starts_with(CA), "{problems:?}");
+    assert_eq!((cluster.discoveries.get(), joins(&host)), (0, 0));
+}
+
+#[test]
+fn a_kubelet_that_does_not_fit_the_cluster_is_refused_before_kubeadm_runs() {
+    let (wanted, mut host, cluster) = (joining(), machine(), FakeCluster::default());
+    *cluster.version.borrow_mut() = Some(ServerVersion { version: "v1.35.2".into(), skew: None });
+    let failure = run(&wanted, &mut host, &cluster).unwrap_err();
+    let PlanError::Unfit(problems) = &*failure.cause else { panic!("{failure:?}") };
+    assert!(problems.len() == 1 && problems[0].contains("newer than the API server v1.35.2"), "{problems:?}");
+    assert_eq!((failure.at.to_string().as_str(), joins(&host)), ("discovery", 0));
+    *cluster.version.borrow_mut() = Some(ServerVersion { version: "v1.36.0".into(), skew: None });
+    cluster.has_node.set(true);
+    run(&wanted, &mut host, &cluster).unwrap();
+    assert_eq!(joins(&host), 1);
 }
 
 #[test]
 fn a_node_of_another_cluster_is_not_joined() {
     let (wanted, cluster) = (joining(), FakeCluster::default());
     let mut host = with(&[KUBELET, CERTIFICATE, CA], Progress::New);
-    host.files.insert(KUBELET.to_owned(), file(&kubeconfig_of(&OTHER)));
+    host.files.insert(KUBELET.to_owned(), file(&kubeconfig_of(&ca(&OTHER))));
+    host.files.insert(CERTIFICATE.to_owned(), file(&client(&OTHER, 3000)));
     let failure = run(&wanted, &mut host, &cluster).unwrap_err();
     assert!(matches!(*failure.cause, PlanError::OtherCluster) && failure.cause.needs_operator(), "{failure:?}");
     assert_eq!((joins(&host), cluster.discoveries.get()), (0, 0));

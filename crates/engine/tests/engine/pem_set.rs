@@ -18,11 +18,8 @@ impl PemSet {
             (FileName::FrontProxyCaCertificate, FileName::FrontProxyCaKey),
             (FileName::EtcdCaCertificate, FileName::EtcdCaKey),
         ] {
-            let mut params = CertificateParams::new(vec!["kubernetes".to_owned()]).unwrap();
-            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-            (params.not_before, params.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(3000, 1, 1));
             let pair = KeyPair::generate().unwrap();
-            files.insert(certificate, params.self_signed(&pair).unwrap().pem());
+            files.insert(certificate, authority().self_signed(&pair).unwrap().pem());
             files.insert(key, pair.serialize_pem());
         }
         let pair = KeyPair::generate().unwrap();
@@ -53,9 +50,22 @@ impl PemSet {
         CaBundle::read(self.0[&FileName::CaCertificate].clone().into_bytes()).unwrap()
     }
 
+    /// The key of its CA.
+    pub(crate) fn ca_key(&self) -> &str {
+        &self.0[&FileName::CaKey]
+    }
+
     /// What nobody may show.
     pub(crate) fn private_keys(&self) -> impl Iterator<Item = &str> {
-        let keys = [FileName::CaKey, FileName::FrontProxyCaKey, FileName::ServiceAccountKey, FileName::EtcdCaKey];
-        keys.into_iter().map(|name| self.0[&name].as_str())
+        let keys = [FileName::FrontProxyCaKey, FileName::ServiceAccountKey, FileName::EtcdCaKey];
+        std::iter::once(self.ca_key()).chain(keys.into_iter().map(|name| self.0[&name].as_str()))
     }
+}
+
+/// What a CA certificate says; its key makes it another one.
+pub(crate) fn authority() -> CertificateParams {
+    let mut params = CertificateParams::new(vec!["kubernetes".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    (params.not_before, params.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(3000, 1, 1));
+    params
 }

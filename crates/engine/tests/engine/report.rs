@@ -1,5 +1,7 @@
 //! What a run records and a plan shows.
-use crate::support::{FORWARDING, FakeCluster, INIT, PATIENCE, TRACES, everything, file, fresh, look, wanted};
+use crate::support::{
+    FORWARDING, FakeCluster, FakeRuntime, INIT, PATIENCE, TRACES, everything, file, fresh, look, wanted,
+};
 use documents::Secret;
 use host::{Host, Memory, Played, Progress};
 use jiff::{Timestamp, ToSpan};
@@ -19,7 +21,8 @@ fn recorded(wanted: &Wanted, host: &mut Memory) -> (Outcome, Result<Done, Failur
         now += 1.second();
         outcome.note(&event, now);
     };
-    let ended = bootstrap(&run, &mut World { host, cluster: &cluster, patience: PATIENCE }, &mut watch);
+    let world = &mut World { host, cluster: &cluster, runtime: &FakeRuntime::running(), patience: PATIENCE };
+    let ended = bootstrap(&run, world, &mut watch);
     now += 1.second();
     outcome.end(ended.as_ref(), &Redactor::new([&b"s3cret-word"[..]]), now);
     (outcome, ended)

@@ -1,12 +1,13 @@
 //! A configuration, a machine and a cluster to try the engine on.
 use certs::{CertificateSet, Etcd, FileName, FileSet, Found, check_download, check_upload};
+use cri::{CgroupDriver, RuntimeReport};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
 use host::{FileState, Inspect, Memory, Played};
 use jiff::Timestamp;
 use machineadm_engine::{
-    Ask, CertificateCopy, Checks, Cluster, Done, Event, Failure, Line, Mode, NodeWait, Patience, Planned, Preview,
-    Prune, ReviewedPlan, Run, Unanswered, Wanted, World, bootstrap, preview,
+    Ask, CertificateCopy, Checks, Cluster, ContainerRuntime, Done, Event, Failure, Line, Mode, NodeWait, Patience,
+    Planned, Preview, Prune, ReviewedPlan, Run, ServerVersion, Unanswered, Wanted, World, bootstrap, preview,
 };
 use std::{
     cell::{Cell, RefCell},
@@ -109,7 +110,11 @@ pub(crate) fn fresh() -> Memory {
             ("/run/containerd/containerd.sock".into(), file("")),
         ]
         .into(),
-        outputs: [("kubeadm version -o short".into(), "v1.36.4\n".into())].into(),
+        outputs: [
+            ("kubeadm version -o short".into(), "v1.36.4\n".into()),
+            ("kubelet --version".into(), "Kubernetes v1.36.4\n".into()),
+        ]
+        .into(),
         programs: [("kubeadm init".into(), init), ("kubeadm reset".into(), reset)].into(),
         sysctls: [("net/ipv4/ip_forward".into(), "0".into())].into(),
         sysctls_of: [("net/bridge/bridge-nf-call-iptables".into(), ("br_netfilter".into(), "0".into()))].into(),
@@ -191,6 +196,10 @@ impl Cluster for FakeCluster {
         panic!("nothing here discovers a cluster")
     }
 
+    fn version(&self, _: &[u8], _: &Patience<'_>) -> Result<ServerVersion, Unanswered> {
+        panic!("nothing here discovers a cluster")
+    }
+
     fn wait_for_node(&self, _: &[u8], _: &NodeWait<'_>) -> Result<(), Unanswered> {
         panic!("nothing here waits for a Node")
     }
@@ -233,6 +242,32 @@ impl Cluster for FakeCluster {
     }
 }
 
+/// A container runtime that answers so; `None` does not run.
+pub(crate) struct FakeRuntime(pub(crate) Option<RuntimeReport>);
+
+impl FakeRuntime {
+    /// containerd, as it should be.
+    pub(crate) fn report() -> RuntimeReport {
+        RuntimeReport {
+            name: "containerd".into(),
+            version: "v2.4.2".into(),
+            cgroup_driver: Some(CgroupDriver::Systemd),
+            ..RuntimeReport::default()
+        }
+    }
+
+    pub(crate) fn running() -> Self {
+        Self(Some(Self::report()))
+    }
+}
+
+impl ContainerRuntime for FakeRuntime {
+    fn ask(&self, socket: &str, patience: &Patience<'_>) -> cri::Result<RuntimeReport> {
+        assert_eq!((socket, patience.within), ("/run/containerd/containerd.sock", PATIENCE));
+        self.0.clone().ok_or_else(|| cri::Error::NoSocket { socket: socket.to_owned() })
+    }
+}
+
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What a plan says of this machine.
@@ -242,7 +277,7 @@ pub(crate) fn look(mode: Mode, wanted: &Wanted, host: &Memory) -> Result<Preview
 
 pub(crate) fn look_with(mode: Mode, wanted: &Wanted, host: &Memory, prune: Prune) -> Result<Preview, Failure> {
     let ask = Ask { mode, wanted, prune, checks: Checks::Executed, patience: PATIENCE };
-    preview(&ask, host, &FakeCluster::answering(Ok(true)))
+    preview(&ask, host, &FakeCluster::answering(Ok(true)), &FakeRuntime::running())
 }
 
 /// The planned turn of this name.
@@ -267,7 +302,8 @@ pub(crate) fn run_reviewed(plan: &ReviewedPlan, wanted: &Wanted, host: &mut Memo
 }
 
 pub(crate) fn run_as(run: &Run<'_>, host: &mut Memory, cluster: &FakeCluster) -> Result<Done, Failure> {
-    bootstrap(run, &mut World { host, cluster, patience: PATIENCE }, &mut |_| ())
+    let world = &mut World { host, cluster, runtime: &FakeRuntime::running(), patience: PATIENCE };
+    bootstrap(run, world, &mut |_| ())
 }
 
 /// Every change of a run, in order, as a report names them.
@@ -282,7 +318,8 @@ pub(crate) fn changes(mode: Mode, wanted: &Wanted, host: &mut Memory) -> Vec<Str
             changes.push(Line::of(step).to_string());
         }
     };
-    bootstrap(&run, &mut World { host, cluster: &cluster, patience: PATIENCE }, &mut watch).expect("the run succeeds");
+    let world = &mut World { host, cluster: &cluster, runtime: &FakeRuntime::running(), patience: PATIENCE };
+    bootstrap(&run, world, &mut watch).expect("the run succeeds");
     changes
 }
 

@@ -1,5 +1,5 @@
 //! Switches in our own words: what a cluster is created without, and the proxy of kubeadm.
-use crate::support::{FORWARDING, FakeCluster, PATIENCE, fresh, left, run_as, turn, wanted};
+use crate::support::{FORWARDING, FakeCluster, FakeRuntime, PATIENCE, fresh, left, run_as, turn, wanted};
 use host::{Host, Inspect, Memory, Progress};
 use machineadm_engine::{Ask, Checks, Line, Mode, Preview, Prune, Run, Wanted, preview};
 
@@ -21,7 +21,7 @@ fn applied(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> bool {
 
 fn planned(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Preview {
     let ask = Ask { mode: Mode::Provision, wanted, prune: Prune::List, checks: Checks::Executed, patience: PATIENCE };
-    preview(&ask, host, cluster).unwrap()
+    preview(&ask, host, cluster, &FakeRuntime::running()).unwrap()
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn kubeadm_gets_the_proxy_that_names_it_and_reaches_the_cluster_without_it() {
             "{{httpsProxy: 'http://user:s3cret@p:3128', noProxy: [.example.com], services: [containerd], kubeadm: {kubeadm}}}"
         )
     };
-    let init = "{kubernetesVersion: v1.36.4, controlPlaneEndpoint: 'api.example.org:6443', \
+    let init = "{kubernetesVersion: v1.36.4, controlPlaneEndpoint: '10.0.0.9:6443', \
         advertiseAddress: 10.0.0.10, podSubnets: [10.244.0.0/16]}";
     let environment = |kubeadm: bool| {
         let (mut host, cluster) = (machine(), FakeCluster::answering(Ok(true)));
@@ -96,6 +96,6 @@ fn kubeadm_gets_the_proxy_that_names_it_and_reaches_the_cluster_without_it() {
     assert_eq!(given["no_proxy"], given["NO_PROXY"]);
     assert_eq!(
         given["NO_PROXY"].expose(),
-        ".example.com,localhost,127.0.0.1,::1,.svc,.cluster.local,api.example.org,10.0.0.10,10.96.0.0/12,10.244.0.0/16"
+        ".example.com,localhost,127.0.0.1,::1,.svc,.cluster.local,10.0.0.9,10.0.0.10,10.96.0.0/12,10.244.0.0/16"
     );
 }

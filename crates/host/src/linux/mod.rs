@@ -12,6 +12,7 @@ mod listing;
 mod lock;
 mod paths;
 mod program;
+mod resources;
 mod root;
 mod sockets;
 mod state;
@@ -31,8 +32,8 @@ pub use lock::{Holder, Lock};
 pub use state::State;
 
 use crate::{
-    Change, Error, FileState, Host, Inspect, PathState, Program, Progress, Result, Service, TrustStore, UnitState,
-    UserState, contract, journal::Journal,
+    Cgroups, Change, Clock, DiskSpace, Error, FileState, Host, Inspect, PathState, Program, Progress, Result, Service,
+    TrustStore, UnitState, UserState, contract, journal::Journal,
 };
 use command::Runner;
 use root::Root;
@@ -192,6 +193,33 @@ impl Inspect for Linux {
     }
     fn has_module(&self, name: &str) -> Result<bool> {
         if self.live() { kernel::has_module(name) } else { Ok(false) }
+    }
+    fn provides_module(&self, name: &str) -> Result<bool> {
+        resources::provides_module(name)
+    }
+    fn swaps(&self) -> Result<Vec<String>> {
+        resources::swaps()
+    }
+    fn memory(&self) -> Result<u64> {
+        Ok(resources::memory())
+    }
+    fn processors(&self) -> Result<usize> {
+        resources::processors()
+    }
+    fn space(&self, path: &str) -> Result<DiskSpace> {
+        resources::space(path)
+    }
+    fn cgroups(&self) -> Result<Cgroups> {
+        resources::cgroups()
+    }
+    fn clock(&self) -> Result<Clock> {
+        resources::clock()
+    }
+    fn resolves(&self, name: &str, within: Duration) -> Result<bool> {
+        resources::resolves(name, within)
+    }
+    fn has_program(&self, name: &str) -> Result<bool> {
+        Ok(resources::has_program(name))
     }
     fn trust_store(&self) -> Result<Option<TrustStore>> {
         trust::find(&self.root)

@@ -8,6 +8,7 @@ use crate::{
     cli::{ModeArgument, Output, Plan, PlanCommand},
     command_error::CommandError,
     context::{Configuration, configuration, silent_machine, sources},
+    runtimes::Runtimes,
     show,
 };
 use documents::Source;
@@ -119,7 +120,7 @@ pub(super) fn look_again(
 
 /// Asks every turn; the first that can't even look stops it.
 fn look(ask: &Ask<'_>, configuration: &Configuration, linux: &Linux) -> Result<Preview, CommandError> {
-    preview(ask, linux, &ApiServers).map_err(|Failure { at, cause: error, .. }| {
+    preview(ask, linux, &ApiServers, &Runtimes).map_err(|Failure { at, cause: error, .. }| {
         let advice = if let engine::PlanError::Look(error) = &*error { error.advice() } else { None };
         let cause = cause(&error, &configuration.redactor);
         let text = if at == Label::added(START) { cause } else { format!("{at}: {cause}") };

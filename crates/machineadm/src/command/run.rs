@@ -7,6 +7,7 @@ use crate::{
     context::{Configuration, Unusable, machine},
     interrupt,
     reporter::Reporter,
+    runtimes::Runtimes,
     show::{self, progress::Progress},
 };
 use engine::{
@@ -237,7 +238,7 @@ impl Run<'_> {
             }
         };
         let run = engine::Run { mode: self.mode, wanted, prune: self.prune, reviewed };
-        let mut world = World { host: linux, cluster: &ApiServers, patience: PATIENCE };
+        let mut world = World { host: linux, cluster: &ApiServers, runtime: &Runtimes, patience: PATIENCE };
         engine::bootstrap(&run, &mut world, &mut watch)
     }
 

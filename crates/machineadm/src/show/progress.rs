@@ -43,7 +43,12 @@ impl Progress {
                     self.print(Level::Debug, &format!("{}: nothing to do", self.name(*turn)), Map::new());
                 }
                 for remark in &planned.remarks {
-                    let level = if matches!(remark, Remark::Stale { .. }) { Level::Info } else { Level::Debug };
+                    let level =
+                        if matches!(remark, Remark::Stale { .. } | Remark::Tolerated { .. } | Remark::Noticed { .. }) {
+                            Level::Info
+                        } else {
+                            Level::Debug
+                        };
                     self.print(level, &format!("{}: {remark}", self.name(*turn)), Map::new());
                 }
             }

@@ -1,7 +1,7 @@
 //! An outcome for people.
 use super::{count, padded, sign, sources};
-use engine::Mode;
 use engine::outcome::{CONFIGURATION, END, FailureOutcome, Outcome, START, State, TurnOutcome};
+use engine::{Mode, PREFLIGHT};
 use jiff::{Timestamp, tz::TimeZone};
 use objects::{one_line, shell};
 use std::path::Path;
@@ -94,12 +94,17 @@ fn turn_line(phase: &TurnOutcome, width: usize) -> String {
     let done = phase.steps.iter().filter(|step| step.state == State::Succeeded).count();
     let what = match phase.state {
         State::NotReached => "not reached".into(),
+        State::Succeeded if phase.name == PREFLIGHT && !phase.remarks.is_empty() => one_line(&phase.remarks[0]),
         State::Succeeded if phase.steps.is_empty() => "nothing to do".into(),
         State::Succeeded => done_in_words(phase),
+        State::Failed if phase.steps.is_empty() => String::new(),
         State::Failed | State::Running => format!("{done} of {}", count(phase.steps.len(), "step")),
     };
-    let mut text = format!("  {} {} {:>8}   {what}\n", sign(mark), padded(&title(phase), width), time);
-    for remark in &phase.remarks {
+    let line = format!("  {} {} {:>8}   {what}", sign(mark), padded(&title(phase), width), time);
+    let mut text = format!("{}\n", line.trim_end());
+    // What preflight has done stands above already.
+    let above = usize::from(phase.name == PREFLIGHT && phase.state == State::Succeeded);
+    for remark in phase.remarks.iter().skip(above) {
         text.push_str(&format!("        {}\n", one_line(remark)));
     }
     text

@@ -1,6 +1,6 @@
 //! The download on a machine in memory: what it writes, what stops it, and power lost anywhere.
 use super::*;
-use crate::{Cluster, Facts, NodeWait, Patience, Unanswered, Wanted, pem_set::PemSet};
+use crate::{Cluster, ContainerRuntime, Facts, NodeWait, Patience, ServerVersion, Unanswered, Wanted, pem_set::PemSet};
 use certs::{Etcd, ExternalEtcd, FileName, Found};
 use discovery::{ClusterInfo, Method};
 use host::{DirectoryState, Memory};
@@ -23,6 +23,15 @@ struct FakeCluster {
     downloads: Cell<usize>,
 }
 
+/// Nobody asks it.
+struct NoRuntime;
+
+impl ContainerRuntime for NoRuntime {
+    fn ask(&self, _: &str, _: &Patience<'_>) -> cri::Result<cri::RuntimeReport> {
+        panic!("certificates need no container runtime")
+    }
+}
+
 impl Cluster for FakeCluster {
     fn has(&self, _: &[u8], _: &[&str], _: &Patience<'_>) -> Result<bool, Unanswered> {
         panic!("a download needs no other objects")
@@ -38,6 +47,10 @@ impl Cluster for FakeCluster {
 
     fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
         panic!("the cluster was discovered before")
+    }
+
+    fn version(&self, _: &[u8], _: &Patience<'_>) -> Result<ServerVersion, Unanswered> {
+        panic!("nothing here discovers a cluster")
     }
 
     fn wait_for_node(&self, _: &[u8], _: &NodeWait<'_>) -> Result<(), Unanswered> {
@@ -88,7 +101,7 @@ fn effect(act: &DownloadCerts, host: &Memory, cluster: &FakeCluster) -> Effect {
 }
 
 fn run(act: &DownloadCerts, host: &mut Memory, cluster: &FakeCluster) -> Result<(), String> {
-    let world = &mut World { host, cluster, patience: Duration::ZERO };
+    let world = &mut World { host, cluster, runtime: &NoRuntime, patience: Duration::ZERO };
     act.run(world).map_err(|error| error.to_string())
 }
 

@@ -1,0 +1,60 @@
+//! Files of another cluster, and programs that kubeadm requires.
+use super::{
+    findings::Findings,
+    node::{Candidate, Node},
+};
+use crate::{PlanError, phases::worker::CA_CERTIFICATE};
+use host::PathState;
+use kubeadm::preflight_checks::{refuses_static_pods, required_programs};
+
+const MANIFESTS: &str = "/etc/kubernetes/manifests";
+const ETCD: &str = "/var/lib/etcd";
+
+/// Files with which kubeadm refuses to go on; of a worker's it would find them only after discovery.
+pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
+    let host = candidate.look.host;
+    let is_full =
+        |path: &str| Ok::<_, PlanError>(matches!(host.state_at(path)?, PathState::Directory { entries: 1.., .. }));
+    match candidate.node {
+        Node::ControlPlane(_) => {
+            if is_full(ETCD)? {
+                findings.problem(format!(
+                    "{ETCD} is not empty: kubeadm refuses a machine with the data of another cluster; run kubeadm reset, or \
+                     move the data away"
+                ));
+            }
+        }
+        Node::Worker(_) => {
+            if host.exists(CA_CERTIFICATE)? {
+                findings.problem(format!(
+                    "{CA_CERTIFICATE} exists: kubeadm refuses to join a machine with files of another cluster; run kubeadm \
+                     reset, or delete the file"
+                ));
+            }
+            if candidate.kubeadm_minor().is_some_and(refuses_static_pods) && is_full(MANIFESTS)? {
+                findings.problem(format!(
+                    "{MANIFESTS} is not empty: this kubeadm refuses to join a machine with static pods; run kubeadm reset, \
+                     or delete the files"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn programs(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
+    let Some(minor) = candidate.kubeadm_minor() else { return Ok(()) };
+    let mut missing = Vec::new();
+    for program in required_programs(minor) {
+        if !candidate.look.host.has_program(program)? {
+            missing.push(program);
+        }
+    }
+    if !missing.is_empty() {
+        findings.problem(format!(
+            "programs that kubeadm 1.{minor} requires are not installed: {}: install their packages",
+            missing.join(", ")
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! The kernel: swap, forwarding, modules.
+use super::{
+    findings::Findings,
+    node::{Candidate, Node},
+};
+use crate::{PlanError, Step};
+use host::Change;
+use kubeadm::preflight_checks::wants_bridge;
+use serde_json::Value;
+
+const FORWARDING: (&str, &str) = ("net.ipv4.ip_forward", "net/ipv4/ip_forward");
+const FORWARDING_6: (&str, &str) = ("net.ipv6.conf.default.forwarding", "net/ipv6/conf/default/forwarding");
+const BRIDGE: (&str, &str) = ("net.bridge.bridge-nf-call-iptables", "net/bridge/bridge-nf-call-iptables");
+/// The file system that containers are made of.
+const OVERLAY: &str = "overlay";
+
+pub(super) fn swap(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
+    if candidate.node.kubelet().get("failSwapOn") == Some(&Value::Bool(false)) {
+        return Ok(());
+    }
+    let areas = candidate.look.host.swaps()?;
+    if !areas.is_empty() {
+        findings.problem(format!(
+            "swap is on ({}), which the kubelet refuses: turn it off with swapoff -a and in /etc/fstab, or set \
+             kubelet.failSwapOn to false",
+            objects::one_line(&areas.join(", "))
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn ip_forward(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
+    let (uses_ipv4, uses_ipv6) = families(candidate.node);
+    for (key, path) in [uses_ipv4.then_some(FORWARDING), uses_ipv6.then_some(FORWARDING_6)].into_iter().flatten() {
+        is_set(key, path, candidate, findings)?;
+    }
+    Ok(())
+}
+
+/// The address families of a cluster, as kubeadm sees them. Without networks of services there are those of IPv4.
+fn families(node: Node<'_>) -> (bool, bool) {
+    let Node::ControlPlane(wanted) = node else { return (true, false) };
+    let networks = wanted.pod_subnets.iter().chain(&wanted.service_subnets);
+    let has_ipv6 = networks.clone().any(|network| network.contains(':'));
+    let has_ipv4 = wanted.service_subnets.is_empty() || networks.clone().any(|network| !network.contains(':'));
+    let address = wanted.advertise_address;
+    (
+        has_ipv4 || address.is_some_and(|address| address.is_ipv4()),
+        has_ipv6 || address.is_some_and(|address| address.is_ipv6()),
+    )
+}
+
+pub(super) fn modules(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
+    let look = candidate.look;
+    let loads = |step: &Step| matches!(step, Step::Ensure(Change::LoadModule { name }) if name == OVERLAY);
+    if !look.host.provides_module(OVERLAY)? && look.waits_for(loads).is_none() {
+        findings.problem(
+            "the kernel has no overlay file system, which containers are made of: load the module overlay, or boot a kernel \
+             that has it",
+        );
+    }
+    if candidate.kubeadm_minor().is_some_and(wants_bridge) {
+        is_set(BRIDGE.0, BRIDGE.1, candidate, findings)?;
+    }
+    Ok(())
+}
+
+fn is_set(key: &str, path: &str, candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
+    if candidate.look.sysctl(path)?.as_deref() != Some("1") {
+        findings.problem(format!("{key} is not 1: set it with a SysctlConfig before this document"));
+    }
+    Ok(())
+}

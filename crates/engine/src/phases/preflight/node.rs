@@ -1,0 +1,193 @@
+//! The node that a machine shall become, and what is known of the machine before the checks look.
+use crate::{
+    Label, Look, Patience, PlanError, Step,
+    phases::{init, join, worker::NodeTraces},
+};
+use cri::RuntimeReport;
+use documents::{
+    AnyDocument,
+    v1alpha1::{self, ImagePull, Members, PreflightCheck},
+};
+use host::{Change, Progress, Service, UnitAction};
+use kubeadm::KubernetesVersion;
+use std::time::Duration;
+
+/// How long kubeadm or the kubelet may take to print its version. At a first boot the disk is cold and everything starts
+/// at once: on an emulated processor it took more than 10 seconds.
+const VERSION: Duration = Duration::from_secs(60);
+/// How long a runtime whose service starts may take to answer.
+const STARTING: Duration = Duration::from_secs(30);
+
+/// What a machine becomes, as far as its fitness depends on it.
+#[derive(Clone, Copy)]
+pub(super) enum Node<'a> {
+    ControlPlane(&'a v1alpha1::Init),
+    Worker(&'a v1alpha1::Join),
+}
+
+impl<'a> Node<'a> {
+    pub(super) const fn of(body: &'a AnyDocument) -> Option<Self> {
+        match body {
+            AnyDocument::Init(wanted) => Some(Self::ControlPlane(wanted)),
+            AnyDocument::Join(wanted) => Some(Self::Worker(wanted)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn socket(&self) -> &'a str {
+        match self {
+            Self::ControlPlane(wanted) => &wanted.runtime_socket,
+            Self::Worker(wanted) => &wanted.runtime_socket,
+        }
+    }
+
+    pub(super) const fn kubelet(&self) -> &'a Members {
+        match self {
+            Self::ControlPlane(wanted) => &wanted.kubelet,
+            Self::Worker(wanted) => &wanted.kubelet,
+        }
+    }
+
+    pub(super) fn tolerated(&self) -> &'a [PreflightCheck] {
+        match self {
+            Self::ControlPlane(wanted) => &wanted.tolerated_checks,
+            Self::Worker(wanted) => &wanted.tolerated_checks,
+        }
+    }
+
+    pub(super) const fn image_pull(&self) -> ImagePull {
+        match self {
+            Self::ControlPlane(wanted) => wanted.image_pull,
+            Self::Worker(wanted) => wanted.image_pull,
+        }
+    }
+
+    pub(super) fn version(&self) -> Option<&'a str> {
+        match self {
+            Self::ControlPlane(wanted) => Some(&wanted.kubernetes_version),
+            Self::Worker(wanted) => wanted.kubernetes_version.as_deref(),
+        }
+    }
+
+    pub(super) fn name(&self) -> Option<&'a str> {
+        match self {
+            Self::ControlPlane(wanted) => wanted.node_name.as_deref(),
+            Self::Worker(wanted) => wanted.node_name.as_deref(),
+        }
+    }
+}
+
+/// How far the machine has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Situation {
+    /// Nothing was started here.
+    New,
+    /// kubeadm has run, and it is not known that it came to its end.
+    Started,
+    /// The machine is a node.
+    Finished,
+}
+
+impl Situation {
+    fn of(node: Node<'_>, look: &Look<'_>) -> Result<Self, PlanError> {
+        let NodeTraces { act, are_any, are_all } = match node {
+            Node::ControlPlane(_) => init::traces(look)?,
+            Node::Worker(_) => join::traces(look)?,
+        };
+        Ok(match look.host.progress(act)? {
+            _ if are_all => Self::Finished,
+            Progress::New if !are_any => Self::New,
+            _ => Self::Started,
+        })
+    }
+}
+
+/// A machine that shall become a node.
+pub(super) struct Candidate<'a> {
+    pub(super) node: Node<'a>,
+    pub(super) look: &'a Look<'a>,
+    pub(super) situation: Situation,
+    /// The version of its kubeadm.
+    pub(super) kubeadm: Option<String>,
+    /// The version of its kubelet.
+    pub(super) kubelet: Option<String>,
+    pub(super) runtime: Runtime,
+}
+
+/// What is known of the container runtime.
+pub(super) enum Runtime {
+    /// It has answered.
+    Answered(RuntimeReport),
+    /// It has not.
+    Silent(cri::Error),
+    /// An earlier turn still starts or restarts a service, which may be the runtime.
+    KnownAfter(Label),
+    /// Nobody has to ask it any more.
+    NotAsked,
+}
+
+impl<'a> Candidate<'a> {
+    pub(super) fn seen(node: Node<'a>, look: &'a Look<'a>) -> Result<Self, PlanError> {
+        let printed = |argv: &[&str]| look.host.output(argv, VERSION);
+        let kubeadm = printed(&["kubeadm", "version", "-o", "short"])?.map(|version| version.trim().to_owned());
+        let kubelet = printed(&["kubelet", "--version"])?;
+        let kubelet = kubelet.map(|text| text.trim().trim_start_matches("Kubernetes ").to_owned());
+        let situation = Situation::of(node, look)?;
+        let runtime = match situation {
+            Situation::Finished => Runtime::NotAsked,
+            Situation::New | Situation::Started => Runtime::asked(node.socket(), look),
+        };
+        Ok(Self { node, look, situation, kubeadm, kubelet, runtime })
+    }
+
+    /// The minor version of kubeadm; that of the cluster where there is no kubeadm.
+    pub(super) fn kubeadm_minor(&self) -> Option<u32> {
+        self.kubeadm.as_deref().or_else(|| self.node.version()).and_then(minor)
+    }
+
+    /// The minor version of the kubelet; kubeadm's where there is no kubelet.
+    pub(super) fn kubelet_minor(&self) -> Option<u32> {
+        self.kubelet.as_deref().and_then(minor).or_else(|| self.kubeadm_minor())
+    }
+
+    /// What the runtime has answered.
+    pub(super) const fn report(&self) -> Option<&RuntimeReport> {
+        match &self.runtime {
+            Runtime::Answered(report) => Some(report),
+            _ => None,
+        }
+    }
+
+    /// The turn after which the runtime can be asked.
+    pub(super) fn runtime_known_after(&self) -> Option<Label> {
+        match &self.runtime {
+            Runtime::KnownAfter(label) => Some(label.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl Runtime {
+    /// A runtime whose service starts is waited for; one that does not run is not.
+    fn asked(socket: &str, look: &Look<'_>) -> Self {
+        let unit = if socket.contains("crio") { "crio" } else { "containerd" };
+        let is_starting = || matches!(look.host.service(unit), Ok(Service::Active));
+        let patience = Patience { within: look.patience.min(STARTING), while_true: &is_starting };
+        let starts = |step: &Step| {
+            let start = |change: &Change| {
+                matches!(change, Change::Unit { action: UnitAction::Start, .. } | Change::Restart { .. })
+            };
+            matches!(step, Step::Ensure(change) if start(change))
+        };
+        match (look.runtime.ask(socket, &patience), look.waits_for(starts)) {
+            (Ok(report), _) => Self::Answered(report),
+            (Err(_), Some(label)) => Self::KnownAfter(label),
+            (Err(error), None) => Self::Silent(error),
+        }
+    }
+}
+
+/// The minor version of a text such as `v1.36.4`.
+pub(super) fn minor(version: &str) -> Option<u32> {
+    version.parse::<KubernetesVersion>().ok().map(KubernetesVersion::effective_minor)
+}
