@@ -39,9 +39,24 @@ fn configuration(machine: &Machine, certificate_key: &str) -> String {
 
 /// `kubeadm init` with a configuration that works on any of our machines, and nothing besides.
 pub fn init(machine: &Machine) -> Result<Invitation> {
+    init_with(machine, "")
+}
+
+/// The same for a cluster in which anonymous clients may ask for nothing but the API server's health.
+pub fn init_without_anonymous_access(machine: &Machine) -> Result<Invitation> {
+    // kubeadm mounts this directory into the API server.
+    let file = "/etc/kubernetes/pki/authentication.yaml";
+    machine.write(file, include_str!("../files/no-anonymous-access.yaml"), 0o600)?;
+    init_with(machine, &format!("apiServer: {{extraArgs: [{{name: authentication-config, value: {file}}}]}}\n"))
+}
+
+/// With further members of kubeadm's ClusterConfiguration.
+fn init_with(machine: &Machine, members: &str) -> Result<Invitation> {
     let file = "/srv/kubeadm.yaml";
     let certificate_key = machine.check(&["kubeadm", "certs", "certificate-key"])?.trim().to_owned();
-    machine.write(file, configuration(machine, &certificate_key), 0o600)?;
+    let kind = "kind: ClusterConfiguration\n";
+    let configuration = configuration(machine, &certificate_key).replace(kind, &format!("{kind}{members}"));
+    machine.write(file, configuration, 0o600)?;
     machine.check(&["kubeadm", "init", "--config", file, "--upload-certs", "--skip-token-print"])?;
     let command = machine.check(&["kubeadm", "token", "create", "--print-join-command"])?.trim().to_owned();
     Ok(Invitation { command, certificate_key })
@@ -78,11 +93,18 @@ impl Machine {
 
     /// Waits until exactly these nodes are Ready, as the API server of this machine sees it.
     pub fn wait_for_nodes(&self, names: &[&str]) -> Result<()> {
+        self.wait_for_nodes_since(names, "")
+    }
+
+    /// The same, each said so by its kubelet after a moment, as [`now`](Self::now) gives it: the API server calls a node
+    /// Ready for most of a minute after its power was cut.
+    pub fn wait_for_nodes_since(&self, names: &[&str], moment: &str) -> Result<()> {
         let mut wanted: Vec<&str> = names.to_vec();
         wanted.sort_unstable();
         until(&format!("nodes {wanted:?} Ready"), LIMIT, || {
             let nodes = self.kubectl_json(&["get", "nodes"]).map_err(|error| error.to_string())?;
-            let mut ready: Vec<&str> = items(&nodes).filter(|node| is(node, "Ready")).filter_map(name).collect();
+            let is_ready = |node: &&Value| is_since(node, "Ready", moment);
+            let mut ready: Vec<&str> = items(&nodes).filter(is_ready).filter_map(name).collect();
             ready.sort_unstable();
             if ready == wanted { Ok(()) } else { Err(format!("{ready:?} are Ready")) }
         })?;
@@ -90,6 +112,19 @@ impl Machine {
             programs.iter().try_for_each(|program| judges::ran(program, Some(set.version())))?;
         }
         self.judged("containerd")
+    }
+
+    /// Waits until one node's kubelet has said after a moment that it is Ready, whatever other nodes there are.
+    pub fn wait_for_node_since(&self, name: &str, moment: &str) -> Result<()> {
+        until(&format!("node {name} Ready since {moment}"), LIMIT, || {
+            let node = self.kubectl_json(&["get", "node", name]).map_err(|error| error.to_string())?;
+            if is_since(&node, "Ready", moment) { Ok(()) } else { Err(node["status"]["conditions"].to_string()) }
+        })
+    }
+
+    /// The time by the machine's clock, to the second, as the API server writes it.
+    pub fn now(&self) -> Result<String> {
+        Ok(self.check(&["date", "--utc", "+%Y-%m-%dT%H:%M:%SZ"])?.trim().to_owned())
     }
 
     /// Waits until a deployment has all the replicas that it wants.
@@ -111,7 +146,11 @@ fn name(object: &Value) -> Option<&str> {
     object["metadata"]["name"].as_str()
 }
 
-fn is(object: &Value, condition: &str) -> bool {
+/// Whether a condition holds by a report that is younger than a moment. Times in this form compare as text.
+fn is_since(object: &Value, condition: &str, moment: &str) -> bool {
     let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
-    conditions.into_iter().any(|found| found["type"] == condition && found["status"] == "True")
+    conditions.into_iter().any(|found| {
+        let is_younger = found["lastHeartbeatTime"].as_str().is_some_and(|time| time > moment);
+        found["type"] == condition && found["status"] == "True" && is_younger
+    })
 }

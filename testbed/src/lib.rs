@@ -2,6 +2,7 @@
 mod base;
 mod bed;
 pub mod cache;
+mod capture;
 mod cgroup;
 mod child;
 mod claim;
@@ -31,6 +32,7 @@ pub mod vm;
 mod wait;
 
 pub use bed::Bed;
+pub use capture::{Capture, Packets};
 pub use child::Output;
 pub use error::{Error, Result};
 pub use images::TOOLS_IMAGE;

@@ -4,6 +4,7 @@ mod clone;
 mod enter;
 mod files;
 mod ignition;
+mod search;
 mod snapshot;
 
 pub use enter::shell_in_kept;

@@ -2,8 +2,10 @@
 use crate::child::Input;
 use crate::claim::Claim;
 use crate::{Error, Result, child, until};
-use std::fs;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::fs::{self, File};
 use std::net::Ipv4Addr;
+use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -39,6 +41,11 @@ impl Namespace {
         format!("/proc/{}/ns/net", self.pid)
     }
 
+    /// The namespace as an open file, which outlives its name.
+    pub(crate) fn open(&self) -> std::io::Result<File> {
+        File::open(self.path())
+    }
+
     /// A command that runs inside.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
@@ -60,6 +67,19 @@ impl Drop for Namespace {
             drop(holder.wait());
         }
     }
+}
+
+/// Does something inside a network namespace, in a thread that ends there. A socket stays where it was made.
+pub(crate) fn inside<T: Send>(
+    namespace: &File,
+    work: impl FnOnce() -> std::io::Result<T> + Send,
+) -> std::io::Result<T> {
+    let entered = || {
+        move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
+        work()
+    };
+    std::thread::scope(|scope| scope.spawn(entered).join())
+        .unwrap_or_else(|_| Err(std::io::Error::other("its thread ended")))
 }
 
 /// The bridge that all machines of a bed are plugged into, in a namespace of its own.

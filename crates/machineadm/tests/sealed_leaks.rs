@@ -3,6 +3,7 @@
 mod support {
     pub(crate) mod binary;
     pub(crate) mod documents;
+    pub(crate) mod forms;
     pub(crate) mod held;
     pub(crate) mod keeper;
     pub(crate) mod ran;

@@ -4,6 +4,7 @@ mod support {
     pub(crate) mod binary;
     pub(crate) mod documents;
     pub(crate) mod fake_storage;
+    pub(crate) mod forms;
     pub(crate) mod keeper;
     pub(crate) mod ran;
     pub(crate) mod scratch;

@@ -1,12 +1,12 @@
 //! Workers on whole machines: from user data to a Ready node, before the control plane exists and after a kill.
 mod support {
     pub(crate) mod cluster;
+    pub(crate) mod worker;
 }
 
 use host::contract::DELIVERED;
-use support::cluster::{
-    Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, nothing_is_left, with_program, worker,
-};
+use support::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
+use support::worker::{nothing_is_left, worker};
 use testbed::{Bed, Machine, Profile, Result, until};
 
 /// cloud-init writes the configuration to disk and calls machineadm.

@@ -1,6 +1,10 @@
-//! A server on loopback that does to its clients what a test says.
+//! A server on loopback, or on a bed's switch, that does to its clients what a test says.
 use super::Authority;
+use crate::error::file;
+use crate::network::{Switch, inside};
+use crate::{Bed, Result};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -35,10 +39,12 @@ impl Seen {
     }
 }
 
-/// An https server on loopback, gone when dropped.
+/// An https server, gone when dropped.
 pub struct FakeServer {
     authority: Arc<Authority>,
     address: SocketAddr,
+    /// The network that it listens in, where that is not the host's.
+    network: Option<File>,
     shared: Arc<Shared>,
 }
 
@@ -70,9 +76,12 @@ impl FakeServer {
         config: Arc<ServerConfig>,
         handler: impl Fn(&Seen, &mut Tls) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::on(TcpListener::bind("127.0.0.1:0").unwrap(), authority, config, Arc::new(handler))
+    }
+
+    fn on(listener: TcpListener, authority: Arc<Authority>, config: Arc<ServerConfig>, handler: Arc<Handler>) -> Self {
         let (address, shared) = (listener.local_addr().unwrap(), Arc::new(Shared::default()));
-        let (state, handler): (_, Arc<Handler>) = (Arc::clone(&shared), Arc::new(handler));
+        let state = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten().take_while(|_| !state.ended.load(Ordering::SeqCst)) {
                 let (state, handler, config) = (Arc::clone(&state), Arc::clone(&handler), Arc::clone(&config));
@@ -80,7 +89,7 @@ impl FakeServer {
                 std::thread::spawn(move || drop(serve(stream, config, &state, &*handler)));
             }
         });
-        Self { authority, address, shared }
+        Self { authority, address, network: None, shared }
     }
 
     /// Who signed its certificate.
@@ -88,7 +97,7 @@ impl FakeServer {
         &self.authority
     }
 
-    /// Its port on 127.0.0.1.
+    /// Its port.
     pub fn port(&self) -> u16 {
         self.address.port()
     }
@@ -113,7 +122,30 @@ impl Drop for FakeServer {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::SeqCst);
         // Wakes the thread that accepts.
-        drop(TcpStream::connect(self.address));
+        let wake = || TcpStream::connect(self.address);
+        drop(match &self.network {
+            Some(network) => inside(network, wake),
+            None => wake(),
+        });
+    }
+}
+
+impl Bed {
+    /// Starts a server with this certificate at the switch's address, where every machine finds it.
+    pub fn fake_server(
+        &self,
+        port: u16,
+        authority: Arc<Authority>,
+        config: Arc<ServerConfig>,
+        handler: impl Fn(&Seen, &mut Tls) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Result<FakeServer> {
+        let namespace = &self.switch().namespace;
+        let network = namespace.open().map_err(file("open", namespace.path()))?;
+        let listener = inside(&network, || TcpListener::bind((Switch::ADDRESS, port)));
+        let listener = listener.map_err(file("listen on", format!("port {port} of the switch")))?;
+        let mut server = FakeServer::on(listener, authority, config, Arc::new(handler));
+        server.network = Some(network);
+        Ok(server)
     }
 }
 

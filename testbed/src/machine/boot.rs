@@ -107,6 +107,12 @@ impl Machine {
         self.wait_until_off(Duration::from_secs(30))
     }
 
+    /// Cuts the power for good and removes the disk, which otherwise goes with the bed.
+    pub fn discard(self) -> Result<()> {
+        self.kill()?;
+        crate::cache::remove_tree(&self.directory)
+    }
+
     /// Whether the power is on; one that powered itself off is off.
     pub fn is_on(&self) -> bool {
         let mut running = self.lock();

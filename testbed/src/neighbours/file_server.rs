@@ -1,16 +1,13 @@
 //! An https server of files, with a certificate authority of its own.
 use super::NAME;
-use crate::network::Switch;
+use crate::network::{Switch, inside};
 use crate::{Bed, Error, Result};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -39,25 +36,14 @@ impl Bed {
     /// Starts an https file server on the bed's switch; a bed has at most one.
     pub fn file_server(&self) -> Result<FileServer> {
         let (config, authority) = certified().map_err(|found| unusable(&found))?;
-        let namespace = File::open(self.switch().namespace.path()).map_err(|error| unusable(&error.to_string()))?;
+        let namespace = self.switch().namespace.open().map_err(|error| unusable(&error.to_string()))?;
+        let bind = || TcpListener::bind((Switch::ADDRESS, 443));
+        let listener = inside(&namespace, bind).and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
+        let listener = listener.map_err(|error| unusable(&error.to_string()))?;
         let state = Arc::new(State::default());
-        let (report, bound) = std::sync::mpsc::channel();
         let served = Arc::clone(&state);
-        let serving = std::thread::spawn(move || {
-            // Only this thread moves into the switch's network, and ends there.
-            let moved = move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network));
-            let listener = moved.map_err(Into::into).and_then(|()| TcpListener::bind((Switch::ADDRESS, 443)));
-            match listener.and_then(|listener| listener.set_nonblocking(true).map(|()| listener)) {
-                Ok(listener) => {
-                    drop(report.send(Ok(())));
-                    serve(&listener, &config, &served);
-                }
-                Err(error) => drop(report.send(Err(error.to_string()))),
-            }
-        });
-        let server = FileServer { state, authority, serving: Some(serving) };
-        bound.recv().unwrap_or_else(|_| Err("its thread ended".to_owned())).map_err(|found| unusable(&found))?;
-        Ok(server)
+        let serving = std::thread::spawn(move || serve(&listener, &config, &served));
+        Ok(FileServer { state, authority, serving: Some(serving) })
     }
 }
 
