@@ -1,9 +1,11 @@
 //! The readers, one per file.
+mod archive;
 mod ca_bundle;
 mod certs_secret;
 mod decryption;
 mod expansion;
 mod expiration;
+mod instance_value;
 mod jws;
 mod kubeadm_configuration;
 mod kubeconfig;
@@ -29,4 +31,6 @@ pub const TARGETS: &[Target] = &[
     ca_bundle::TARGET,
     certs_secret::TARGET,
     pem_set::TARGET,
+    instance_value::TARGET,
+    archive::TARGET,
 ];
