@@ -48,8 +48,8 @@ impl Connection {
         Ok(Self { socket: socket.to_owned(), sender })
     }
 
-    /// Calls a method, given as `package.Service/Method`.
-    pub(crate) async fn call<A: Message + Default>(&mut self, method: &'static str, ask: &impl Message) -> Result<A> {
+    /// Calls a method, given as `package.Service/Method`, for the message of its answer.
+    pub(crate) async fn call(&mut self, method: &'static str, ask: &impl Message) -> Result<Vec<u8>> {
         let failed = |error: &h2::Error| not_grpc(&self.socket, error);
         let request = Request::post(format!("http://localhost/{method}"))
             .header("content-type", "application/grpc")
@@ -71,7 +71,7 @@ impl Connection {
         let bytes = read(&mut body, method).await.map_err(|error| error.unwrap_or_else(|error| failed(&error)))?;
         let trailers = body.trailers().await.map_err(|error| failed(&error))?;
         judge(method, &trailers.unwrap_or_default())?;
-        unframed(&bytes, method)
+        unframed(&bytes, method).map(<[u8]>::to_vec)
     }
 }
 
@@ -84,7 +84,7 @@ fn framed(message: &impl Message) -> Bytes {
 }
 
 /// The message of an answer.
-fn unframed<A: Message + Default>(bytes: &[u8], method: &'static str) -> Result<A> {
+fn unframed<'a>(bytes: &'a [u8], method: &'static str) -> Result<&'a [u8]> {
     let malformed = |what| Error::Malformed { method, what };
     let Some(([flag, length @ ..], message)) = bytes.split_first_chunk::<PREFIX>() else {
         return Err(malformed("it is shorter than a message"));
@@ -92,10 +92,10 @@ fn unframed<A: Message + Default>(bytes: &[u8], method: &'static str) -> Result<
     if *flag != 0 {
         return Err(malformed("it is compressed"));
     }
-    if usize::try_from(u32::from_be_bytes(*length)).ok() != Some(message.len()) {
-        return Err(malformed("it is not one message"));
+    match usize::try_from(u32::from_be_bytes(*length)) {
+        Ok(length) if length == message.len() => Ok(message),
+        _ => Err(malformed("it is not one message")),
     }
-    A::decode(message).map_err(|_| malformed("it is not a message of CRI v1"))
 }
 
 /// Reads a body to its end.
@@ -144,13 +144,13 @@ mod tests {
     #[test]
     fn a_message_survives_its_frame() {
         let version = VersionResponse { runtime_name: "containerd".into(), runtime_version: "2.4.2".into() };
-        assert_eq!(unframed::<VersionResponse>(&framed(&version), METHOD).unwrap(), version);
+        assert_eq!(VersionResponse::decode(unframed(&framed(&version), METHOD).unwrap()).unwrap(), version);
     }
 
     #[test]
     fn what_is_not_one_whole_message_is_refused() {
-        for bytes in [&[][..], &[0, 0, 0, 0], &[0, 0, 0, 0, 9], &[1, 0, 0, 0, 0], &[0, 0, 0, 0, 1, 0xff]] {
-            assert!(matches!(unframed::<VersionResponse>(bytes, METHOD), Err(Error::Malformed { .. })), "{bytes:?}");
+        for bytes in [&[][..], &[0, 0, 0, 0], &[0, 0, 0, 0, 9], &[1, 0, 0, 0, 0], &[0, 0, 0, 0, 1]] {
+            assert!(matches!(unframed(bytes, METHOD), Err(Error::Malformed { .. })), "{bytes:?}");
         }
     }
 

@@ -19,11 +19,17 @@ mod messages;
 mod report;
 
 pub use error::{Error, Result};
-pub use report::{CgroupDriver, RuntimeReport};
+pub use report::{Answers, CgroupDriver, RuntimeReport};
 
 use call::Connection;
 use std::{path::Path, time::Duration};
 use tokio::runtime::Builder;
+
+/// The methods that are called.
+const VERSION: &str = "runtime.v1.RuntimeService/Version";
+const STATUS: &str = "runtime.v1.RuntimeService/Status";
+const RUNTIME_CONFIG: &str = "runtime.v1.RuntimeService/RuntimeConfig";
+const LIST_IMAGES: &str = "runtime.v1.ImageService/ListImages";
 
 /// Asks the runtime behind a socket, so long at most.
 pub fn ask(socket: &Path, within: Duration) -> Result<RuntimeReport> {
@@ -35,14 +41,13 @@ pub fn ask(socket: &Path, within: Duration) -> Result<RuntimeReport> {
 
 async fn report(socket: &Path) -> Result<RuntimeReport> {
     let mut connection = Connection::open(socket).await?;
-    let version = connection.call("runtime.v1.RuntimeService/Version", &messages::VersionRequest::default()).await?;
-    let status =
-        connection.call("runtime.v1.RuntimeService/Status", &messages::StatusRequest { verbose: true }).await?;
-    let config = match connection.call("runtime.v1.RuntimeService/RuntimeConfig", &messages::Empty {}).await {
+    let version = connection.call(VERSION, &messages::VersionRequest::default()).await?;
+    let status = connection.call(STATUS, &messages::StatusRequest { verbose: true }).await?;
+    let config = match connection.call(RUNTIME_CONFIG, &messages::Empty {}).await {
         Ok(config) => Some(config),
         Err(Error::Unimplemented { .. }) => None,
         Err(error) => return Err(error),
     };
-    let images = connection.call("runtime.v1.ImageService/ListImages", &messages::Empty {}).await?;
-    Ok(RuntimeReport::of(version, status, config, images))
+    let images = connection.call(LIST_IMAGES, &messages::Empty {}).await?;
+    RuntimeReport::read(&Answers { version, status, config, images })
 }

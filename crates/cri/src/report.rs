@@ -1,5 +1,9 @@
 //! What a runtime has answered, without the CRI's own words.
-use crate::messages::{ListImagesResponse, RuntimeConfigResponse, StatusResponse, VersionResponse};
+use crate::{
+    Error, LIST_IMAGES, RUNTIME_CONFIG, Result, STATUS, VERSION,
+    messages::{ListImagesResponse, RuntimeConfigResponse, StatusResponse, VersionResponse},
+};
+use prost::Message;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -35,8 +39,28 @@ pub enum CgroupDriver {
     Cgroupfs,
 }
 
+/// The messages of a runtime, as they came.
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    /// To Version.
+    pub version: Vec<u8>,
+    /// To Status.
+    pub status: Vec<u8>,
+    /// To RuntimeConfig, where it is implemented.
+    pub config: Option<Vec<u8>>,
+    /// To ListImages.
+    pub images: Vec<u8>,
+}
+
 impl RuntimeReport {
-    pub(crate) fn of(
+    /// Reads what a runtime has answered.
+    pub fn read(answers: &Answers) -> Result<Self> {
+        let Answers { version, status, config, images } = answers;
+        let config = config.as_ref().map(|config| decoded(config, RUNTIME_CONFIG)).transpose()?;
+        Ok(Self::of(decoded(version, VERSION)?, decoded(status, STATUS)?, config, decoded(images, LIST_IMAGES)?))
+    }
+
+    fn of(
         version: VersionResponse,
         status: StatusResponse,
         config: Option<RuntimeConfigResponse>,
@@ -73,10 +97,68 @@ impl RuntimeReport {
     }
 }
 
+fn decoded<A: Message + Default>(message: &[u8], method: &'static str) -> Result<A> {
+    A::decode(message).map_err(|_| Error::Malformed { method, what: "it is not a message of CRI v1" })
+}
+
 fn words(reason: &str, message: &str) -> String {
     match (reason, message) {
         ("", "") => "no reason given".to_owned(),
         ("", text) | (text, "") => text.to_owned(),
         (reason, message) => format!("{reason}: {message}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{Image, LinuxRuntimeConfiguration, RuntimeCondition, RuntimeStatus};
+
+    fn answers(config: Option<i32>) -> Answers {
+        let condition = |name: &str, reason: &str, message: &str| RuntimeCondition {
+            r#type: name.into(),
+            status: false,
+            reason: reason.into(),
+            message: message.into(),
+        };
+        let conditions =
+            vec![condition("RuntimeReady", "Broken", "no shim"), condition("NetworkReady", "", "no plugin")];
+        let info = [("config".to_owned(), r#"{"sandboxImage":"a/pause:1","containerdRootDir":""}"#.to_owned())];
+        let images = vec![
+            Image { repo_tags: vec!["a/b:1".into()], repo_digests: vec!["a/b@sha256:00".into()], pinned: false },
+            Image { pinned: true, ..Image::default() },
+        ];
+        let linux = config.map(|cgroup_driver| LinuxRuntimeConfiguration { cgroup_driver });
+        Answers {
+            version: VersionResponse { runtime_name: "r".into(), runtime_version: "1".into() }.encode_to_vec(),
+            status: StatusResponse { status: Some(RuntimeStatus { conditions }), info: info.into() }.encode_to_vec(),
+            config: linux.map(|linux| RuntimeConfigResponse { linux: Some(linux) }.encode_to_vec()),
+            images: ListImagesResponse { images }.encode_to_vec(),
+        }
+    }
+
+    #[test]
+    fn everything_that_a_runtime_says_is_in_the_report() {
+        let report = RuntimeReport::read(&answers(Some(1))).unwrap();
+        let expected = RuntimeReport {
+            name: "r".into(),
+            version: "1".into(),
+            not_ready: Some("Broken: no shim".into()),
+            network_not_ready: Some("no plugin".into()),
+            cgroup_driver: Some(CgroupDriver::Cgroupfs),
+            sandbox_image: Some("a/pause:1".into()),
+            has_pinned_image: true,
+            root: None,
+            images: ["a/b:1".into(), "a/b@sha256:00".into()].into(),
+        };
+        assert_eq!(report, expected);
+        assert_eq!(RuntimeReport::read(&answers(Some(0))).unwrap().cgroup_driver, Some(CgroupDriver::Systemd));
+        assert_eq!(RuntimeReport::read(&answers(None)).unwrap().cgroup_driver, None);
+    }
+
+    #[test]
+    fn an_answer_that_is_no_message_names_its_method() {
+        let error = RuntimeReport::read(&Answers { images: vec![0xff], ..answers(None) }).unwrap_err();
+        assert!(error.to_string().contains("ListImages"), "{error}");
     }
 }

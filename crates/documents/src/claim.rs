@@ -35,6 +35,11 @@ pub enum Claimed<'a> {
         /// Its value.
         value: &'a str,
     },
+    /// A file that comes with a program.
+    Program {
+        /// Where it is installed.
+        path: String,
+    },
     /// A command's name.
     Command(&'a str),
     /// The proxy of a service.

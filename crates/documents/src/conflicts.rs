@@ -62,6 +62,7 @@ impl<'a> Seen<'a> {
                     self.conflict(here, format!("is set to another value by {}", self.at(earlier)));
                 }
             }
+            Claimed::Program { path } => self.program(here, path),
             Claimed::Command(name) => {
                 if let Some(earlier) = self.commands.insert(name, self.document) {
                     self.conflict(here, format!("is also the name of a command in {}", self.at(earlier)));
@@ -103,6 +104,14 @@ impl<'a> Seen<'a> {
         claims.push((wanted, self.document));
         if let Some(earlier) = other {
             self.conflict(here, format!("{} contradicts what this entry sets for the unit", self.at(earlier)));
+        }
+    }
+
+    fn program(&mut self, here: &str, path: &'a str) {
+        if let Some((relation, earlier)) = self.nested(path, Entry::File(None)) {
+            self.conflict(here, format!("{path} {relation} {}", self.at(earlier)));
+        } else if let Some(other) = self.take_path(path, Entry::File(None)) {
+            self.conflict(here, format!("{path} is also set by {}", self.at(other.document)));
         }
     }
 

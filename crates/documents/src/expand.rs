@@ -84,8 +84,14 @@ impl Expansion<'_> {
 
     /// Keeps a document, and behind it what it stands for.
     fn place(&mut self, mut kept: Kept, within: &Within<'_>) {
-        if let AnyDocument::Report(reporting) = &mut kept.decoded.body {
-            (reporting.bundles, reporting.proxy) = (self.bundles.clone(), self.proxy.clone());
+        match &mut kept.decoded.body {
+            AnyDocument::Report(reporting) => {
+                (reporting.bundles, reporting.proxy) = (self.bundles.clone(), self.proxy.clone());
+            }
+            AnyDocument::Programs(programs) => {
+                (programs.bundles, programs.proxy) = (self.bundles.clone(), self.proxy.clone());
+            }
+            _ => {}
         }
         let contents = match &kept.decoded.body {
             AnyDocument::Remote(remote) => self.fetched(remote, &kept, within),
@@ -133,6 +139,12 @@ impl Expansion<'_> {
             }
             AnyDocument::Report(reporting) => {
                 if let Some((path, what, right)) = reporting.not_allowed(within.rights) {
+                    self.reader.refuse_for(document, &path, ProviderError::not_allowed(what, right));
+                }
+                false
+            }
+            AnyDocument::Programs(programs) => {
+                if let Some((path, what, right)) = programs.not_allowed(within.rights) {
                     self.reader.refuse_for(document, &path, ProviderError::not_allowed(what, right));
                 }
                 false

@@ -8,8 +8,9 @@ use crate::{
     tree::Node,
     v1alpha1::{
         Accounts, Command, CommandsConfig, Encrypted, EncryptedConfig, FilesConfig, Init, InitConfig, Join, JoinConfig,
-        KernelModulesConfig, Parameter, PathEntry, Proxy, ProxyConfig, Remote, RemoteConfig, ReportConfig, Reporting,
-        Scope, ScopeConfig, ServicesConfig, SysctlConfig, TrustBundle, TrustBundleConfig, Unit, UsersConfig,
+        KernelModulesConfig, Parameter, PathEntry, Programs, ProgramsConfig, Proxy, ProxyConfig, Remote, RemoteConfig,
+        ReportConfig, Reporting, Scope, ScopeConfig, ServicesConfig, SysctlConfig, TrustBundle, TrustBundleConfig,
+        Unit, UsersConfig,
     },
 };
 use schemars::generate::SchemaSettings;
@@ -87,6 +88,7 @@ kinds! {
     CommandsConfig => Commands(Vec<Command>),
     TrustBundleConfig => TrustBundle(TrustBundle),
     ProxyConfig => Proxy(Proxy),
+    ProgramsConfig => Programs(Box<Programs>),
     ServicesConfig => Services(Vec<Unit>),
     UsersConfig => Users(Accounts),
     InitConfig => Init(Box<Init>),

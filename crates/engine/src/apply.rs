@@ -9,8 +9,9 @@ use crate::{
     restarts::{self, Queue},
     turns::{Turn, turns},
 };
-use documents::Secret;
+use documents::{AnyDocument, Secret};
 use host::{Change, FileState, Progress, contract};
+use objects::Sha256Sum;
 use std::{collections::BTreeSet, time::Duration};
 
 /// How long a restarted service may take to run.
@@ -87,6 +88,7 @@ pub fn bootstrap(run: &Run<'_>, world: &mut World<'_>, watch: &mut dyn FnMut(Eve
     // The next write of a file replaces its draft, but this configuration may not write that file.
     let written = Ownership::written_files(world.host).map_err(|error| at_start(error.into()))?;
     world.host.remove_drafts(&written).map_err(|error| at_start(error.into()))?;
+    world.host.delete_drafts_except(&wanted_sums(run.wanted)).map_err(|error| at_start(error.into()))?;
     for id in undone {
         world.host.note(&id, Progress::New).map_err(|error| at_start(error.into()))?;
     }
@@ -95,7 +97,19 @@ pub fn bootstrap(run: &Run<'_>, world: &mut World<'_>, watch: &mut dyn FnMut(Eve
         pass.is_second = true;
         pass.go(world, watch)?;
     }
+    // An earlier run may have ended between the end of an installation and the deletion of its draft.
+    world.host.delete_drafts_except(&[]).map_err(|error| at_start(error.into()))?;
     reboot_reason(world).map(|reboot| Done { reboot }).map_err(|error| at_start(error.into()))
+}
+
+/// The digests of all files that documents fetch: what an earlier configuration fetched is not kept.
+fn wanted_sums(wanted: &Wanted) -> Vec<Sha256Sum> {
+    let programs = wanted.documents.iter().filter_map(|document| match &document.body {
+        AnyDocument::Programs(programs) => Some(programs),
+        _ => None,
+    });
+    let sources = programs.flat_map(|all| all.programs.iter().map(|file| &file.source).chain(&all.images));
+    sources.map(|source| source.sha256).collect()
 }
 
 /// One way through all turns. A run has a second one after an undo: what removes an interrupted act may remove what

@@ -19,12 +19,15 @@ mod acts;
 mod apply;
 mod block;
 pub mod certificate_files;
+mod downloads;
 mod fingerprint;
+mod instance_values;
 mod label;
 mod line;
 mod look;
 mod mode;
 pub mod outcome;
+mod owned_program;
 mod ownership;
 mod path_change;
 mod path_digest;
@@ -46,6 +49,7 @@ pub use acts::{
     Act, AfterFailure, DOWNLOAD_ID, DownloadCerts, Effect, UPLOAD_ID, Undone, UploadCerts, check_unfinished,
 };
 pub use apply::{Done, Event, Failure, Run, bootstrap};
+pub use downloads::{Download, Downloads, Transfer};
 pub use label::Label;
 pub use line::Line;
 pub use look::{

@@ -41,8 +41,8 @@ impl Line {
     pub fn of(step: &Step) -> Self {
         match step {
             Step::Ensure(change) => Self::of_change(change),
-            Step::Run(act) => Self::plain("run", act.name(), act.shows()),
-            Step::Redo(act) => Self::plain("run", act.name(), format!("{}, {INTERRUPTED}", act.shows())),
+            Step::Run(act) => Self::plain(act.verb(), act.name(), act.shows()),
+            Step::Redo(act) => Self::plain(act.verb(), act.name(), format!("{}, {INTERRUPTED}", act.shows())),
             Step::Close(act) => Self::plain("note", act.name(), "is done, but was not recorded".into()),
             Step::Wait(Condition::ServiceActive(service), within) => {
                 Self::plain("wait", service, format!("until it runs, {} s at most", within.as_secs()))
@@ -151,7 +151,7 @@ impl Line {
     /// The sign in front.
     pub fn mark(&self) -> &'static str {
         match &*self.action {
-            "create" | "load" => "+",
+            "create" | "load" | "install" | "import" => "+",
             "delete" => "-",
             "change" | "enable" | "disable" | "mask" | "unmask" => "~",
             "restart" | "refresh" | "start" | "stop" => "↻",

@@ -1,5 +1,5 @@
 //! Ports as values: what planning may look at, and what applying may act on.
-use crate::{Label, Planned, Remark, Step, Wanted, plan::Named};
+use crate::{Downloads, Label, Planned, Remark, Step, Wanted, plan::Named};
 use certs::{CertificateKey, CertificateSet, FileName, FileSet, Found, ttl_token::ClockSkew};
 use cri::RuntimeReport;
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
@@ -294,7 +294,7 @@ impl<'a> Look<'a> {
     pub(crate) fn waits_for_acts(&self) -> Option<Label> {
         let may_run = |planned: &Planned| {
             let not_checked = planned.remarks.iter().any(|remark| matches!(remark, Remark::NotChecked(_)));
-            not_checked || planned.steps.iter().any(Step::is_act)
+            not_checked || planned.steps.iter().any(|step| step.is_act() || starts_unit(step))
         };
         self.pending.iter().rev().find(|(_, planned)| may_run(planned)).map(|(label, _)| label.clone())
     }
@@ -321,6 +321,11 @@ impl ContainerRuntime for NotAsked {
     }
 }
 
+/// Whether a step starts a unit, which may bring anything.
+const fn starts_unit(step: &Step) -> bool {
+    matches!(step, Step::Ensure(Change::Unit { action: UnitAction::Start, .. }))
+}
+
 /// The mode of a new directory.
 pub(crate) const NEW_DIRECTORY: u32 = 0o755;
 
@@ -338,6 +343,8 @@ pub struct World<'a> {
     pub cluster: &'a dyn Cluster,
     /// The container runtime.
     pub runtime: &'a dyn ContainerRuntime,
+    /// Files that documents fetch.
+    pub downloads: &'a dyn Downloads,
     /// How long to wait for a server that does not answer.
     pub patience: Duration,
 }

@@ -1,6 +1,6 @@
 //! The outcome: what a run did, step by step, and where it stopped. Programs read it; its form is versioned.
 use crate::{
-    Done, Event, Failure, Label, Line, Mode, PlanError, Provenance, Prune, Redactor, Wanted,
+    Done, Event, Failure, Label, Line, Mode, PlanError, Provenance, Prune, Redactor, Transfer, Wanted,
     acts::kubeadm::{self, KubeadmFailure},
     turns,
 };
@@ -111,6 +111,9 @@ pub struct StepOutcome {
     /// How long it took.
     #[serde(default)]
     pub seconds: f64,
+    /// How far its download has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Transfer>,
 }
 
 /// Why a run failed.
@@ -204,6 +207,14 @@ impl Outcome {
         }
     }
 
+    /// Takes note of how far the download of the step at work has come.
+    pub fn note_transfer(&mut self, transfer: Transfer) {
+        let mut steps = self.phases.iter_mut().flat_map(|turn| &mut turn.steps);
+        if let Some(step) = steps.find(|step| step.state == State::Running) {
+            step.transfer = Some(transfer);
+        }
+    }
+
     fn turn(&mut self, turn: usize, change: impl FnOnce(&mut TurnOutcome)) {
         self.phases.get_mut(turn).map(change);
     }
@@ -291,7 +302,7 @@ impl TurnOutcome {
 
 impl StepOutcome {
     fn of(line: &Line) -> Self {
-        Self { what: line.to_string(), state: State::NotReached, started: None, seconds: 0.0 }
+        Self { what: line.to_string(), state: State::NotReached, started: None, seconds: 0.0, transfer: None }
     }
 
     fn end(&mut self, state: State, now: Timestamp) {

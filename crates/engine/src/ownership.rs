@@ -4,6 +4,7 @@
 //! record holds the digests of both sides of that change.
 use crate::{
     block::{block_of, without_block},
+    owned_program::ArchivePart,
     path_change::PathChange,
     path_digest::{digest, is_ours},
     plan::{Named, Planned, Step},
@@ -13,10 +14,10 @@ use host::{
     Change, DirectoryState, Error, FileState, Host, Inspect, PathState,
     contract::{OWNERSHIP, PREVIOUS_DIR},
 };
-use objects::hex;
+use objects::{Sha256Sum, hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const VERSION: u32 = 1;
 /// The largest previous content that is copied.
@@ -57,6 +58,19 @@ pub(crate) enum Owned {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         confidential: bool,
         previous: Previous,
+    },
+    /// A program.
+    #[serde(rename_all = "camelCase")]
+    Program {
+        path: String,
+        sha256: String,
+        mode: u32,
+        /// Whether another file was there before, of which there is no copy.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        replaced: bool,
+        /// The archive that it came in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        archive: Option<ArchivePart>,
     },
     /// A kernel parameter of the running system.
     Parameter { key: String, path: String, value: String, before: String, previous: String },
@@ -112,6 +126,7 @@ impl Ownership {
     pub(crate) fn written_files(host: &dyn Inspect) -> host::Result<Vec<String>> {
         let of = |(key, record): (String, Record)| match record.owned {
             Owned::File { path, .. } => vec![path, copy_path(&key)],
+            Owned::Program { path, .. } => vec![path],
             Owned::Parameter { .. } => Vec::new(),
         };
         Ok(Self::read(host)?.into_iter().flat_map(of).collect())
@@ -171,7 +186,7 @@ impl Ownership {
         Self::write(records, host)
     }
 
-    fn write(records: BTreeMap<String, Record>, host: &mut dyn Host) -> host::Result<()> {
+    pub(crate) fn write(records: BTreeMap<String, Record>, host: &mut dyn Host) -> host::Result<()> {
         let bytes = serde_json::to_vec_pretty(&Self { version: VERSION, records }).unwrap_or_default();
         store(OWNERSHIP, bytes, host)
     }
@@ -182,8 +197,18 @@ impl Record {
     pub(crate) fn named(&self) -> Named {
         match &self.owned {
             Owned::File { path, block, .. } => Named::File { path: path.clone(), block: block.clone() },
+            Owned::Program { path, .. } => Named::File { path: path.clone(), block: None },
             Owned::Parameter { path, .. } => Named::Parameter(path.clone()),
         }
+    }
+
+    /// Whether a document names it: by itself, or with the archive that it came in.
+    pub(crate) fn is_named(&self, named: &BTreeSet<Named>) -> bool {
+        let archive = match &self.owned {
+            Owned::Program { archive: Some(part), .. } => Sha256Sum::parse(&part.sha256).map(Named::Archive),
+            _ => None,
+        };
+        named.contains(&self.named()) || archive.is_some_and(|archive| named.contains(&archive))
     }
 
     /// The content that was there before, if it was copied and the copy is whole.
@@ -303,18 +328,20 @@ fn written(step: &Step) -> Option<&Change> {
     }
 }
 
-fn title(document: &Decoded) -> String {
+/// The kind and name of a document.
+pub(crate) fn title(document: &Decoded) -> String {
     match &document.name {
         Some(name) => format!("{} {name}", document.kind),
         None => document.kind.to_string(),
     }
 }
 
-fn key(named: &Named) -> String {
+pub(crate) fn key(named: &Named) -> String {
     match named {
         Named::File { path, block: None } => format!("file {path}"),
         Named::File { path, block: Some(block) } => format!("block {block} of {path}"),
         Named::Parameter(path) => format!("parameter {path}"),
+        Named::Archive(sum) => format!("archive {sum}"),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::{
 };
 use documents::v1alpha1::Repeat;
 use host::{Change, Inspect, Progress};
+use objects::Sha256Sum;
 use std::{collections::BTreeSet, rc::Rc, time::Duration};
 
 /// One step of a plan: make something so, run something for its effect, or wait.
@@ -79,6 +80,8 @@ pub enum Named {
     },
     /// A kernel parameter, by its path below `/proc/sys`.
     Parameter(String),
+    /// All files of an archive.
+    Archive(Sha256Sum),
 }
 
 /// Something to know although there is nothing to do.
@@ -124,6 +127,8 @@ pub enum Remark {
     NoServiceManager(String),
     /// The root file system does not run: its kernel takes these up when it boots.
     AtBoot(&'static str),
+    /// This is done only on the running machine.
+    OnRunningMachine(&'static str),
     /// Reports of the run are sent.
     Reports {
         /// Where to, unless the document came encrypted.

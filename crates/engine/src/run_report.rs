@@ -1,8 +1,8 @@
 //! The report of a run: where it stands, in one document that is small enough to be sent at every step. Programs read it;
 //! its form is versioned.
 use crate::{
-    Mode, Outcome,
-    outcome::{FailureOutcome, State, TurnOutcome},
+    Mode, Outcome, Transfer,
+    outcome::{FailureOutcome, State, StepOutcome, TurnOutcome},
 };
 use documents::v1alpha1::API_VERSION;
 use jiff::Timestamp;
@@ -40,6 +40,9 @@ pub struct RunReport {
     /// The step at work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
+    /// How far the download of that step has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Transfer>,
     /// How many turns are done.
     pub progress: TurnProgress,
     /// When the run started.
@@ -81,7 +84,8 @@ impl RunReport {
             state: outcome.state,
             phase: at_work.map(|turn| turn.name.clone()),
             document: at_work.and_then(|turn| turn.document),
-            step: at_work.and_then(running_step),
+            step: at_work.and_then(running_step).map(|step| step.what.clone()),
+            transfer: at_work.and_then(running_step).and_then(|step| step.transfer),
             progress: TurnProgress {
                 done: outcome.phases.iter().filter(|turn| turn.state == State::Succeeded).count(),
                 total: outcome.phases.len(),
@@ -133,8 +137,8 @@ impl RunReport {
     }
 }
 
-fn running_step(turn: &TurnOutcome) -> Option<String> {
-    turn.steps.iter().find(|step| step.state == State::Running).map(|step| step.what.clone())
+fn running_step(turn: &TurnOutcome) -> Option<&StepOutcome> {
+    turn.steps.iter().find(|step| step.state == State::Running)
 }
 
 #[cfg(test)]

@@ -124,6 +124,7 @@ impl fmt::Display for Remark {
                 write!(f, "{unit} is neither started nor stopped: systemd does not run here")
             }
             Self::AtBoot(what) => write!(f, "{what} take effect when this root file system boots"),
+            Self::OnRunningMachine(what) => write!(f, "{what} by a run on the running machine, not below --root"),
             Self::Reports { location: Some(location) } => write!(f, "reports of the run are sent to {location}"),
             Self::Reports { location: None } => {
                 f.write_str("reports of the run are sent to the URI in the encrypted document")

@@ -50,16 +50,37 @@ impl Client {
 
     /// The same with another limit for everything, such as what is left of a caller's own deadline.
     pub fn send_within(&self, request: &Request, total: Duration) -> Result<Answer> {
+        self.within(request, total, async |progress| {
+            let (answer, sender, hop) = self.open(request, progress).await?;
+            progress.enter(Stage::Body);
+            let answer = self.read(answer, &hop.url).await?;
+            self.keep(&hop, sender);
+            Ok(answer)
+        })
+    }
+
+    /// Does work of a request, all of it in this time.
+    pub(crate) fn within<T>(
+        &self,
+        request: &Request,
+        total: Duration,
+        work: impl AsyncFnOnce(&Progress) -> Result<T>,
+    ) -> Result<T> {
         request::check(&request.url)?;
         let progress = Progress { stage: Cell::new(Stage::Resolving), url: RefCell::new(request.url.clone()) };
         let Some(runtime) = &self.runtime else { return Err(Error::Runtime(std::io::ErrorKind::NotConnected.into())) };
-        let work = async { tokio::time::timeout(total, self.follow(request, &progress)).await };
+        let work = async { tokio::time::timeout(total, work(&progress)).await };
         runtime.block_on(work).unwrap_or_else(|_| {
             Err(Error::Timeout { url: shown(&progress.url.borrow()), stage: progress.stage.get(), limit: total })
         })
     }
 
-    async fn follow(&self, request: &Request, progress: &Progress) -> Result<Answer> {
+    /// The head of the answer, at the end of all redirects.
+    pub(crate) async fn open(
+        &self,
+        request: &Request,
+        progress: &Progress,
+    ) -> Result<(Response<Incoming>, Sender, Hop)> {
         let mut hop = Hop::first(&request.url);
         loop {
             *progress.url.borrow_mut() = hop.url.clone();
@@ -69,11 +90,13 @@ impl Client {
                 hop = next;
                 continue;
             }
-            progress.enter(Stage::Body);
-            let answer = self.read(answer, &hop.url).await?;
-            self.idle().insert(key(&hop), sender);
-            return Ok(answer);
+            return Ok((answer, sender, hop));
         }
+    }
+
+    /// Keeps a connection whose answer was read to its end.
+    pub(crate) fn keep(&self, hop: &Hop, sender: Sender) {
+        self.idle().insert(key(hop), sender);
     }
 
     /// Where an answer redirects a request to.

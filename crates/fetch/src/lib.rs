@@ -2,6 +2,7 @@
 //!
 //! A [`Client`] is made from [`Settings`]: whom to trust, who one is, which addresses are allowed, how long and how much.
 //! [`Client::send`] takes a [`Request`] and gives an [`Answer`] or an [`Error`] with one variant per cause.
+//! [`Client::receive`] passes a large body on as it comes, to a [`Receiver`].
 //! It blocks, and must not be called from asynchronous code.
 //!
 //! What may be secret (headers, bodies, a URL's query, a proxy's password) is in no error and no `Debug`.
@@ -16,6 +17,7 @@ mod error;
 mod identity;
 mod proxy;
 mod reach;
+mod receive;
 mod redirect;
 mod request;
 pub mod retry;
@@ -30,6 +32,7 @@ pub use error::{CertificateFault, Error, ProxyFault, Result, Stage};
 pub use identity::{Identity, certificates};
 pub use proxy::{Bypass, Proxy};
 pub use reach::{Place, Reach};
+pub use receive::{ContentRange, Opening, Pace, Receiver, Wish};
 pub use request::{Body, Method, Request};
 pub use rustls_pki_types::CertificateDer;
 pub use settings::{Limits, Settings, Trust};

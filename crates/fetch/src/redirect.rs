@@ -22,8 +22,9 @@ impl Hop {
     }
 
     /// Whether a header of the request goes along: all to whom they were meant for, to others none that could be secret.
+    /// Which part of a file is wanted is none, and the file may be elsewhere.
     pub(crate) fn carries(&self, header: &str) -> bool {
-        self.is_known || header.eq_ignore_ascii_case("accept")
+        self.is_known || ["accept", "range"].iter().any(|open| header.eq_ignore_ascii_case(open))
     }
 
     /// The next hop, if these headers of a redirecting answer name one.

@@ -24,6 +24,8 @@ pub const FETCHED: &str = "/var/lib/machineadm/fetched.json";
 pub const CLUSTER_INFO: &str = "/var/lib/machineadm/cluster-info.json";
 /// What each service had read at its last start.
 pub const SERVICES_DIR: &str = "/var/lib/machineadm/services";
+/// Programs and images that are being downloaded, each named by its SHA-256, root's alone.
+pub const DOWNLOADS_DIR: &str = "/var/lib/machineadm/downloads";
 /// Which document wrote which path, with the digest of what it wrote.
 pub const OWNERSHIP: &str = "/var/lib/machineadm/ownership.json";
 /// What was at a path before a document wrote it, one file a path.
@@ -74,6 +76,7 @@ pub const PATHS: &[&str] = &[
     FETCHED,
     CLUSTER_INFO,
     SERVICES_DIR,
+    DOWNLOADS_DIR,
     OWNERSHIP,
     PREVIOUS_DIR,
     PLAN_KEY,

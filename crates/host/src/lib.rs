@@ -12,11 +12,14 @@
 //!   `linux/root.rs` walks every path on open directories, `linux/files.rs` alone writes files, `linux/child.rs` guards
 //!   programs.
 //! - [`Memory`] plays a machine for tests; it can lose its power after any change.
+//! - [`Drafts`] are files on their way to the machine: received, verified, and only then installed.
 //! - [`contract`] has every path and exit code that others rely on.
 mod account;
 mod act;
+mod archive;
 mod change;
 pub mod contract;
+mod drafts;
 mod error;
 mod file_set;
 mod journal;
@@ -30,13 +33,14 @@ pub use change::{
     Change, DirectoryState, Enablement, FileState, PathState, Service, TrustStore, UnitAction, UnitState,
     certificate_bodies,
 };
+pub use drafts::{ArchiveRoot, Draft, Drafts, FileSum, InstalledFile, PROGRAM_MODE, Packing};
 pub use error::{Error, Result};
 pub use journal::Journal;
 pub use linux::Linux;
-pub use memory::{Memory, Played, Resources};
+pub use memory::{DraftBytes, Memory, Played, Resources};
 pub use resources::{CgroupVersion, Cgroups, Clock, DiskSpace};
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 /// Read-only view of a machine; planning gets this and nothing more.
 ///
@@ -46,6 +50,10 @@ pub trait Inspect {
     fn live(&self) -> bool;
     /// The regular file at a path, or `None` when there is nothing.
     fn file(&self, path: &str) -> Result<Option<FileState>>;
+    /// A regular file of any size, by its SHA-256; `None` when there is nothing.
+    fn sum(&self, path: &str) -> Result<Option<FileSum>>;
+    /// The names in a directory that no user but root can write, in order; `None` when there is no directory.
+    fn names_in(&self, directory: &str) -> Result<Option<Vec<String>>>;
     /// What is at a path; a link at its end is what is there, and is not followed.
     fn state_at(&self, path: &str) -> Result<PathState>;
     /// Whether there is anything at a path.
@@ -94,6 +102,8 @@ pub trait Inspect {
     fn readers(&self, file: &str) -> Result<Vec<String>>;
     /// Whether something listens on a port of this machine.
     fn listens(&self, port: u16) -> Result<bool>;
+    /// The address that this machine sends from to another one, or through its default route; `None` without a route.
+    fn address_towards(&self, target: Option<IpAddr>) -> Result<Option<IpAddr>>;
     /// The end of what a read-only program prints, a few KiB at most; `None` when the machine does not have it.
     fn output(&self, argv: &[&str], within: Duration) -> Result<Option<String>>;
     /// Whether a program that only looks ends well. What it prints is dropped.
@@ -105,7 +115,7 @@ pub trait Inspect {
 }
 
 /// A machine that can be changed; only the engine's `apply` holds one.
-pub trait Host: Inspect {
+pub trait Host: Inspect + Drafts {
     /// Makes one part of the machine so.
     fn ensure(&mut self, change: &Change) -> Result<()>;
     /// Runs a program to its end and makes durable what it wrote.

@@ -1,18 +1,21 @@
 //! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
 mod accounts;
+mod drafts;
 mod resources;
 mod together;
 mod units;
 
+pub use drafts::DraftBytes;
 pub use resources::Resources;
 
 use crate::{
-    Call, Cgroups, Change, Clock, DirectoryState, DiskSpace, Enablement, Error, FileState, Host, Inspect, PathState,
-    Program, Progress, Result, Service, TrustStore, UnitState, UserState, contract, journal::Journal,
+    Call, Cgroups, Change, Clock, DirectoryState, DiskSpace, Enablement, Error, FileState, FileSum, Host, Inspect,
+    PathState, Program, Progress, Result, Service, TrustStore, UnitState, UserState, contract, journal::Journal,
 };
 use secret::Secret;
 use std::{
     collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
     time::Duration,
 };
 
@@ -49,6 +52,8 @@ pub struct Memory {
     pub ports: BTreeSet<u16>,
     /// The variables that a program got when it ran last, by its first two words.
     pub environments: BTreeMap<String, BTreeMap<String, Secret<String>>>,
+    /// The address that it sends from.
+    pub address: Option<IpAddr>,
     /// What programs do, by their words or by the first two of them; others succeed and do nothing.
     pub programs: BTreeMap<String, Vec<Played>>,
     /// Programs that never end, by their words.
@@ -59,6 +64,8 @@ pub struct Memory {
     pub links: BTreeMap<String, String>,
     /// What read-only programs print, by their words.
     pub outputs: BTreeMap<String, String>,
+    /// What is being downloaded, by its SHA-256.
+    pub drafts: BTreeMap<String, DraftBytes>,
     /// Changes left until the power fails; `None` is mains.
     pub power: Option<usize>,
     /// What it has.
@@ -101,11 +108,13 @@ impl Default for Memory {
             read: BTreeMap::new(),
             ports: BTreeSet::new(),
             environments: BTreeMap::new(),
+            address: None,
             programs: BTreeMap::new(),
             hanging: BTreeSet::new(),
             directories: BTreeMap::new(),
             links: BTreeMap::new(),
             outputs: BTreeMap::new(),
+            drafts: BTreeMap::new(),
             power: None,
             resources: Resources::default(),
             machine_id: "memory".into(),
@@ -200,6 +209,21 @@ impl Inspect for Memory {
             true => Err(Error::Refused { what: path.to_owned(), why: "is not a regular file".into() }),
             false => Ok(self.files.get(path).cloned()),
         }
+    }
+    fn sum(&self, path: &str) -> Result<Option<FileSum>> {
+        let of = |file: &FileState| FileSum {
+            sum: drafts::sum(file.contents.expose()),
+            size: file.contents.expose().len() as u64,
+            mode: file.mode,
+            uid: file.uid,
+            is_trusted: file.uid == 0 && file.mode & 0o022 == 0,
+        };
+        Ok(self.files.get(path).map(of))
+    }
+    fn names_in(&self, directory: &str) -> Result<Option<Vec<String>>> {
+        let name = |path: &String| Some(path.strip_prefix(directory)?.strip_prefix('/')?.to_owned());
+        let names: Vec<String> = self.files.keys().filter_map(name).filter(|name| !name.contains('/')).collect();
+        Ok((!names.is_empty()).then_some(names))
     }
     fn state_at(&self, path: &str) -> Result<PathState> {
         let entries = self.entries_of(path);
@@ -298,6 +322,9 @@ impl Inspect for Memory {
     }
     fn listens(&self, port: u16) -> Result<bool> {
         Ok(self.ports.contains(&port))
+    }
+    fn address_towards(&self, _: Option<IpAddr>) -> Result<Option<IpAddr>> {
+        Ok(self.address)
     }
     fn output(&self, argv: &[&str], _: Duration) -> Result<Option<String>> {
         Ok(self.outputs.get(&argv.join(" ")).cloned())

@@ -214,6 +214,18 @@ mod tests {
     }
 
     #[test]
+    fn each_requirement_begins_and_ends_with_its_minor() {
+        assert_eq!([29, 30].map(wants_bridge), [true, false]);
+        assert_eq!([23, 24].map(refuses_static_pods), [true, false]);
+        assert_eq!([34, 35].map(refuses_cgroup_v1), [false, true]);
+        assert_eq!([34, 35].map(warns_of_runtime_config), [false, true]);
+        assert_eq!([37, 38].map(needs_runtime_config), [false, true]);
+        assert_eq!([25, 26].map(needs_cri_v1), [false, true]);
+        assert_eq!([28, 29, 36].map(oldest_kubelet), [27, 26, 33]);
+        assert_eq!([27, 28, 36].map(oldest_kubelet_of_cluster), [25, 25, 33]);
+    }
+
+    #[test]
     fn every_program_that_kubeadm_needs_has_its_check() {
         for minor in 13..=40 {
             for program in required_programs(minor) {

@@ -224,3 +224,54 @@ fn has_all(server: &ApiServer, objects: &[&str]) -> cluster::Result<bool> {
     }
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use discovery::{Endpoint, method::Pinning};
+    use jiff::{SignedDuration, fmt::rfc2822::DateTimePrinter};
+    use testbed::fake::{FakeServer, answer};
+
+    /// An API server whose clock is so far from ours.
+    fn server(by: SignedDuration) -> FakeServer {
+        FakeServer::start(move |seen, tls| {
+            assert_eq!(seen.path(), "/version");
+            let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&(Timestamp::now() + by)).expect("a date");
+            answer(tls, "200 OK", &format!("Date: {date}\r\n"), r#"{"major":"1","gitVersion":"v1.36.4"}"#)
+        })
+    }
+
+    fn endpoint(server: &FakeServer) -> Endpoint {
+        format!("127.0.0.1:{}", server.port()).parse().expect("an endpoint")
+    }
+
+    #[test]
+    fn a_failed_discovery_names_a_clock_that_is_off_and_sends_no_token() {
+        let (right, late) = (server(SignedDuration::ZERO), server(SignedDuration::from_mins(121)));
+        let method = |servers: &[&FakeServer]| Method::Token {
+            endpoints: servers.iter().map(|server| endpoint(server)).collect(),
+            token: "ae23dc.faddc87f5a5ab458".parse().expect("a token"),
+            pinning: Pinning::Without,
+        };
+        assert_eq!(clock_skew(&method(&[&right])), None);
+        let skew = clock_skew(&method(&[&right, &late])).expect("a skew");
+        assert!(skew.starts_with("it is 2h") && skew.contains("behind the clock of the server 127.0.0.1:"), "{skew}");
+        assert!(late.seen().iter().all(|seen| seen.header("authorization").is_none()));
+    }
+
+    #[test]
+    fn an_api_server_tells_its_version_and_its_time() {
+        let ahead = server(SignedDuration::from_mins(-10));
+        let authority = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, ahead.authority().pem());
+        let kubeconfig = format!(
+            "apiVersion: v1\nkind: Config\nclusters: [{{name: a, cluster: {{server: '{}', certificate-authority-data: \
+             {authority}}}}}]\ncontexts: [{{name: a, context: {{cluster: a, user: a}}}}]\ncurrent-context: a\nusers: \
+             [{{name: a, user: {{token: ae23dc.faddc87f5a5ab458}}}}]\n",
+            ahead.url("")
+        );
+        let patience = Patience { within: Duration::from_secs(10), while_true: &|| false };
+        let ServerVersion { version, skew } = ApiServers.version(kubeconfig.as_bytes(), &patience).expect("a version");
+        assert!(version == "v1.36.4" && matches!(skew, Some(ClockSkew::Ahead(_))), "{version} {skew:?}");
+        assert_eq!(ahead.seen()[0].header("authorization"), Some("Bearer ae23dc.faddc87f5a5ab458"));
+    }
+}

@@ -27,6 +27,7 @@ mod cli;
 mod command;
 mod command_error;
 mod context;
+mod downloads;
 mod interrupt;
 mod provider;
 mod reporter;

@@ -6,7 +6,7 @@
 use crate::provider;
 use documents::{
     AnyDocument, Decoded, Rights, Secret,
-    v1alpha1::{AuthorizationSource, ReportRight, Reporting, authorization_problem, without_secrets},
+    v1alpha1::{AddressRight, AuthorizationSource, Reporting, authorization_problem, without_secrets},
 };
 use engine::{Outcome, RunReport, outcome::chain};
 use fetch::{Client, Method, Place, Request, Settings};
@@ -225,15 +225,10 @@ fn undelivered(error: &fetch::Error) -> Undelivered {
 
 fn settings(reporting: &Reporting, shown: &str) -> Settings {
     let Reporting { uri, authorities, timeout, allow, bundles, proxy, authorization: _ } = reporting;
-    let rights = Rights {
-        loopback: allow.contains(&ReportRight::Loopback),
-        link_local: allow.contains(&ReportRight::LinkLocal),
-        ..Rights::NONE
-    };
     let request = documents::Request {
         uri,
         shown,
-        rights,
+        rights: AddressRight::rights(allow),
         redirect_rights: Rights::NONE,
         authorities,
         bundles,

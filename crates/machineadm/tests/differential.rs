@@ -13,10 +13,10 @@ use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
 use engine::{
-    CertificateCopy, Cluster, ContainerRuntime, Event, Line, Mode, NodeWait, Patience, Prune, Run, ServerVersion,
-    Unanswered, Wanted, World, bootstrap, turns,
+    CertificateCopy, Cluster, ContainerRuntime, Download, Downloads, Event, Line, Mode, NodeWait, Patience, Prune, Run,
+    ServerVersion, Unanswered, Wanted, World, bootstrap, turns,
 };
-use host::{FileState, Memory, Played};
+use host::{Draft, FileState, Memory, Played};
 use proptest::prelude::*;
 use std::{
     collections::BTreeMap,
@@ -81,6 +81,14 @@ struct NoRuntime;
 impl ContainerRuntime for NoRuntime {
     fn ask(&self, _: &str, _: &Patience<'_>) -> cri::Result<cri::RuntimeReport> {
         panic!("nothing here asks the container runtime")
+    }
+}
+
+struct NoDownloads;
+
+impl Downloads for NoDownloads {
+    fn receive(&self, download: &Download<'_>, _: &mut dyn Draft) -> host::Result<()> {
+        panic!("nothing here fetches {}", download.name)
     }
 }
 
@@ -156,7 +164,8 @@ fn run_in_memory(stream: &[Document], host: &mut Memory) -> Vec<String> {
         }
     };
     let run = Run { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, reviewed: None };
-    let mut world = World { host, cluster: &NoCluster, runtime: &NoRuntime, patience: Duration::ZERO };
+    let mut world =
+        World { host, cluster: &NoCluster, runtime: &NoRuntime, downloads: &NoDownloads, patience: Duration::ZERO };
     bootstrap(&run, &mut world, &mut watch).expect("the run succeeds");
     changes
 }

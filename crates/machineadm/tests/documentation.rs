@@ -115,31 +115,87 @@ fn the_docs_and_the_help_state_the_residual_risk_of_the_certificates_copy() {
     }
 }
 
+/// For cloud-init: no document of machineadm's.
+fn is_user_data(path: &Path) -> bool {
+    path.ends_with("cloud-init.yaml") || path.ends_with("cloud-init-fetch.yaml")
+}
+
 #[test]
 fn every_example_is_accepted() {
     let examples = fs::read_dir(repository().join("examples")).unwrap().map(|entry| entry.unwrap().path());
     let documents: Vec<PathBuf> =
         examples.filter(|path| path.extension().is_some_and(|ending| ending == "yaml")).collect();
-    let documents: Vec<PathBuf> = documents.into_iter().filter(|path| !path.ends_with("cloud-init.yaml")).collect();
+    let documents: Vec<PathBuf> = documents.into_iter().filter(|path| !is_user_data(path)).collect();
     assert!(documents.len() >= 2, "{documents:?}");
     for path in documents {
         assert!(validate(&fs::read_to_string(&path).unwrap()).status.success(), "{}", path.display());
     }
 }
 
+fn example(name: &str) -> String {
+    fs::read_to_string(repository().join("examples").join(name)).expect("an example")
+}
+
+/// The tool that reads the user data accepts it.
+fn is_judged_good(judge: &str, file: &str) {
+    let words: &[&str] = if judge == "cloud-init" { &["schema", "--config-file"] } else { &[] };
+    let path = repository().join("examples").join(file);
+    let judged = testbed::judges::command(judge).expect(judge).args(words).arg(path).output().expect("it runs");
+    let said = [judged.stdout, judged.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(judged.status.success() && !said.to_lowercase().contains("warn"), "{file}: {said}");
+}
+
+/// The text of a file that the cloud-config for images without machineadm writes.
+fn fetch_file(path: &str) -> String {
+    let user_data = example("cloud-init-fetch.yaml");
+    let (_, rest) = user_data.split_once(&format!("- path: {path}\n")).expect("the file");
+    let (_, content) = rest.split_once("  content: |\n").expect("its content");
+    let lines = content.lines().take_while(|line| line.is_empty() || line.starts_with("    "));
+    lines.map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or_default())).collect()
+}
+
+#[test]
+fn cloud_init_and_ignition_accept_the_user_data_that_fetches_machineadm_and_verifies_it() {
+    testbed::needs!(Judge("cloud-init"), Judge("ignition-validate"));
+    is_judged_good("cloud-init", "cloud-init-fetch.yaml");
+    is_judged_good("ignition-validate", "ignition-fetch.json");
+    let documents = fetch_file(contract::DELIVERED);
+    let judged = validate(&documents);
+    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout));
+    let script = fetch_file("/etc/machineadm/fetch");
+    let mut shell = Command::new("sh").arg("-n").stdin(std::process::Stdio::piped()).spawn().expect("a shell");
+    std::io::Write::write_all(&mut shell.stdin.take().expect("its input"), script.as_bytes()).expect("the script");
+    assert!(shell.wait().expect("a shell").success(), "{script}");
+
+    let ignition: serde_json::Value = serde_json::from_str(&example("ignition-fetch.json")).expect("JSON");
+    let [config, program] = [0, 1].map(|index| &ignition["storage"]["files"][index]);
+    let source = config["contents"]["source"].as_str().expect("a source").replace("data:;base64,", "");
+    let bytes = base64::Engine::decode(&base64::prelude::BASE64_STANDARD, source).expect("base64");
+    assert_eq!(String::from_utf8(bytes).expect("text"), documents);
+    assert_eq!((&config["mode"], &program["mode"]), (&0o600.into(), &0o755.into()));
+    // Both verify the same file, and both units are the one that images ship, but for where machineadm is.
+    let hash = program["contents"]["verification"]["hash"].as_str().expect("a hash");
+    let sum = hash.strip_prefix("sha256-").expect("a SHA-256");
+    assert!(script.contains(&format!("\nsha256={sum}\n")), "{script}");
+    let unit = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| !line.starts_with('#') && !line.starts_with("Documentation="));
+        lines.map(|line| line.replace("/usr/bin/", "/opt/bin/")).collect()
+    };
+    let shipped = unit(user_data::UNIT);
+    let fetched = unit(&fetch_file("/etc/systemd/system/machineadm.service"));
+    let is_own = |line: &&String| !line.starts_with("ExecStartPre=");
+    let without_install = shipped.iter().take_while(|line| *line != "[Install]");
+    let trimmed = |lines: Vec<&String>| lines.into_iter().filter(|line| !line.is_empty()).cloned().collect::<Vec<_>>();
+    assert_eq!(trimmed(fetched.iter().filter(is_own).collect()), trimmed(without_install.collect()));
+    let ignited = unit(ignition["systemd"]["units"][0]["contents"].as_str().expect("a unit"));
+    assert_eq!(trimmed(ignited.iter().collect()), trimmed(shipped.iter().collect()));
+}
+
 #[test]
 fn cloud_init_and_ignition_accept_the_user_data_which_deliver_the_same_valid_configuration() {
     testbed::needs!(Judge("cloud-init"), Judge("ignition-validate"));
-    let example = |name: &str| repository().join("examples").join(name);
-    for (judge, words, file) in [
-        ("cloud-init", &["schema", "--config-file"][..], "cloud-init.yaml"),
-        ("ignition-validate", &[], "ignition.json"),
-    ] {
-        let judged = testbed::judges::command(judge).expect(judge).args(words).arg(example(file)).output();
-        let judged = judged.expect("it runs");
-        let said = [judged.stdout, judged.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
-        assert!(judged.status.success() && !said.to_lowercase().contains("warn"), "{file}: {said}");
-    }
+    is_judged_good("cloud-init", "cloud-init.yaml");
+    is_judged_good("ignition-validate", "ignition.json");
     let (cloud_init, ignition) = (user_data::CLOUD_INIT, user_data::IGNITION);
     let delivered = user_data::of_cloud_init();
     assert_eq!(delivered, user_data::of_ignition());
@@ -156,7 +212,7 @@ fn cloud_init_and_ignition_accept_the_user_data_which_deliver_the_same_valid_con
 #[test]
 fn the_page_about_first_boot_shows_the_user_data_of_the_examples() {
     let page = "docs/first-boot.md";
-    assert_eq!(blocks(page, "yaml"), [user_data::CLOUD_INIT]);
+    assert_eq!(blocks(page, "yaml"), [user_data::CLOUD_INIT, &example("cloud-init-fetch.yaml")]);
     assert_eq!(blocks(page, "ini"), [user_data::UNIT]);
 }
 

@@ -16,12 +16,13 @@ const FIELDS: &str = include_str!("../../kubeadm/tests/vectors/kubeadm-fields.js
 /// `nodeRegistration` or `extraArgs`: a further one is a decision to expose kubeadm's API. Those of a join are the words
 /// of the specifications (`certificateKey`, `discovery`, `endpoints`, `file`, `token`, `tlsBootstrapToken`), and a taint
 /// is one of Kubernetes (`taints`, `key`, `value`, `effect`).
-const SHARED_WORDS: [&str; 22] = [
+const SHARED_WORDS: [&str; 23] = [
     "advertiseAddress",
     "apiVersion",
     "certificateKey",
     "controlPlane",
     "controlPlaneEndpoint",
+    "directory",
     "discovery",
     "effect",
     "endpoints",

@@ -108,12 +108,16 @@ impl Watched {
     }
 }
 
-/// Files that everybody may read are no secrets, so these are for root alone.
+/// Files that everybody may read are no secrets, so these are for root alone; and nothing waits for long.
 fn private(mut document: Value) -> Value {
     for file in document.pointer_mut("/spec/files").and_then(Value::as_array_mut).into_iter().flatten() {
         if file["content"].is_string() && file["block"].is_null() {
             file["mode"] = json!("0600");
         }
+    }
+    // Its servers do not exist.
+    if document["kind"] == "ProgramsConfig" {
+        document["spec"]["timeout"] = json!("1s");
     }
     document
 }
@@ -162,8 +166,8 @@ fn no_command_shows_a_canary_of_a_good_configuration() {
         let [plan, bootstrap, status, apply] = match kind {
             // Below a root nothing becomes a node.
             "InitConfig" | "JoinConfig" => [2, 2, 1, 2],
-            // Their examples need programs that this root does not have: only a run finds out.
-            "CommandsConfig" | "UsersConfig" => [0, 1, 1, 1],
+            // Their examples need programs or servers that are not there: only a run finds out.
+            "CommandsConfig" | "UsersConfig" | "ProgramsConfig" => [0, 1, 1, 1],
             // These plans find out, so there is none to apply.
             "TrustBundleConfig" | "ServicesConfig" => [1, 1, 1, 2],
             _ => [0; 4],
@@ -183,8 +187,8 @@ fn no_command_shows_a_canary_when_a_step_fails() {
         let (plan, bootstrap, apply) = match kind {
             // Only a running system becomes a node: refused before the first step, and nothing is saved.
             "InitConfig" | "JoinConfig" => (2, 2, vec![2]),
-            // A ReportConfig changes nothing.
-            "CommandsConfig" | "UsersConfig" | "ReportConfig" => (0, 1, vec![1]),
+            // A ReportConfig changes nothing, and a ProgramsConfig fails first.
+            "CommandsConfig" | "UsersConfig" | "ReportConfig" | "ProgramsConfig" => (0, 1, vec![1]),
             "TrustBundleConfig" | "ServicesConfig" => (1, 1, vec![2]),
             _ => (0, 1, vec![1, 6]),
         };

@@ -1,6 +1,6 @@
 //! Preflight on a whole machine: what spoils a real one is reported with its cause, before kubeadm runs.
 use std::time::Duration;
-use testbed::{Bed, Machine, Output, Profile, Result, until};
+use testbed::{Bed, Machine, Output, Profile, Result, Runtime, Software, until};
 
 const PROGRAM: &str = "/usr/bin/machineadm";
 const DOCUMENTS: &str = "/srv/node.yaml";
@@ -69,6 +69,14 @@ const FAULTS: [Fault; 6] = [
     },
 ];
 
+/// A kubelet for another machine; alone, since without its version others cannot be judged.
+const BROKEN: Fault = Fault {
+    spoil: "kubelet=$(command -v kubelet); mv $kubelet /srv/kubelet; echo $kubelet > /srv/where; printf '\\177ELF' > $kubelet; \
+            chmod +x $kubelet",
+    mend: "mv /srv/kubelet $(cat /srv/where)",
+    problem: "the kubelet does not print its version: cannot run kubelet: Exec format error",
+};
+
 #[test]
 fn what_spoils_a_machine_is_reported_before_kubeadm_runs() -> Result<()> {
     testbed::needs!(Nodes);
@@ -79,7 +87,7 @@ fn what_spoils_a_machine_is_reported_before_kubeadm_runs() -> Result<()> {
     machine.write(DOCUMENTS, INIT, 0o600)?;
     is_fit(&machine)?;
 
-    for Fault { spoil, mend, problem } in &FAULTS {
+    for Fault { spoil, mend, problem } in FAULTS.iter().chain([&BROKEN]) {
         machine.shell(spoil)?;
         let plan = until(problem, LIMIT, || match plan(&machine) {
             Ok(plan) if plan.stderr.contains(problem) => Ok(plan),
@@ -110,6 +118,24 @@ fn what_spoils_a_machine_is_reported_before_kubeadm_runs() -> Result<()> {
         machine.shell(mend)?;
     }
     is_fit(&machine)?;
+    bed.down()
+}
+
+/// Debian's containerd 1.6 has no RuntimeConfig and tells its sandbox image, which is not there before images are imported.
+#[test]
+#[ignore = "long tier: containerd 1.6"]
+fn an_older_containerd_is_asked_as_well() -> Result<()> {
+    testbed::needs!(Nodes);
+    let bed = Bed::new()?;
+    let machine = bed.machine("pf", &Profile { software: Software::Node(Runtime::Debian), ..Profile::default() })?;
+    machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;
+    machine.boot()?;
+    machine.write(DOCUMENTS, INIT, 0o600)?;
+    let missing = plan(&machine)?;
+    assert!(missing.code == 1 && missing.stderr.contains("kube-apiserver:v1.36.4 is missing"), "{missing:?}");
+    machine.write(DOCUMENTS, INIT.replace("imagePull: Never", "imagePull: IfNotPresent"), 0o600)?;
+    let plan = plan(&machine)?;
+    assert!(plan.code == 0 && plan.stdout.contains("runtime: the container runtime containerd 1.6"), "{plan:?}");
     bed.down()
 }
 

@@ -182,13 +182,14 @@ fn a_kubeadm_init_that_fails_leaves_no_file_with_a_secret() -> Result<()> {
     let machine = bed.machine("node-7", &Profile::node())?;
     machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;
     machine.boot()?;
-    machine.write("/var/lib/etcd/left", "of another cluster", 0o600)?;
+    // kubeadm reads it only after its own preflight.
+    machine.write("/etc/kubernetes/pki/ca.crt", "no certificate", 0o644)?;
     machine.write(CONFIGURATION, DOCUMENTS, 0o600)?;
     let run = machine.run_within(&[PROGRAM, "bootstrap", "-f", CONFIGURATION], Duration::from_secs(900))?;
     assert_eq!(run.code, 1, "{run:?}");
     let status = machine.run(&[PROGRAM, "status"])?;
     assert!(status.stdout.starts_with("node-7  FAILED at InitConfig"), "{status:?}");
-    assert!(status.stdout.contains("/var/lib/etcd is not empty"), "{status:?}");
+    assert!(status.stdout.contains("/etc/kubernetes/pki/ca.crt"), "{status:?}");
     assert_eq!(holders(&machine)?, [CONFIGURATION, SAVED]);
     bed.down()
 }

@@ -4,7 +4,8 @@
 //!   can be written back. Values of Secrets are [`Bytes`], which are never shown and are overwritten when they go.
 //! - [`yaml`] reads one document as Kubernetes' programs do (YAML 1.1, with limits) and writes one that every reader
 //!   takes for the same. [`kubeconfig`] is the format of kubeconfigs; who reads one decides what it may hold.
-//! - [`pem`] reads blocks one by one, so that each bad one is named; [`hex`] writes and reads digests, pins and keys.
+//! - [`pem`] reads blocks one by one, so that each bad one is named; [`hex`] writes and reads digests, pins and keys,
+//!   [`Sha256Sum`] one of them.
 //! - [`component_fields`] knows the fields of the kubelet's and kube-proxy's configuration in each Kubernetes version;
 //!   [`nearest`] finds the name that a misspelt one probably means.
 //! - [`Duration`] is Go's span of time, [`shell`] quotes words for a shell, and [`printable`], [`visible`] and
@@ -24,6 +25,7 @@ mod printable;
 mod rbac;
 mod resource;
 mod secret;
+mod sha256_sum;
 pub mod shell;
 mod wipe;
 pub mod yaml;
@@ -38,6 +40,7 @@ pub use printable::{one_line, printable, visible};
 pub use rbac::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject};
 pub use resource::{List, ListMeta, Resource};
 pub use secret::Secret;
+pub use sha256_sum::Sha256Sum;
 pub use wipe::wipe;
 
 /// How large a small file may be, in bytes: a kubeconfig, a bundle of CA certificates, a kubeadm file, a token, and

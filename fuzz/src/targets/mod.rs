@@ -8,6 +8,7 @@ mod jws;
 mod kubeadm_configuration;
 mod kubeconfig;
 mod pem_set;
+mod runtime_report;
 mod stream;
 mod token;
 mod token_secret;
@@ -29,4 +30,5 @@ pub const TARGETS: &[Target] = &[
     ca_bundle::TARGET,
     certs_secret::TARGET,
     pem_set::TARGET,
+    runtime_report::TARGET,
 ];

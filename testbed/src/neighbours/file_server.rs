@@ -25,6 +25,10 @@ pub struct FileServer {
 struct State {
     files: Mutex<BTreeMap<String, Vec<u8>>>,
     requests: Mutex<Vec<String>>,
+    /// The header `Range` of every request that had one.
+    ranges: Mutex<Vec<String>>,
+    /// After so many bytes of a file, what follows is held back until the test lets go of it.
+    held: Mutex<BTreeMap<String, usize>>,
     ended: AtomicBool,
 }
 
@@ -47,6 +51,21 @@ impl FileServer {
     /// Serves these bytes at a path from now on.
     pub fn put(&self, path: &str, content: impl Into<Vec<u8>>) {
         lock(&self.state.files).insert(path.to_owned(), content.into());
+    }
+
+    /// Holds back what follows after so many bytes of a file, until [`Self::release`].
+    pub fn hold(&self, path: &str, after: usize) {
+        lock(&self.state.held).insert(path.to_owned(), after);
+    }
+
+    /// Sends the rest of a file that was held back.
+    pub fn release(&self, path: &str) {
+        lock(&self.state.held).remove(path);
+    }
+
+    /// The header `Range` of every request that had one.
+    pub fn ranges(&self) -> Vec<String> {
+        lock(&self.state.ranges).clone()
     }
 
     /// The URL of a path, by name.
@@ -94,18 +113,39 @@ fn answer(stream: TcpStream, config: Arc<ServerConfig>, state: &State) -> std::i
     let mut reader = BufReader::new(StreamOwned::new(tls, stream));
     let mut request = String::new();
     reader.read_line(&mut request)?;
-    let mut header = String::new();
+    let (mut header, mut range) = (String::new(), None);
     while reader.read_line(&mut header)? > 2 {
+        if let Some((name, value)) = header.trim_end().split_once(": ")
+            && name.eq_ignore_ascii_case("range")
+        {
+            range = Some(value.to_owned());
+        }
         header.clear();
     }
     lock(&state.requests).push(request.trim_end().to_owned());
+    lock(&state.ranges).extend(range.clone());
     let path = request.split(' ').nth(1).unwrap_or_default();
     let found = lock(&state.files).get(path).cloned();
     let (status, body) = found.map_or(("404 Not Found", b"not found\n".to_vec()), |body| ("200 OK", body));
     let tls = reader.get_mut();
-    write!(tls, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len())?;
+    let first = range.as_deref().and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
+    let (status, part, sent) = match first.filter(|first| status == "200 OK" && *first < body.len()) {
+        Some(first) => {
+            let part = format!("Content-Range: bytes {first}-{}/{}\r\n", body.len() - 1, body.len());
+            ("206 Partial Content", part, &body[first..])
+        }
+        None => (status, String::new(), &body[..]),
+    };
+    write!(tls, "HTTP/1.1 {status}\r\nContent-Length: {}\r\n{part}Connection: close\r\n\r\n", sent.len())?;
     if !request.starts_with("HEAD ") {
-        tls.write_all(&body)?;
+        let held = lock(&state.held).get(path).copied();
+        let (now, later) = sent.split_at(held.unwrap_or(sent.len()).min(sent.len()));
+        tls.write_all(now)?;
+        tls.flush()?;
+        while !later.is_empty() && lock(&state.held).contains_key(path) && !state.ended.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        tls.write_all(later)?;
     }
     tls.conn.send_close_notify();
     tls.flush()

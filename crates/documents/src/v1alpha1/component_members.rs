@@ -1,7 +1,11 @@
 //! Members that InitConfig passes on to the kubelet and kube-proxy: checked against the fields of the Kubernetes version.
-use super::init::Members;
+use super::{
+    init::Members,
+    instance_value::{has_instance_values, instance_value_problem},
+};
 use crate::{findings::Findings, path, report::Severity};
 use objects::component_fields::{self, Component, FieldProblem, Reason, Step};
+use serde_json::Value;
 
 /// Reports what the component would ignore or refuse. Without a minor version, fields of any version are accepted.
 pub(super) fn check(component: Component, members: &Members, minor: Option<u32>, findings: &mut Findings<'_>) {
@@ -12,6 +16,9 @@ pub(super) fn check(component: Component, members: &Members, minor: Option<u32>,
     for name in ["apiVersion", "kind"].iter().filter(|name| members.contains_key(**name)) {
         findings.error(&path::member(here, name), "is set by machineadm; remove it");
     }
+    for (name, member) in members {
+        check_texts(&path::member(here, name), member, findings);
+    }
     for FieldProblem { path, reason } in component_fields::check(component, members, minor) {
         // A version that is newer than the tables may have the field.
         let is_uncertain = matches!(reason, Reason::NotKnownYet { .. });
@@ -20,6 +27,25 @@ pub(super) fn check(component: Component, members: &Members, minor: Option<u32>,
         if let Some(hint) = reason.hint() {
             added.hint(hint);
         }
+    }
+}
+
+/// Reports texts in whose braces something else stands than a value of the instance.
+fn check_texts(here: &str, member: &Value, findings: &mut Findings<'_>) {
+    match member {
+        Value::String(text) if has_instance_values(text) => {
+            if let Some(problem) = instance_value_problem(text) {
+                findings.error(here, problem);
+            }
+        }
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items.for_each(|(index, item)| check_texts(&path::item(here, index), item, findings));
+        }
+        Value::Object(members) => {
+            members.iter().for_each(|(name, member)| check_texts(&path::member(here, name), member, findings));
+        }
+        _ => {}
     }
 }
 

@@ -2,8 +2,10 @@
 use super::{
     API_VERSION, component_members,
     image_pull::ImagePull,
+    instance_value::{has_instance_values, instance_value_problem},
     kubernetes_version::{Verdict, judge, minor},
     network::Network,
+    node_addresses,
     node_timeouts::{InitTimeouts, NodeTimeouts},
     preflight_check::PreflightCheck,
 };
@@ -33,6 +35,8 @@ pub struct Init {
     pub advertise_address: Option<IpAddr>,
     /// The node's name; the host's if absent.
     pub node_name: Option<String>,
+    /// The node's addresses, one of each family at most; the kubelet's choice if there are none.
+    pub node_addresses: Vec<String>,
     /// The container runtime's socket, as a path.
     pub runtime_socket: String,
     /// Networks of pods, one or two.
@@ -74,9 +78,12 @@ pub struct InitConfig {
     /// IP address of this machine's API server for other machines. Default: the address of the default route.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advertise_address: Option<String>,
-    /// Name of the node. Default: the host name.
+    /// Name of the node. Default: the host name. Values that only the machine knows: `'{{ ds.meta_data.local_hostname }}'`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_name: Option<String>,
+    /// Addresses of the node, one of each family at most, such as `'{{ machine.address }}'`. Default: the kubelet chooses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub node_addresses: Vec<String>,
     /// Socket of the container runtime.
     #[serde(default = "containerd_socket")]
     pub runtime_socket: String,
@@ -134,6 +141,7 @@ impl Default for InitConfig {
             control_plane_endpoint: None,
             advertise_address: None,
             node_name: None,
+            node_addresses: Vec::new(),
             runtime_socket: containerd_socket(),
             pod_subnets: Vec::new(),
             service_subnets: Vec::new(),
@@ -198,6 +206,7 @@ impl Check for InitConfig {
         if let Some(problem) = self.node_name.as_deref().and_then(node_name_problem) {
             findings.error("spec.nodeName", problem);
         }
+        node_addresses::check(&self.node_addresses, findings);
         if let Some(problem) = runtime_socket_problem(runtime_socket) {
             findings.error("spec.runtimeSocket", problem);
         }
@@ -221,6 +230,7 @@ impl Check for InitConfig {
             control_plane_endpoint: self.control_plane_endpoint,
             advertise_address: address.and_then(Result::ok),
             node_name: self.node_name,
+            node_addresses: self.node_addresses,
             runtime_socket: self.runtime_socket,
             pod_subnets: self.pod_subnets,
             service_subnets: self.service_subnets,
@@ -286,7 +296,10 @@ fn is_reachable(address: IpAddr) -> bool {
 }
 
 /// Why a text cannot be the name of a node.
-pub(super) fn node_name_problem(name: &str) -> Option<&'static str> {
+pub fn node_name_problem(name: &str) -> Option<&'static str> {
+    if has_instance_values(name) {
+        return instance_value_problem(name);
+    }
     let is_name = crate::metadata::is_subdomain(name);
     (!is_name).then_some("must be lower-case letters, digits, `-` and `.`, at most 253 characters")
 }

@@ -6,6 +6,7 @@ use super::{
     join_discovery::{DiscoverySpec, JoinDiscovery, TokenSource, discovery_of, nowhere, token_of},
     kubernetes_version::{Verdict, judge, minor},
     labels::{label_problem, taint_problem},
+    node_addresses,
     node_timeouts::{JoinTimeouts, NodeTimeouts},
     preflight_check::PreflightCheck,
 };
@@ -39,6 +40,8 @@ pub struct Join {
     pub labels: BTreeMap<String, String>,
     /// Taints of the node.
     pub taints: Vec<NodeTaint>,
+    /// The node's addresses, one of each family at most; the kubelet's choice if there are none.
+    pub node_addresses: Vec<String>,
     /// The container runtime's socket, as a path.
     pub runtime_socket: String,
     /// Preflight checks that may fail.
@@ -79,9 +82,12 @@ pub struct JoinConfig {
     /// File with that token, which only root can read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_bootstrap_token_file: Option<String>,
-    /// Name of the node. Default: the host name.
+    /// Name of the node. Default: the host name. Values that only the machine knows: `'{{ ds.meta_data.local_hostname }}'`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_name: Option<String>,
+    /// Addresses of the node, one of each family at most, such as `'{{ machine.address }}'`. Default: the kubelet chooses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub node_addresses: Vec<String>,
     /// Labels of the node.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
@@ -149,6 +155,7 @@ impl Default for JoinConfig {
             tls_bootstrap_token: None,
             tls_bootstrap_token_file: None,
             node_name: None,
+            node_addresses: Vec::new(),
             labels: BTreeMap::new(),
             taints: Vec::new(),
             runtime_socket: containerd_socket(),
@@ -231,6 +238,7 @@ impl Check for JoinConfig {
         if minor.is_some_and(|minor| minor < FIRST_KUBELET_PATCHES) && !self.kubelet.is_empty() {
             findings.error("spec.kubelet", "requires Kubernetes 1.25 or newer");
         }
+        node_addresses::check(&self.node_addresses, findings);
         component_members::check(Component::Kubelet, &self.kubelet, minor, findings);
         Box::new(Join {
             kubernetes_version: version.map(|version| format!("v{}", version.trim_start_matches('v'))),
@@ -238,6 +246,7 @@ impl Check for JoinConfig {
             timeout: timeout.unwrap_or(TIMEOUT),
             tls_bootstrap_token,
             node_name: self.node_name,
+            node_addresses: self.node_addresses,
             labels: self.labels,
             taints: self.taints,
             runtime_socket: self.runtime_socket,

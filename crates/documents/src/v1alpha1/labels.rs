@@ -1,4 +1,5 @@
 //! Labels and taints of nodes, as Kubernetes and the kubelet accept them.
+use super::instance_value::{has_instance_values, instance_value_problem};
 
 /// What a kubelet may set of `kubernetes.io` and `k8s.io` itself; it refuses to start with any other.
 const OWN: [&str; 11] = [
@@ -18,13 +19,16 @@ const OWN: [&str; 11] = [
 const OWN_DOMAINS: [&str; 2] = ["kubelet.kubernetes.io", "node.kubernetes.io"];
 
 /// Why a kubelet cannot set a label; `None` when it can.
-pub(crate) fn label_problem(key: &str, value: &str) -> Option<&'static str> {
+pub fn label_problem(key: &str, value: &str) -> Option<&'static str> {
     if !is_key(key) {
         return Some(
             "invalid label key: a name of at most 63 letters, digits, `-`, `_` and `.`, such as `example.com/rack`",
         );
     }
-    if !value.is_empty() && !is_name(value) {
+    if has_instance_values(value) && instance_value_problem(value).is_some() {
+        return instance_value_problem(value);
+    }
+    if !value.is_empty() && !is_name(value) && !has_instance_values(value) {
         return Some("invalid label value: at most 63 letters, digits, `-`, `_` and `.`");
     }
     let domain = key.split_once('/').map(|(domain, _)| domain).unwrap_or_default();

@@ -1,11 +1,13 @@
 //! ReportConfig: where the progress and the outcome of a run are sent.
-use super::{API_VERSION, Certificate, Proxy, absolute_path::path_problem, duration, trust_bundle::authorities, uri};
+use super::{
+    API_VERSION, AddressRight, Certificate, Proxy, absolute_path::path_problem, duration, trust_bundle::authorities,
+    uri,
+};
 use crate::{
     Claim, Claimed, Rights, Secret,
     document::{Body, Check, Document},
     findings::Findings,
     limits::URI_BYTES,
-    path::item,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +29,7 @@ pub struct Reporting {
     /// How long a report may take.
     pub timeout: Duration,
     /// The special addresses that reports may go to, in the order of the document.
-    pub allow: Vec<ReportRight>,
+    pub allow: Vec<AddressRight>,
     /// CA certificates of every TrustBundleConfig before the document. Expansion fills them in.
     pub bundles: Vec<Certificate>,
     /// The last ProxyConfig before the document. Expansion fills it in.
@@ -69,17 +71,7 @@ pub struct ReportConfig {
     /// Special addresses that reports may go to: loopback addresses, link-local addresses. Default: none of them. In a
     /// fetched document, the RemoteConfig that fetched it must allow them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub allow: Vec<ReportRight>,
-}
-
-/// A special address that reports may go to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum ReportRight {
-    /// Addresses of this machine itself.
-    Loopback,
-    /// Addresses of this link only, where clouds have their metadata.
-    LinkLocal,
+    pub allow: Vec<AddressRight>,
 }
 
 impl Document for ReportConfig {
@@ -168,13 +160,7 @@ impl Reporting {
         if matches!(self.authorization, Some(AuthorizationSource::File(_))) && !rights.local_files {
             return Some(("spec.authorizationFile".to_owned(), "local files", "localFiles"));
         }
-        self.allow.iter().enumerate().find_map(|(index, right)| {
-            let (is_allowed, what, right) = match right {
-                ReportRight::Loopback => (rights.loopback, "loopback addresses", "loopback"),
-                ReportRight::LinkLocal => (rights.link_local, "link-local addresses", "linkLocal"),
-            };
-            (!is_allowed).then(|| (item("spec.allow", index), what, right))
-        })
+        AddressRight::not_allowed(&self.allow, rights)
     }
 }
 
@@ -224,7 +210,7 @@ mod tests {
         let yaml = "{uri: 'https://a/b?c', authorizationFile: /etc/a, timeout: 5m, allow: [loopback, linkLocal]}";
         let reporting = reporting(yaml);
         assert_eq!(reporting.authorization, Some(AuthorizationSource::File("/etc/a".into())));
-        assert_eq!(reporting.allow, [ReportRight::Loopback, ReportRight::LinkLocal]);
+        assert_eq!(reporting.allow, [AddressRight::Loopback, AddressRight::LinkLocal]);
         assert_eq!(reporting.timeout, Duration::from_secs(300));
     }
 

@@ -2,6 +2,8 @@
 mod command;
 pub(crate) mod delete_unused_token;
 mod download_certs;
+mod import_images;
+mod install_program;
 pub(crate) mod kubeadm;
 pub(crate) mod kubeadm_init;
 pub(crate) mod kubeadm_join;
@@ -11,6 +13,8 @@ mod upload_certs;
 pub(crate) use command::{Arguments, CHECK_IN_PLAN, CommandAct, id_prefix as command_id_prefix};
 pub(crate) use delete_unused_token::DeleteUnusedToken;
 pub use download_certs::{DOWNLOAD_ID, DownloadCerts};
+pub(crate) use import_images::{ID as IMAGES_ID, ImportImages};
+pub(crate) use install_program::{ID as PROGRAM_ID, InstallProgram};
 pub(crate) use kubeadm_init::KubeadmInit;
 pub(crate) use kubeadm_join::KubeadmJoin;
 pub use upload_certs::{UPLOAD_ID, UploadCerts};
@@ -31,6 +35,10 @@ const ADMIN: &str = "/etc/kubernetes/admin.conf";
 pub trait Act: fmt::Debug {
     /// The name for people.
     fn name(&self) -> &str;
+    /// What is done, in one word.
+    fn verb(&self) -> &'static str {
+        "run"
+    }
     /// The id under which the journal remembers it: another definition under the same name is another act.
     fn id(&self) -> String;
     /// Whether it runs at every run, as long as its effect can't be seen.
@@ -68,6 +76,8 @@ const SORTS: &[Sort] = &[
     kubeadm_join::SORT,
     upload_certs::SORT,
     download_certs::SORT,
+    install_program::SORT,
+    import_images::SORT,
 ];
 
 /// Whether two ids are of one act, whatever its definition: their first two words say it.

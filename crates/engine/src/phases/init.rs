@@ -11,7 +11,7 @@ use crate::{
         kubeadm_init::{self, COREDNS, KUBE_PROXY, UNUSED_TOKEN},
         proxy_variables::{self, Variables, host_of},
     },
-    steps_for,
+    instance_values, steps_for,
 };
 use certs::{Etcd, FileSet, NoCertificateKey};
 use documents::{
@@ -21,7 +21,7 @@ use documents::{
 use kubeadm::{
     Converted, Target,
     hub::{
-        ApiEndpoint, BootstrapToken, ClusterConfiguration, Dns, Documents, InitConfiguration, Networking,
+        ApiEndpoint, Arg, BootstrapToken, ClusterConfiguration, Dns, Documents, InitConfiguration, Networking,
         NodeRegistration, Proxy, Timeouts,
     },
     render,
@@ -57,7 +57,8 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     if let Some(commands) = look.waits_for_acts() {
         return Ok(Planned { known_after: Some(commands), ..Planned::default() });
     }
-    let environment = environment(wanted, look);
+    let wanted = &instance_values::of_init(wanted, look)?;
+    let environment = environment(wanted, look)?;
     let mut planned = steps_for(Rc::new(KubeadmInit { environment, ..act(wanted, look.facts)? }), look)?;
     if wanted.is_without(ClusterPart::BootstrapToken) {
         let deletion = steps_for(Rc::new(DeleteUnusedToken), look)?;
@@ -73,15 +74,22 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
 }
 
 /// kubeadm's proxy variables: the addresses of the cluster itself are reached directly.
-fn environment(wanted: &v1alpha1::Init, look: &Look<'_>) -> Variables {
+fn environment(wanted: &v1alpha1::Init, look: &Look<'_>) -> Result<Variables, PlanError> {
+    let given = proxy_variables::given(look.wanted);
+    if given.is_empty() {
+        return Ok(given);
+    }
     let endpoint = wanted.control_plane_endpoint.as_deref().map(host_of);
     let services = match wanted.service_subnets.is_empty() {
         true => vec![SERVICE_SUBNET.to_owned()],
         false => wanted.service_subnets.clone(),
     };
-    let address = wanted.advertise_address.map(|address| address.to_string());
+    // kubeadm takes the address of the default route.
+    let address =
+        wanted.advertise_address.map_or_else(|| look.host.address_towards(None), |address| Ok(Some(address)))?;
+    let address = address.map(|address| address.to_string());
     let own = endpoint.into_iter().chain(address).chain(services).chain(wanted.pod_subnets.iter().cloned());
-    proxy_variables::without_proxy_to(&proxy_variables::given(look.wanted), &own.collect::<Vec<_>>())
+    Ok(proxy_variables::without_proxy_to(&given, &own.collect::<Vec<_>>()))
 }
 
 /// The upload of the certificates that kubeadm creates where it is not told otherwise.
@@ -117,7 +125,7 @@ pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit,
             .flags
             .iter()
             .map(kubeadm::Flag::argument)
-            .chain(ToleratedChecks::of_init(wanted, target.minor()).flag())
+            .chain(ToleratedChecks::new(&wanted.tolerated_checks, &wanted.kubelet, target.minor()).flag())
             .collect(),
         environment: Variables::new(),
         addons: [(ClusterPart::CoreDns, COREDNS), (ClusterPart::KubeProxy, KUBE_PROXY)]
@@ -139,7 +147,16 @@ fn documents(wanted: &v1alpha1::Init, target: &Target) -> Documents {
             node_registration: NodeRegistration {
                 name: wanted.node_name.clone(),
                 cri_socket: Some(format!("unix://{}", wanted.runtime_socket)),
-                ignore_preflight_errors: ToleratedChecks::of_init(wanted, target.minor()).names(),
+                kubelet_extra_args: (!wanted.node_addresses.is_empty())
+                    .then(|| Arg { name: "node-ip".into(), value: wanted.node_addresses.join(","), merge_method: None })
+                    .into_iter()
+                    .collect(),
+                ignore_preflight_errors: ToleratedChecks::new(
+                    &wanted.tolerated_checks,
+                    &wanted.kubelet,
+                    target.minor(),
+                )
+                .names(),
                 image_pull_policy: image_pull_policy(wanted.image_pull, target.api()),
                 ..NodeRegistration::default()
             },
@@ -223,6 +240,7 @@ mod tests {
             control_plane_endpoint: None,
             advertise_address: None,
             node_name: Some("on".into()),
+            node_addresses: Vec::new(),
             runtime_socket: "/run/containerd/containerd.sock".into(),
             pod_subnets: vec!["10.244.0.0/16".into()],
             service_subnets: Vec::new(),

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Look, PlanError, Planned,
     acts::{KubeadmJoin, kubeadm_join, proxy_variables},
-    steps_for,
+    instance_values, steps_for,
 };
 use discovery::{BootstrapToken, Endpoint, method::Pinning};
 use documents::{
@@ -47,6 +47,7 @@ pub(super) fn traces(look: &Look<'_>) -> Result<NodeTraces, PlanError> {
 
 /// `kubeadm join` with all that it needs to know, for the kubeadm that preflight found.
 pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoin, PlanError> {
+    let wanted = &instance_values::of_join(wanted, look)?;
     let version = look.facts.kubeadm.clone().or_else(|| wanted.kubernetes_version.clone());
     let version = version.ok_or_else(|| PlanError::Unfit(vec!["kubeadm is not installed".to_owned()]))?;
     let target = Target::new(&version).map_err(|why| PlanError::Unfit(vec![why.to_string()]))?;
@@ -66,7 +67,7 @@ pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoi
             .flags
             .iter()
             .map(kubeadm::Flag::argument)
-            .chain(ToleratedChecks::of_join(wanted, target.minor()).flag())
+            .chain(ToleratedChecks::new(&wanted.tolerated_checks, &wanted.kubelet, target.minor()).flag())
             .collect(),
         environment: proxy_variables::given(look.wanted),
         kubelet: kubelet.map(Secret::new),
@@ -166,11 +167,17 @@ fn documents(wanted: &v1alpha1::Join, node: &str, target: &Target) -> Documents 
                 name: Some(node.to_owned()).filter(|node| !node.is_empty()),
                 cri_socket: Some(format!("unix://{}", wanted.runtime_socket)),
                 taints: (!wanted.taints.is_empty()).then(|| wanted.taints.iter().map(taint).collect()),
-                kubelet_extra_args: (!labels.is_empty())
-                    .then(|| argument("node-labels", labels.join(",")))
+                kubelet_extra_args: [("node-labels", labels), ("node-ip", wanted.node_addresses.clone())]
                     .into_iter()
+                    .filter(|(_, values)| !values.is_empty())
+                    .map(|(name, values)| argument(name, values.join(",")))
                     .collect(),
-                ignore_preflight_errors: ToleratedChecks::of_join(wanted, target.minor()).names(),
+                ignore_preflight_errors: ToleratedChecks::new(
+                    &wanted.tolerated_checks,
+                    &wanted.kubelet,
+                    target.minor(),
+                )
+                .names(),
                 image_pull_policy: image_pull_policy(wanted.image_pull, target.api()),
                 ..NodeRegistration::default()
             },

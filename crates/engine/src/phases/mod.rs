@@ -6,7 +6,10 @@ mod files;
 mod init;
 mod join;
 mod kernel_modules;
+pub(crate) mod node_services;
 pub(crate) mod preflight;
+mod program_units;
+mod programs;
 mod proxy;
 pub(crate) mod prune;
 mod report;
@@ -53,6 +56,7 @@ pub const PHASES: &[Phase] = &[
     kernel_modules::PHASE,
     sysctl::PHASE,
     files::PHASE,
+    programs::PHASE,
     services::PHASE,
     users::PHASE,
     commands::PHASE,

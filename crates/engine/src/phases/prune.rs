@@ -21,7 +21,7 @@ pub(crate) const ADDITION: Addition = Addition {
 fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     let mut planned = Planned::default();
     let records = Ownership::read(look.host)?;
-    let stale = || records.values().filter(|record| !look.named.contains(&record.named()));
+    let stale = || records.values().filter(|record| !record.is_named(look.named));
     // Directories last, and from the bottom up: what is in them is deleted before.
     let directories = stale().filter(|record| is_directory(record)).rev();
     for record in stale().filter(|record| !is_directory(record)).chain(directories) {
@@ -29,7 +29,10 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
         match (subject.prune, fate.change) {
             (Prune::Restore, Restoring::Change(change)) => {
                 planned.steps.push(Step::Ensure(*change));
-                follow(&record.named(), Reading::Due, look, &mut planned)?;
+                if !matches!(record.owned, Owned::Program { .. }) {
+                    // A service whose program is deleted runs until it is stopped.
+                    follow(&record.named(), Reading::Due, look, &mut planned)?;
+                }
                 planned.forgets.push(record.named());
             }
             // An earlier run may have ended between the file and what follows it.
@@ -63,6 +66,7 @@ enum Restoring {
     Refused,
 }
 
+const DELETES: &str = "--prune deletes it";
 const RESTORES: &str = "--prune restores what was there before";
 const CHANGED: Fate = refused("it was changed since, so it stays");
 
@@ -83,6 +87,15 @@ fn fate(record: &Record, look: &Look<'_>, planned: &Planned) -> Result<Fate, Pla
             };
             Ok(Fate { change, words: "--prune sets its previous value" })
         }
+        Owned::Program { path, sha256, replaced, .. } => Ok(match look.host.sum(path)? {
+            None => Fate { change: Restoring::Done, words: DELETES },
+            Some(found) if found.sum.to_string() != *sha256 => CHANGED,
+            Some(_) if *replaced => refused("it replaced another file, of which there is no copy, so it stays"),
+            Some(_) => {
+                let change = Change::Remove { path: path.clone(), was: look.host.state_at(path)? };
+                Fate { change: Restoring::Change(Box::new(change)), words: DELETES }
+            }
+        }),
         Owned::File { path, block, digest, before, previous, .. } => {
             let now = match now(path, Sort::of(digest), look, planned) {
                 // Something else than a file is there by now.
@@ -208,7 +221,7 @@ fn path_fate(found: &Found<'_>) -> Fate {
         Err(why) => return refused(why),
     };
     let words = match restored {
-        PathState::Absent => "--prune deletes it",
+        PathState::Absent => DELETES,
         _ => RESTORES,
     };
     let is_back = digest(&found.now, None) == digest(&restored, None);
@@ -293,7 +306,7 @@ fn follow(named: &Named, reading: Reading, look: &Look<'_>, planned: &mut Planne
 
 fn title(owned: &Owned) -> String {
     match owned {
-        Owned::File { path, block: None, .. } => path.clone(),
+        Owned::File { path, block: None, .. } | Owned::Program { path, .. } => path.clone(),
         Owned::File { path, block: Some(block), .. } => format!("{path}, block {block}"),
         Owned::Parameter { key, .. } => key.clone(),
     }

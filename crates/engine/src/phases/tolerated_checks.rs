@@ -15,27 +15,17 @@ pub(super) enum ToleratedChecks {
 }
 
 impl ToleratedChecks {
-    /// What the kubeadm of a minor ignores for an InitConfig.
+    /// What the kubeadm of a minor ignores for a document, by the checks that it tolerates and by its kubelet.
     ///
     /// With `failCgroupV1: false` the kubelet runs on control groups of version 1, but kubeadm asks to skip its check as
     /// well. Our own check of the controllers remains.
-    pub(super) fn of_init(wanted: &v1alpha1::Init, minor: u32) -> Self {
-        let on_v1 = preflight_checks::refuses_cgroup_v1(minor) && accepts_cgroup_v1(&wanted.kubelet);
-        Self::of(&wanted.tolerated_checks, on_v1.then_some(PreflightCheck::Cgroups), minor)
-    }
-
-    /// What the kubeadm of a minor ignores for a JoinConfig.
-    pub(super) fn of_join(wanted: &v1alpha1::Join, minor: u32) -> Self {
-        let on_v1 = preflight_checks::refuses_cgroup_v1(minor) && accepts_cgroup_v1(&wanted.kubelet);
-        Self::of(&wanted.tolerated_checks, on_v1.then_some(PreflightCheck::Cgroups), minor)
-    }
-
-    fn of(tolerated: &[PreflightCheck], further: Option<PreflightCheck>, minor: u32) -> Self {
+    pub(super) fn new(tolerated: &[PreflightCheck], kubelet: &v1alpha1::Members, minor: u32) -> Self {
         if tolerated.contains(&PreflightCheck::All) {
             return Self::All;
         }
+        let is_on_v1 = preflight_checks::refuses_cgroup_v1(minor) && accepts_cgroup_v1(kubelet);
         let mut names = Vec::new();
-        for check in tolerated.iter().copied().chain(further) {
+        for check in tolerated.iter().copied().chain(is_on_v1.then_some(PreflightCheck::Cgroups)) {
             for name in preflight_checks::names(check.name(), minor).map(str::to_owned) {
                 if !names.contains(&name) {
                     names.push(name);
@@ -85,6 +75,27 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
+    fn v1() -> v1alpha1::Members {
+        [("failCgroupV1".to_owned(), false.into())].into_iter().collect()
+    }
+
+    #[test]
+    fn a_kubelet_for_control_groups_of_version_1_is_accepted_where_kubeadm_refuses_them() {
+        let names = |kubelet: &v1alpha1::Members, minor| ToleratedChecks::new(&[], kubelet, minor).names();
+        assert_eq!(names(&v1(), 35), ["SystemVerification"]);
+        assert_eq!((names(&v1(), 34), names(&v1alpha1::Members::new(), 36)), (vec![], vec![]));
+    }
+
+    #[test]
+    fn with_never_older_kubeadms_pull_nothing_since_nothing_is_missing() {
+        let policy = |pull, api| image_pull_policy(pull, api);
+        assert_eq!(policy(ImagePull::IfNotPresent, ApiVersion::V1Beta4), None);
+        assert_eq!(policy(ImagePull::Never, ApiVersion::V1Beta3).as_deref(), Some("Never"));
+        assert_eq!(policy(ImagePull::Never, ApiVersion::V1Beta2), None);
+        // What it cannot say is a loss, which stops the run.
+        assert_eq!(policy(ImagePull::Always, ApiVersion::V1Beta2).as_deref(), Some("Always"));
+    }
+
     #[test]
     fn kubeadms_checks_name_checks_that_a_document_can_tolerate() {
         let ours: BTreeSet<_> = preflight_checks::CHECKS.iter().filter_map(|check| check.ours).collect();
@@ -95,9 +106,9 @@ mod tests {
     #[test]
     fn kubeadm_is_told_its_own_names_and_each_once() {
         let checks = [PreflightCheck::Cgroups, PreflightCheck::Swap, PreflightCheck::Cgroups, PreflightCheck::Disk];
-        let tolerated = ToleratedChecks::of(&checks, Some(PreflightCheck::Cgroups), 36);
+        let tolerated = ToleratedChecks::new(&checks, &v1(), 36);
         assert_eq!((tolerated.names(), tolerated.flag()), (vec!["SystemVerification".into(), "Swap".into()], None));
-        let all = ToleratedChecks::of(&[PreflightCheck::Swap, PreflightCheck::All], None, 26);
+        let all = ToleratedChecks::new(&[PreflightCheck::Swap, PreflightCheck::All], &v1(), 26);
         assert_eq!((all.names(), all.flag()), (vec![], Some("--ignore-preflight-errors=all".into())));
     }
 }

@@ -1,6 +1,7 @@
 //! The look outranks the journal; what the journal alone knows is whose unfinished work it is.
 use crate::support::{
-    FORWARDING, FakeCluster, FakeRuntime, INIT, PATIENCE, TRACES, file, fresh, has, look, run, turn, wanted,
+    FORWARDING, FakeCluster, FakeRuntime, INIT, NoDownloads, PATIENCE, TRACES, file, fresh, has, look, run, turn,
+    wanted,
 };
 use host::{Host, Inspect, Memory, Played, Progress};
 use machineadm_engine::{
@@ -339,6 +340,7 @@ fn a_run_waits_as_long_as_its_world_says() {
         host: &mut host,
         cluster: &cluster,
         runtime: &FakeRuntime::running(),
+        downloads: &NoDownloads,
         patience: Duration::from_secs(77),
     };
     bootstrap(&run, world, &mut |_| ()).unwrap();

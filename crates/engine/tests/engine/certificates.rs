@@ -2,8 +2,8 @@
 use crate::{
     pem_set::PemSet,
     support::{
-        ADMIN_KUBECONFIG, FORWARDING, FakeCluster, FakeRuntime, INIT, PATIENCE, TRACES, file, fresh, left, run_as,
-        turn, wanted,
+        ADMIN_KUBECONFIG, FORWARDING, FakeCluster, FakeRuntime, INIT, NoDownloads, PATIENCE, TRACES, file, fresh, left,
+        run_as, turn, wanted,
     },
 };
 use certs::{Etcd, FileSet, Found, check_download};
@@ -278,7 +278,8 @@ fn everything_shown(host: &mut Memory, cluster: &FakeCluster) -> Vec<String> {
         events += &format!("{event:?}\n");
         outcome.note(&event, Timestamp::UNIX_EPOCH);
     };
-    let world = &mut World { host, cluster, runtime: &FakeRuntime::running(), patience: PATIENCE };
+    let world =
+        &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };
     let ended = bootstrap(&run, world, &mut watch);
     // Without a redactor's help: nobody may have to hide it.
     outcome.end(ended.as_ref(), &Redactor::new([]), Timestamp::UNIX_EPOCH);

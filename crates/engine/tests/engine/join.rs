@@ -1,7 +1,7 @@
 //! A worker on a machine in memory: what is found there decides how a join goes on, wherever it was cut.
 use crate::{
     pem_set::{PemSet, authority},
-    support::{FORWARDING, FakeRuntime, PATIENCE, file, fresh, left, wanted},
+    support::{FORWARDING, FakeRuntime, NoDownloads, PATIENCE, file, fresh, left, wanted},
 };
 use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, Pin, certificate::CaBundle};
@@ -159,7 +159,8 @@ fn machine() -> Memory {
 
 fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> Result<Done, Failure> {
     let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None };
-    let world = &mut World { host, cluster, runtime: &FakeRuntime::running(), patience: PATIENCE };
+    let world =
+        &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };
     bootstrap(&run, world, &mut |_| ())
 }
 

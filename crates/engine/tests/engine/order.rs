@@ -20,7 +20,7 @@ fn prepare_stops_before_the_node_provision_runs_all_and_post_runs_what_keeps() {
     let [a, sysctl, init, z, b] =
         ["CommandsConfig a", "SysctlConfig forwarding", "InitConfig", "FilesConfig z", "CommandsConfig b"];
     assert_eq!(names(Mode::Prepare, &wanted), [a, sysctl]);
-    assert_eq!(names(Mode::Provision, &wanted), [a, sysctl, "preflight", init, z, b]);
+    assert_eq!(names(Mode::Provision, &wanted), [a, sysctl, "services", "preflight", init, z, b]);
     assert_eq!(names(Mode::Post, &wanted), [sysctl, z, "prune"]);
 }
 

@@ -5,7 +5,8 @@ use crate::support::{
 use cri::{CgroupDriver, RuntimeReport};
 use host::{CgroupVersion, DiskSpace, Enablement, Host, Memory, Progress};
 use machineadm_engine::{
-    Ask, CHECKS, Checks, Failure, Label, Mode, NodeRole, PlanError, Planned, Preview, Prune, Remark, Wanted, preview,
+    Ask, CHECKS, Checks, ContainerRuntime, Failure, Label, Mode, NodeRole, Patience, PlanError, Planned, Preview,
+    Prune, Remark, Wanted, preview,
 };
 use std::time::{Duration, SystemTime};
 
@@ -398,6 +399,36 @@ fn a_runtime_that_an_earlier_document_starts_is_known_after_it() {
     assert_eq!(known_after.reference(), "document 1 (ServicesConfig runtime)");
 }
 
+/// A runtime that does not run is started by a turn before preflight, unless nobody knows its unit or it is masked.
+#[test]
+fn a_runtime_is_waited_for_only_while_it_may_still_start() {
+    /// Remembers whether it would have been waited for.
+    struct Waited(std::cell::Cell<bool>);
+    impl ContainerRuntime for Waited {
+        fn ask(&self, socket: &str, patience: &Patience<'_>) -> cri::Result<RuntimeReport> {
+            self.0.set((patience.while_true)());
+            Err(cri::Error::NoSocket { socket: socket.to_owned() })
+        }
+    }
+    let waited = |runs: bool, enablement: Enablement| {
+        let mut bed = Bed::fit();
+        bed.host.services.extend([("containerd".into(), runs), ("multi-user.target".into(), true)]);
+        bed.host.enablement.insert("containerd.service".into(), enablement);
+        let (wanted, runtime) = (init(""), Waited(std::cell::Cell::new(false)));
+        let ask = Ask {
+            mode: Mode::Provision,
+            wanted: &wanted,
+            prune: Prune::List,
+            checks: Checks::Executed,
+            patience: PATIENCE,
+        };
+        assert!(preview(&ask, &bed.host, &FakeCluster::answering(Ok(true)), &runtime).is_err());
+        runtime.0.get()
+    };
+    assert!(waited(true, Enablement::Enabled));
+    assert!(!waited(false, Enablement::Masked));
+}
+
 #[test]
 fn a_parameter_that_an_earlier_document_sets_is_no_problem_and_one_after_it_is() {
     assert!(look(Mode::Provision, &wanted(&[FORWARDING, INIT]), &fresh()).is_ok());
@@ -411,7 +442,8 @@ fn a_cluster_that_was_started_outside_is_left_alone() {
     host.files.insert(TRACES[0].into(), file(""));
     let failure = run(Mode::Provision, &wanted(&[FORWARDING, INIT]), &mut host).unwrap_err();
     assert!(matches!(*failure.cause, PlanError::Foreign(_)) && failure.cause.needs_operator(), "{failure:?}");
-    assert!(has(&host, TRACES[0]) && host.log.is_empty());
+    assert!(has(&host, TRACES[0]));
+    assert_eq!(host.log, ["enable containerd", "enable kubelet"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a run records and a plan shows.
 use crate::support::{
-    FORWARDING, FakeCluster, FakeRuntime, INIT, PATIENCE, TRACES, everything, file, fresh, look, wanted,
+    FORWARDING, FakeCluster, FakeRuntime, INIT, NoDownloads, PATIENCE, TRACES, everything, file, fresh, look, wanted,
 };
 use documents::Secret;
 use host::{Host, Memory, Played, Progress};
@@ -21,7 +21,13 @@ fn recorded(wanted: &Wanted, host: &mut Memory) -> (Outcome, Result<Done, Failur
         now += 1.second();
         outcome.note(&event, now);
     };
-    let world = &mut World { host, cluster: &cluster, runtime: &FakeRuntime::running(), patience: PATIENCE };
+    let world = &mut World {
+        host,
+        cluster: &cluster,
+        runtime: &FakeRuntime::running(),
+        downloads: &NoDownloads,
+        patience: PATIENCE,
+    };
     let ended = bootstrap(&run, world, &mut watch);
     now += 1.second();
     outcome.end(ended.as_ref(), &Redactor::new([&b"s3cret-word"[..]]), now);
@@ -127,7 +133,7 @@ fn after_an_undo_every_turn_is_recorded_anew_and_says_why() {
     let (outcome, ended) = recorded(&wanted(&[FORWARDING, INIT]), &mut host);
     assert!(ended.is_ok());
     assert!(outcome.phases.iter().all(|turn| turn.state == State::Succeeded), "{outcome:?}");
-    let init = &outcome.phases[2];
+    let init = &outcome.phases[3];
     assert_eq!(init.steps.len(), 1);
     let why = "kubeadm init was interrupted before; it was undone, and the run started again";
     assert_eq!(init.remarks, [why]);
@@ -161,17 +167,18 @@ fn a_plan_is_shown_by_document() {
     assert!(view.changes > 10);
     let names: Vec<_> = view.phases.iter().map(|turn| (turn.document, turn.name.as_str())).collect();
     assert_eq!(
-        names[5..11],
+        names[5..12],
         [
             (Some(6), "CommandsConfig early"),
             (Some(7), "UsersConfig"),
             (Some(8), "ServicesConfig"),
+            (None, "services"),
             (None, "preflight"),
             (Some(9), "InitConfig"),
             (Some(10), "CommandsConfig late")
         ]
     );
-    assert_eq!(view.phases[8].known_after.as_deref(), Some("document 6 (CommandsConfig early)"));
+    assert_eq!(view.phases[8].known_after.as_deref(), Some("document 8 (ServicesConfig)"));
     let json = serde_json::to_value(&view).unwrap();
     assert_eq!(json["kind"], "Plan");
     assert!(!json.to_string().contains("s3cret"), "{json}");

@@ -11,6 +11,7 @@ fn without_token() -> Wanted {
 
 fn machine() -> Memory {
     let mut host = fresh();
+    host.address = Some("10.0.0.10".parse().unwrap());
     host.sysctls.insert("kernel/random/uuid".into(), "0b1c2d3e-4f50-4a61-8b72-c3d4e5f60718".into());
     host
 }
@@ -82,7 +83,7 @@ fn kubeadm_gets_the_proxy_that_names_it_and_reaches_the_cluster_without_it() {
         )
     };
     let init = "{kubernetesVersion: v1.36.4, controlPlaneEndpoint: '10.0.0.9:6443', \
-        advertiseAddress: 10.0.0.10, podSubnets: [10.244.0.0/16]}";
+        podSubnets: [10.244.0.0/16]}";
     let environment = |kubeadm: bool| {
         let (mut host, cluster) = (machine(), FakeCluster::answering(Ok(true)));
         let wanted = wanted(&[FORWARDING, ("ProxyConfig", "", &proxy(kubeadm)), ("InitConfig", "", init)]);

@@ -7,5 +7,6 @@ mod exchanges;
 mod hostile;
 mod proxies;
 mod reaching;
+mod receiving;
 mod secrets;
 mod support;

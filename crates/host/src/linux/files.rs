@@ -154,7 +154,7 @@ pub(super) fn make_dir(root: &Root, path: &str, mode: u32) -> Result<()> {
     root.walk(&format!("{path}/name"), Missing::Make(mode)).map(drop)
 }
 
-fn spot_for(root: &Root, path: &str) -> Result<Spot> {
+pub(super) fn spot_for(root: &Root, path: &str) -> Result<Spot> {
     let spot = root.walk(path, Missing::Make(DIRECTORY))?;
     let refuse = |why: &str| Error::Refused { what: path.to_owned(), why: why.into() };
     let spot = spot.ok_or_else(|| refuse("its directory was deleted meanwhile"))?;

@@ -3,6 +3,7 @@ mod accounts;
 mod attributes;
 pub mod child;
 mod command;
+mod drafts;
 mod entropy;
 mod files;
 mod inherited;
@@ -32,13 +33,14 @@ pub use lock::{Holder, Lock};
 pub use state::State;
 
 use crate::{
-    Cgroups, Change, Clock, DiskSpace, Error, FileState, Host, Inspect, PathState, Program, Progress, Result, Service,
-    TrustStore, UnitState, UserState, contract, journal::Journal,
+    Cgroups, Change, Clock, DiskSpace, Error, FileState, FileSum, Host, Inspect, PathState, Program, Progress, Result,
+    Service, TrustStore, UnitState, UserState, contract, journal::Journal,
 };
 use command::Runner;
 use root::Root;
 use std::{
     fmt,
+    net::IpAddr,
     path::{Path, PathBuf},
     rc::Rc,
     time::Duration,
@@ -170,6 +172,12 @@ impl Inspect for Linux {
     fn file(&self, path: &str) -> Result<Option<FileState>> {
         if state::is_own(path) { state::read(&self.root, path) } else { files::read(&self.root, path) }
     }
+    fn sum(&self, path: &str) -> Result<Option<FileSum>> {
+        drafts::sum_of(&self.root, path)
+    }
+    fn names_in(&self, directory: &str) -> Result<Option<Vec<String>>> {
+        self.state().names_in(directory)
+    }
     fn state_at(&self, path: &str) -> Result<PathState> {
         paths::state_at(&self.root, path)
     }
@@ -238,6 +246,9 @@ impl Inspect for Linux {
     }
     fn listens(&self, port: u16) -> Result<bool> {
         if self.live() { sockets::listens(port) } else { Ok(false) }
+    }
+    fn address_towards(&self, target: Option<IpAddr>) -> Result<Option<IpAddr>> {
+        Ok(if self.live() { sockets::address_towards(target) } else { None })
     }
     fn output(&self, argv: &[&str], within: Duration) -> Result<Option<String>> {
         if self.live() { command::output(argv, within) } else { Ok(None) }

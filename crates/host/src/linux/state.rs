@@ -30,7 +30,7 @@ const ACTED_ON: [&str; 6] = [
 /// Directories that only machineadm writes.
 const OWN_DIRECTORIES: [&str; 3] = [contract::STATE_DIR, contract::RUN_DIR, "/run/cluster-api"];
 /// Directories below it, all of whose files a later run acts on.
-const DIRECTORIES: [&str; 2] = [contract::SERVICES_DIR, contract::PREVIOUS_DIR];
+const DIRECTORIES: [&str; 3] = [contract::SERVICES_DIR, contract::PREVIOUS_DIR, contract::DOWNLOADS_DIR];
 
 /// Files of our own on a machine; they may be written while an act runs.
 #[derive(Debug)]
@@ -79,7 +79,20 @@ impl State {
         Ok(Some(directory))
     }
 
-    fn directory_at(&self, path: &str, care: Care) -> Result<Option<OwnedFd>> {
+    /// The names in a directory that no other user can write, in order.
+    pub(super) fn names_in(&self, path: &str) -> Result<Option<Vec<String>>> {
+        let Some(directory) = self.directory_at(path, Care::Applying)? else { return Ok(None) };
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&directory).map_err(Error::system(format!("list {path}")))? {
+            let entry = entry.map_err(Error::system(format!("list {path}")))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            names.extend(Some(name).filter(|name| ![".", ".."].contains(&name.as_str())));
+        }
+        names.sort();
+        Ok(Some(names))
+    }
+
+    pub(super) fn directory_at(&self, path: &str, care: Care) -> Result<Option<OwnedFd>> {
         let Some(Spot { dir, name, found: Some(_) }) = self.0.walk(path, Missing::Report)? else { return Ok(None) };
         let doing = || format!("open the directory {path}");
         let directory = open_dir(&dir, &name).map_err(Error::system(doing()))?;

@@ -1,9 +1,7 @@
 //! Services through systemd, when it runs; and what each had read when it started.
-use super::{Linux, files, program};
+use super::{Linux, drafts::sum_of, program};
 use crate::{Error, Inspect, Result, Service, contract};
-use objects::hex;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
     fs, io,
@@ -164,6 +162,6 @@ fn boot() -> Result<String> {
 const ABSENT: &str = "absent";
 
 fn digest(host: &Linux, path: &str) -> Result<String> {
-    let file = files::read(&host.root, path)?;
-    Ok(file.map_or(ABSENT.to_owned(), |file| hex::encode(&Sha256::digest(file.contents.expose()))))
+    // A program may be larger than what is read at once.
+    Ok(sum_of(&host.root, path)?.map_or(ABSENT.to_owned(), |file| file.sum.to_string()))
 }

@@ -5,6 +5,7 @@ use crate::{
     cli::Output,
     command_error::{self, CommandError, all_succeeded},
     context::{Configuration, Unusable, machine},
+    downloads::HttpsDownloads,
     interrupt,
     reporter::Reporter,
     runtimes::Runtimes,
@@ -12,7 +13,7 @@ use crate::{
 };
 use engine::{
     DISCOVERY, Done, Event, Failure, Label, LineRedactor, Mode, Outcome, PlanError, Prune, Redactor, ReviewedPlan,
-    Wanted, World,
+    Transfer, Wanted, World,
     outcome::{CONFIGURATION, END, START, State},
     turns,
 };
@@ -24,10 +25,17 @@ use host::{
 use jiff::Timestamp;
 use objects::one_line;
 use serde_json::json;
-use std::{path::Path, time::Duration};
+use std::{
+    cell::RefCell,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 /// How long a run waits for an API server that may be starting.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often a report says how far a download has come.
+const BETWEEN_REPORTS: Duration = Duration::from_secs(2);
 
 /// How a run goes.
 pub(super) struct Run<'a> {
@@ -219,9 +227,19 @@ impl Run<'_> {
         let labels: Vec<_> = turns(self.mode, wanted, self.prune).iter().map(|turn| turn.label.to_string()).collect();
         // It may take minutes before its first step.
         let discovery = labels.iter().position(|label| label == DISCOVERY);
-        let mut progress = Progress::new(labels);
         let state = linux.state();
+        let shown = RefCell::new((&mut **outcome, Progress::new(labels), Instant::now()));
+        let transferred = |transfer: Transfer| {
+            let (outcome, progress, reported) = &mut *shown.borrow_mut();
+            progress.transferred(transfer);
+            if reported.elapsed() >= BETWEEN_REPORTS {
+                *reported = Instant::now();
+                outcome.note_transfer(transfer);
+                reporter.note(outcome);
+            }
+        };
         let mut watch = |event: Event<'_>| {
+            let (outcome, progress, _) = &mut *shown.borrow_mut();
             outcome.note(&event, Timestamp::now());
             progress.note(&event);
             let is_recorded = match event {
@@ -238,7 +256,9 @@ impl Run<'_> {
             }
         };
         let run = engine::Run { mode: self.mode, wanted, prune: self.prune, reviewed };
-        let mut world = World { host: linux, cluster: &ApiServers, runtime: &Runtimes, patience: PATIENCE };
+        let downloads = HttpsDownloads { transferred: &transferred };
+        let mut world =
+            World { host: linux, cluster: &ApiServers, runtime: &Runtimes, downloads: &downloads, patience: PATIENCE };
         engine::bootstrap(&run, &mut world, &mut watch)
     }
 

@@ -4,17 +4,24 @@ use super::{
     moving_line::MovingLine,
     span,
 };
-use engine::{Event, Line, Remark, Step};
+use engine::{Event, Line, Remark, Step, Transfer};
 use objects::one_line;
 use serde_json::{Map, Value, json};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Shows a run.
 pub(crate) struct Progress {
     labels: Vec<String>,
     line: Option<MovingLine<AtWork>>,
     started: Instant,
+    /// The step at work.
+    text: String,
+    /// When the log was last told how far a download has come.
+    told: Instant,
 }
+
+/// How often a log is told how far a download has come.
+const BETWEEN_TRANSFERS: Duration = Duration::from_secs(10);
 
 /// What is done now, and since when.
 struct AtWork {
@@ -26,7 +33,8 @@ impl Progress {
     /// For a run that starts, with the names of its turns.
     pub(crate) fn new(labels: Vec<String>) -> Self {
         let line = MovingLine::start(|work: &AtWork, _| format!("… {} {}", span(work.since.elapsed()), work.text));
-        Self { labels, line, started: Instant::now() }
+        let now = Instant::now();
+        Self { labels, line, started: now, text: String::new(), told: now }
     }
 
     /// Shows an event.
@@ -56,10 +64,24 @@ impl Progress {
         }
     }
 
+    /// Shows how far the download of the step at work has come: in the moving line at once, in a log now and then.
+    pub(crate) fn transferred(&mut self, transfer: Transfer) {
+        let text = format!("{}: {}", self.text, amount(transfer));
+        if let Some(line) = &self.line {
+            return line.show(AtWork { text, since: self.started });
+        }
+        if self.told.elapsed() >= BETWEEN_TRANSFERS {
+            self.told = Instant::now();
+            self.print(Level::Info, &text, Map::new());
+        }
+    }
+
     fn starts(&mut self, turn: usize, step: &Step) {
         self.started = Instant::now();
+        self.told = self.started;
         let text = format!("{}: {}", self.name(turn), Line::of(step));
         self.show(&text);
+        self.text.clone_from(&text);
         if self.line.is_none() {
             self.print(level(step), &format!("{text}: started"), self.members(turn, step, "started"));
         }
@@ -96,6 +118,15 @@ impl Progress {
         if let Some(line) = &self.line {
             line.show(AtWork { text: text.to_owned(), since: Instant::now() });
         }
+    }
+}
+
+/// How much of a file is there: `12 of 73 MiB`.
+fn amount(transfer: Transfer) -> String {
+    let mebibytes = |bytes: u64| bytes >> 20;
+    match transfer {
+        Transfer { received, total: Some(total) } => format!("{} of {} MiB", mebibytes(received), mebibytes(total)),
+        Transfer { received, total: None } => format!("{} MiB", mebibytes(received)),
     }
 }
 

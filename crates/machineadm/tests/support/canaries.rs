@@ -25,11 +25,14 @@ pub(crate) struct Filled {
 }
 
 /// Examples with members that exclude those of a kind's own example.
-const ALTERNATIVES: [(&str, &str); 1] = [(
-    "JoinConfig",
-    "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: JoinConfig\nspec:\n  discovery: {file: {location: \
-     'https://example.com/cluster.yaml?key=a'}}\n  tlsBootstrapToken: abcdef.0123456789abcdef\n",
-)];
+const ALTERNATIVES: [(&str, &str); 2] = [
+    (
+        "JoinConfig",
+        "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: JoinConfig\nspec:\n  discovery: {file: {location: \
+         'https://example.com/cluster.yaml?key=a'}}\n  tlsBootstrapToken: abcdef.0123456789abcdef\n",
+    ),
+    ("ProgramsConfig", include_str!("programs_by_uri.yaml")),
+];
 
 /// Fills a kind's examples, all of them together in every secret field.
 pub(crate) fn filled(kind: &Kind) -> Vec<Filled> {

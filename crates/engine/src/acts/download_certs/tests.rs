@@ -1,9 +1,12 @@
 //! The download on a machine in memory: what it writes, what stops it, and power lost anywhere.
 use super::*;
-use crate::{Cluster, ContainerRuntime, Facts, NodeWait, Patience, ServerVersion, Unanswered, Wanted, pem_set::PemSet};
+use crate::{
+    Cluster, ContainerRuntime, Download, Downloads, Facts, NodeWait, Patience, ServerVersion, Unanswered, Wanted,
+    pem_set::PemSet,
+};
 use certs::{Etcd, ExternalEtcd, FileName, Found};
 use discovery::{ClusterInfo, Method};
-use host::{DirectoryState, Memory};
+use host::{DirectoryState, Draft, Memory};
 use std::{
     cell::Cell,
     collections::{BTreeMap, BTreeSet},
@@ -29,6 +32,15 @@ struct NoRuntime;
 impl ContainerRuntime for NoRuntime {
     fn ask(&self, _: &str, _: &Patience<'_>) -> cri::Result<cri::RuntimeReport> {
         panic!("certificates need no container runtime")
+    }
+}
+
+/// Nothing may be fetched.
+struct NoDownloads;
+
+impl Downloads for NoDownloads {
+    fn receive(&self, download: &Download<'_>, _: &mut dyn Draft) -> host::Result<()> {
+        panic!("nothing here fetches {}", download.name)
     }
 }
 
@@ -101,7 +113,7 @@ fn effect(act: &DownloadCerts, host: &Memory, cluster: &FakeCluster) -> Effect {
 }
 
 fn run(act: &DownloadCerts, host: &mut Memory, cluster: &FakeCluster) -> Result<(), String> {
-    let world = &mut World { host, cluster, runtime: &NoRuntime, patience: Duration::ZERO };
+    let world = &mut World { host, cluster, runtime: &NoRuntime, downloads: &NoDownloads, patience: Duration::ZERO };
     act.run(world).map_err(|error| error.to_string())
 }
 

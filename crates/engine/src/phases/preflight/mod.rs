@@ -2,7 +2,7 @@
 //!
 //! What kubeadm or the kubelet would refuse later is refused here first, with the reason. A check that a document
 //! tolerates still looks: what it finds is a remark, and kubeadm ignores its own check of the same thing
-//! (`kubeadm::preflight_checks`). Our own interrupted run is never refused for what it has left.
+//! (`kubeadm::preflight_checks`). What a check cannot even read is a problem of that check. Our own interrupted run is never refused for what it has left.
 mod clock;
 mod control_groups;
 mod files;
@@ -17,6 +17,7 @@ mod versions;
 use super::tolerated_checks::is_tolerated;
 use crate::{
     Facts, Look, PlanError, Planned, Remark,
+    outcome::chain,
     turns::{Addition, Place, Subject},
 };
 use documents::v1alpha1::PreflightCheck;
@@ -204,13 +205,17 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     let (mut problems, mut remarks, mut count) = (Vec::new(), Vec::new(), 0);
     for check in CHECKS.iter().filter(|check| check.applies(&candidate)) {
         let mut findings = Findings::default();
-        (check.look)(&candidate, &mut findings)?;
+        match (check.look)(&candidate, &mut findings) {
+            Err(PlanError::Look(error)) => findings.problem(objects::one_line(&chain(&error))),
+            looked => looked?,
+        }
         count += 1;
+        let name = check.check.name();
         match is_tolerated(candidate.node.tolerated(), check.check) {
-            true => remarks.extend(findings.problems.into_iter().map(|text| remark(check, Some(text), None))),
+            true => remarks.extend(findings.problems.into_iter().map(|text| Remark::Tolerated { check: name, text })),
             false => problems.extend(findings.problems),
         }
-        remarks.extend(findings.remarks.into_iter().map(|text| remark(check, None, Some(text))));
+        remarks.extend(findings.remarks.into_iter().map(|text| Remark::Noticed { check: name, text }));
     }
     if !problems.is_empty() {
         return Err(PlanError::Unfit(problems));
@@ -218,16 +223,9 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     let tolerated = remarks.iter().filter(|remark| matches!(remark, Remark::Tolerated { .. })).count();
     remarks.insert(0, Remark::Checks { count, tolerated });
     let known_after = candidate.runtime_known_after();
-    let facts = Facts { kubeadm: candidate.kubeadm, kubelet: candidate.kubelet, ..Facts::default() };
+    let (kubeadm, kubelet) = (candidate.kubeadm.found(), candidate.kubelet.found());
+    let facts = Facts { kubeadm: kubeadm.map(str::to_owned), kubelet: kubelet.map(str::to_owned), ..Facts::default() };
     Ok(Planned { facts, remarks, known_after, ..Planned::default() })
-}
-
-fn remark(check: &Check, tolerated: Option<String>, noticed: Option<String>) -> Remark {
-    let check = check.check.name();
-    match tolerated {
-        Some(text) => Remark::Tolerated { check, text },
-        None => Remark::Noticed { check, text: noticed.unwrap_or_default() },
-    }
 }
 
 impl Check {

@@ -1,6 +1,7 @@
 //! The node that a machine shall become, and what is known of the machine before the checks look.
 use crate::{
     Label, Look, Patience, PlanError, Step,
+    outcome::chain,
     phases::{init, join, worker::NodeTraces},
 };
 use cri::RuntimeReport;
@@ -8,7 +9,7 @@ use documents::{
     AnyDocument,
     v1alpha1::{self, ImagePull, Members, PreflightCheck},
 };
-use host::{Change, Progress, Service, UnitAction};
+use host::{Change, Enablement, Inspect, Progress, Service, UnitAction};
 use kubeadm::KubernetesVersion;
 use std::time::Duration;
 
@@ -107,11 +108,38 @@ pub(super) struct Candidate<'a> {
     pub(super) node: Node<'a>,
     pub(super) look: &'a Look<'a>,
     pub(super) situation: Situation,
-    /// The version of its kubeadm.
-    pub(super) kubeadm: Option<String>,
-    /// The version of its kubelet.
-    pub(super) kubelet: Option<String>,
+    pub(super) kubeadm: InstalledVersion,
+    pub(super) kubelet: InstalledVersion,
     pub(super) runtime: Runtime,
+}
+
+/// The version of a program.
+pub(super) enum InstalledVersion {
+    /// As it prints it.
+    Found(String),
+    /// There is no such program.
+    Missing,
+    /// It cannot be run, or fails.
+    Broken(String),
+}
+
+impl InstalledVersion {
+    /// What the last word of a program's output says.
+    fn printed(argv: &[&str], look: &Look<'_>) -> Self {
+        match look.host.output(argv, VERSION) {
+            Ok(Some(text)) => Self::Found(text.split_whitespace().last().unwrap_or_default().to_owned()),
+            Ok(None) => Self::Missing,
+            Err(error) => Self::Broken(objects::one_line(&chain(&error))),
+        }
+    }
+
+    /// The version, if there is one.
+    pub(super) fn found(&self) -> Option<&str> {
+        match self {
+            Self::Found(version) => Some(version),
+            Self::Missing | Self::Broken(_) => None,
+        }
+    }
 }
 
 /// What is known of the container runtime.
@@ -128,10 +156,8 @@ pub(super) enum Runtime {
 
 impl<'a> Candidate<'a> {
     pub(super) fn seen(node: Node<'a>, look: &'a Look<'a>) -> Result<Self, PlanError> {
-        let printed = |argv: &[&str]| look.host.output(argv, VERSION);
-        let kubeadm = printed(&["kubeadm", "version", "-o", "short"])?.map(|version| version.trim().to_owned());
-        let kubelet = printed(&["kubelet", "--version"])?;
-        let kubelet = kubelet.map(|text| text.trim().trim_start_matches("Kubernetes ").to_owned());
+        let kubeadm = InstalledVersion::printed(&["kubeadm", "version", "-o", "short"], look);
+        let kubelet = InstalledVersion::printed(&["kubelet", "--version"], look);
         let situation = Situation::of(node, look)?;
         let runtime = match situation {
             Situation::Finished => Runtime::NotAsked,
@@ -142,12 +168,12 @@ impl<'a> Candidate<'a> {
 
     /// The minor version of kubeadm; that of the cluster where there is no kubeadm.
     pub(super) fn kubeadm_minor(&self) -> Option<u32> {
-        self.kubeadm.as_deref().or_else(|| self.node.version()).and_then(minor)
+        self.kubeadm.found().or_else(|| self.node.version()).and_then(minor)
     }
 
     /// The minor version of the kubelet; kubeadm's where there is no kubelet.
     pub(super) fn kubelet_minor(&self) -> Option<u32> {
-        self.kubelet.as_deref().and_then(minor).or_else(|| self.kubeadm_minor())
+        self.kubelet.found().and_then(minor).or_else(|| self.kubeadm_minor())
     }
 
     /// What the runtime has answered.
@@ -168,10 +194,10 @@ impl<'a> Candidate<'a> {
 }
 
 impl Runtime {
-    /// A runtime whose service starts is waited for; one that does not run is not.
+    /// A runtime that is about to start is waited for; one that does not run is not.
     fn asked(socket: &str, look: &Look<'_>) -> Self {
-        let unit = if socket.contains("crio") { "crio" } else { "containerd" };
-        let is_starting = || matches!(look.host.service(unit), Ok(Service::Active));
+        let unit = if socket.contains("crio") { "crio.service" } else { "containerd.service" };
+        let is_starting = || will_run(unit, look.host).unwrap_or(false);
         let patience = Patience { within: look.patience.min(STARTING), while_true: &is_starting };
         let starts = |step: &Step| {
             let start = |change: &Change| {
@@ -185,6 +211,17 @@ impl Runtime {
             (Err(error), None) => Self::Silent(error),
         }
     }
+}
+
+/// Whether a unit starts or runs, or will once the machine has booted: its turn may come after ours.
+fn will_run(unit: &str, host: &dyn Inspect) -> host::Result<bool> {
+    let unit = host.unit(unit)?;
+    let has_booted = || Ok::<_, host::Error>(host.unit("multi-user.target")?.activity == Service::Active);
+    Ok(match (unit.activity, unit.enablement) {
+        (Service::Active, _) => true,
+        (Service::Inactive, Enablement::Enabled) => !has_booted()?,
+        _ => false,
+    })
 }
 
 /// The minor version of a text such as `v1.36.4`.

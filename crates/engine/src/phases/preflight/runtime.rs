@@ -7,7 +7,7 @@ use crate::{PlanError, outcome::chain};
 use cri::{CgroupDriver, RuntimeReport};
 use documents::v1alpha1::ImagePull;
 use kubeadm::preflight_checks::{needs_cri_v1, needs_runtime_config, warns_of_runtime_config};
-use std::time::Duration;
+use std::{io, time::Duration};
 
 /// How long kubeadm may take to list its images.
 const IMAGES: Duration = Duration::from_secs(60);
@@ -58,6 +58,7 @@ fn silent(error: &cri::Error) -> String {
              /etc/containerd/config.toml, and check journalctl -u containerd"
         }
         cri::Error::NotGrpc { .. } => "correct runtimeSocket",
+        cri::Error::Connect { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => "run as root",
         _ => "check the log of the container runtime with journalctl",
     };
     objects::one_line(&format!("the container runtime does not answer: {}: {advice}", chain(error)))

@@ -1,19 +1,26 @@
 //! Versions of kubeadm and the kubelet that fit each other and the cluster.
 use super::{
     findings::Findings,
-    node::{Candidate, minor},
+    node::{Candidate, InstalledVersion, minor},
 };
 use crate::PlanError;
 use host::{Enablement, Service};
 use kubeadm::preflight_checks::oldest_kubelet;
 
 pub(super) fn kubeadm(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
-    let Some(found) = &candidate.kubeadm else {
-        let version = candidate.node.version().map(|version| format!(" {version}")).unwrap_or_default();
-        findings.problem(format!(
-            "kubeadm is not installed: install kubeadm{version}, for example in /usr/bin or /opt/bin"
-        ));
-        return Ok(());
+    let found = match &candidate.kubeadm {
+        InstalledVersion::Found(version) => version,
+        InstalledVersion::Missing => {
+            let version = candidate.node.version().map(|version| format!(" {version}")).unwrap_or_default();
+            findings.problem(format!(
+                "kubeadm is not installed: install kubeadm{version}, for example in /usr/bin or /opt/bin"
+            ));
+            return Ok(());
+        }
+        InstalledVersion::Broken(why) => {
+            findings.problem(format!("kubeadm does not print its version: {why}: install it for this machine"));
+            return Ok(());
+        }
     };
     if let Some(wanted) = candidate.node.version().filter(|wanted| minor(found) != minor(wanted)) {
         findings.problem(format!(
@@ -37,14 +44,21 @@ pub(super) fn kubelet(candidate: &Candidate<'_>, findings: &mut Findings) -> Res
             "the unit kubelet.service is masked: unmask it with a ServicesConfig, or systemctl unmask kubelet",
         );
     }
-    let Some(found) = &candidate.kubelet else {
-        findings.problem("the kubelet is not installed: install it beside kubeadm, in the same version");
+    let found = match &candidate.kubelet {
+        InstalledVersion::Found(version) => version,
+        InstalledVersion::Missing => {
+            findings.problem("the kubelet is not installed: install it beside kubeadm, in the same version");
+            return Ok(());
+        }
+        InstalledVersion::Broken(why) => {
+            findings.problem(format!("the kubelet does not print its version: {why}: install it for this machine"));
+            return Ok(());
+        }
+    };
+    let (Some(kubelet), Some(kubeadm)) = (minor(found), candidate.kubeadm.found().and_then(minor)) else {
         return Ok(());
     };
-    let (Some(kubelet), Some(kubeadm)) = (minor(found), candidate.kubeadm.as_deref().and_then(minor)) else {
-        return Ok(());
-    };
-    let of_kubeadm = candidate.kubeadm.as_deref().unwrap_or_default();
+    let of_kubeadm = candidate.kubeadm.found().unwrap_or_default();
     if kubelet > kubeadm {
         findings.problem(format!(
             "the kubelet is {found}, newer than kubeadm {of_kubeadm}: install the kubelet in the version of kubeadm"

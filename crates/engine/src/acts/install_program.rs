@@ -1,0 +1,132 @@
+//! A program of a ProgramsConfig: fetched or copied, verified, then installed.
+use super::{Act, AfterFailure, Effect, Sort, Undone};
+use crate::{Look, PlanError, World, downloads, fingerprint::Parts, owned_program::Program, ownership::Ownership};
+use documents::v1alpha1::{ProgramLocation, ProgramSource, Programs, Repeat};
+use host::{FileSum, InstalledFile, PROGRAM_MODE, Packing};
+use std::rc::Rc;
+
+/// The first words of the journal ids of programs.
+pub(crate) const ID: &str = "program";
+
+/// A program, or an archive of programs.
+#[derive(Clone, Debug)]
+pub(crate) struct InstallProgram {
+    pub(crate) name: String,
+    pub(crate) source: ProgramSource,
+    pub(crate) packing: Packing,
+    /// The kind and name of the document, which owns what is installed.
+    pub(crate) document: String,
+    pub(crate) origin: Rc<Programs>,
+    /// Whether the document came encrypted, so that its locations are not shown.
+    pub(crate) is_sealed: bool,
+}
+
+/// What is not installed yet is in a draft, which the next run deletes.
+pub(super) const SORT: Sort = Sort { first_words: ID, left_behind: |_, _| Ok(None) };
+
+impl Act for InstallProgram {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn verb(&self) -> &'static str {
+        "install"
+    }
+
+    fn id(&self) -> String {
+        format!("{ID} {} {}", self.name.replace(' ', "-"), self.source.sha256.short())
+    }
+
+    fn repeat(&self) -> Repeat {
+        Repeat::Once
+    }
+
+    fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError> {
+        let owner = look.host.default_owner().0;
+        let is_there = |file: &InstalledFile| -> Result<bool, PlanError> {
+            let InstalledFile { path, sum, mode } = file;
+            let found = look.host.sum(path)?;
+            let is_so = |found: FileSum| (found.sum, found.mode, found.uid) == (*sum, *mode, owner);
+            Ok(found.is_some_and(is_so))
+        };
+        let files = match &self.packing {
+            Packing::File { path } => {
+                vec![InstalledFile { path: path.clone(), sum: self.source.sha256, mode: PROGRAM_MODE }]
+            }
+            Packing::Archive { directory, .. } => Ownership::unpacked(directory, self.source.sha256, look.host)?,
+        };
+        let mut is_installed = !files.is_empty();
+        for file in &files {
+            is_installed = is_installed && is_there(file)?;
+        }
+        Ok(if is_installed { Effect::Done } else { Effect::Absent })
+    }
+
+    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+        let Self { name, source, packing, document, origin, .. } = self;
+        downloads::receive(&downloads::Wanted { name, source, origin }, world)?;
+        let files = match world.host.contents_of_draft(source.sha256, packing) {
+            Ok(files) => files,
+            Err(error) => {
+                // The reason is worth more than that of a failed clean-up.
+                let _ = world.host.delete_draft(source.sha256);
+                return Err(error);
+            }
+        };
+        let program =
+            Program { document, archive: matches!(packing, Packing::Archive { .. }).then_some(source.sha256) };
+        Ownership::note_program(&program, &files, world.host)?;
+        world.host.install(source.sha256, packing, &files)?;
+        world.host.delete_draft(source.sha256)
+    }
+
+    fn after_failure(&self) -> AfterFailure {
+        AfterFailure::Ended
+    }
+
+    /// Files get their names only when all are whole: it is installed once more.
+    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+        Ok(Undone::Nothing)
+    }
+
+    fn shows(&self) -> String {
+        let to = match &self.packing {
+            Packing::File { path } => path.clone(),
+            Packing::Archive { directory, .. } => format!("{directory}/"),
+        };
+        shown_source(&to, &self.source, self.is_sealed)
+    }
+
+    fn compares(&self, parts: &mut Parts) {
+        parts.text(ID).text(&self.name);
+        match &self.packing {
+            Packing::File { path } => parts.text("file").text(path),
+            Packing::Archive { directory, inside } => {
+                parts.text("archive").text(directory).text(&format!("{inside:?}"))
+            }
+        };
+        compare_source(&self.source, parts);
+    }
+
+    fn needs_reboot(&self) -> bool {
+        false
+    }
+}
+
+/// Where a file comes from, in a few words.
+pub(super) fn shown_source(to: &str, source: &ProgramSource, is_sealed: bool) -> String {
+    let from = match is_sealed {
+        true => "the location in the encrypted document".to_owned(),
+        false => source.location.shown(),
+    };
+    format!("{to} from {from}, sha256 {}…", source.sha256.short())
+}
+
+/// What a reviewed plan compares of a source.
+pub(super) fn compare_source(source: &ProgramSource, parts: &mut Parts) {
+    match &source.location {
+        ProgramLocation::Uri(uri) => parts.text("uri").text(uri.expose()),
+        ProgramLocation::Path(path) => parts.text("path").text(path),
+    };
+    parts.text(&source.sha256.to_string());
+}
