@@ -98,14 +98,16 @@ pub enum ClockSkew {
 }
 
 impl ClockSkew {
-    /// The skew, if it is more than a minute. `server` is the time of the API server's answer.
+    /// The skew in whole seconds, as a server's answer has its time, if it is more than a minute. `server` is the time of
+    /// the API server's answer.
     pub fn between(machine: Timestamp, server: Timestamp) -> Option<Self> {
         let ahead = discovery::Moment::from(machine).since(server);
         let behind = discovery::Moment::from(server).since(machine);
+        let whole = |skew: Duration| Duration::seconds(skew.as_nanoseconds() / 1_000_000_000);
         if ahead > SKEW {
-            Some(Self::Ahead(ahead))
+            Some(Self::Ahead(whole(ahead)))
         } else if behind > SKEW {
-            Some(Self::Behind(behind))
+            Some(Self::Behind(whole(behind)))
         } else {
             None
         }
@@ -258,5 +260,7 @@ mod tests {
         assert_eq!([skew(0), skew(60), skew(-60)], [None; 3]);
         assert_eq!(skew(61), Some(ClockSkew::Ahead(Duration::seconds(61))));
         assert_eq!(skew(-90), Some(ClockSkew::Behind(Duration::seconds(90))));
+        let now_and_a_bit = now() - jiff::SignedDuration::from_millis(90_391);
+        assert_eq!(ClockSkew::between(now_and_a_bit, now()), Some(ClockSkew::Behind(Duration::seconds(90))));
     }
 }

@@ -34,7 +34,8 @@ pub(crate) fn run(program: &Program, world: &mut World<'_>) -> host::Result<()> 
 
 fn with_kubelet_log(error: Error, host: &dyn Inspect) -> Error {
     let Error::Program { program, how, output } = error else { return error };
-    if !output.expose().contains("kubelet") {
+    let failure = KubeadmFailure::read(output.expose());
+    if !failure.is_some_and(|failure| failure.is_for_the_kubelet()) {
         return Error::Program { program, how, output };
     }
     // The failure of kubeadm counts, whether or not the log can be read.
@@ -75,11 +76,17 @@ impl KubeadmFailure {
         Some(Self { phase, reason })
     }
 
+    /// Whether kubeadm waited for the kubelet in vain. In other phases the log of the kubelet tells of other things: what
+    /// ended it before it had its configuration.
+    fn is_for_the_kubelet(&self) -> bool {
+        self.phase.as_deref().is_some_and(|phase| phase.contains("kubelet") || phase.contains("wait"))
+    }
+
     /// What to do about it.
     pub(crate) fn advice(&self) -> &'static str {
         match self.phase.as_deref() {
             Some("preflight") => "correct what kubeadm reports, then run: machineadm bootstrap",
-            Some(phase) if phase.contains("kubelet") || phase.contains("wait") => {
+            Some(_) if self.is_for_the_kubelet() => {
                 "check the kubelet: journalctl -u kubelet; then run: machineadm bootstrap"
             }
             _ => "read the end of kubeadm's output: machineadm status; then run: machineadm bootstrap",
@@ -136,6 +143,16 @@ mod tests {
         let (phase, reason) = read(&format!("{kubeadm}{log}"));
         assert_eq!(phase.as_deref(), Some("kubelet-start"));
         assert_eq!(reason, "the kubelet does not start: failed to parse \"x\": no such file");
+    }
+
+    #[test]
+    fn a_failure_of_another_phase_is_not_for_the_kubelet() {
+        let phases = ["preflight", "kubelet-start", "kubelet-wait-bootstrap", "wait-control-plane", "check-etcd"];
+        let is_for_the_kubelet = |phase| {
+            let output = format!("cgroups of the kubelet\nerror: error execution phase {phase}: x");
+            KubeadmFailure::read(&output).unwrap().is_for_the_kubelet()
+        };
+        assert_eq!(phases.map(is_for_the_kubelet), [false, true, true, true, false]);
     }
 
     #[test]

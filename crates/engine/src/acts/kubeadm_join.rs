@@ -22,7 +22,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use discovery::{BootstrapToken, ClusterInfo};
 use documents::{Secret, v1alpha1::Repeat};
 use host::{
-    Change, FileState, Host, PathState, Service, UnitAction,
+    Change, FileState, Host, PathState, Progress, Service, UnitAction,
     contract::{DISCOVERY_FILE, KUBEADM_FILE, KUBELET_PATCH},
 };
 use serde_json::json;
@@ -162,7 +162,11 @@ impl Act for KubeadmJoin {
     fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError> {
         let worker = Worker::seen(look)?;
         let Some(kubeconfig) = worker.credentials() else {
-            return Ok(if worker.has_traces() { Effect::Partial } else { Effect::Absent });
+            // A kubeadm that gives up on the kubelet takes the bootstrap kubeconfig away and leaves the CA certificates,
+            // with which it refuses to start again. Those of others are for preflight to refuse.
+            let is_ours = look.host.progress(ID)? != Progress::New;
+            let is_left = worker.has_traces() || is_ours && look.host.exists(CA_CERTIFICATE)?;
+            return Ok(if is_left { Effect::Partial } else { Effect::Absent });
         };
         let patience = Patience { within: look.patience, while_true: &|| true };
         Ok(match look.cluster.has(kubeconfig, &[&format!("/api/v1/nodes/{}", self.node)], &patience) {

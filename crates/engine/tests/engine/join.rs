@@ -295,8 +295,9 @@ type Case = (&'static [&'static str], Progress, bool, usize, &'static [NodeCondi
 #[test]
 fn what_is_found_decides_what_a_join_needs() {
     use NodeCondition::{NotReady, Registered};
-    let cases: [Case; 8] = [
+    let cases: [Case; 9] = [
         (&[], Progress::Started, false, 1, &[]),
+        (&[CA], Progress::Started, false, 1, &[NotReady]),
         (&[BOOTSTRAP], Progress::Started, false, 1, &[NotReady]),
         (&[BOOTSTRAP, CA], Progress::Started, false, 1, &[NotReady]),
         (&[BOOTSTRAP, CA, KUBELET], Progress::Started, false, 1, &[NotReady]),
