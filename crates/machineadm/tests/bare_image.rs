@@ -2,12 +2,14 @@
 //! fetches machineadm, a ProgramsConfig the rest; what is tampered with is refused, what is interrupted is resumed.
 mod support {
     pub(crate) mod cluster;
+    pub(crate) mod worker;
 }
 
 use host::contract::{DELIVERED, DOWNLOADS_DIR, FAILURE, SUCCESS};
 use sha2::{Digest, Sha256};
 use std::{fs, path::Path, process::Command};
-use support::cluster::{Authority, LIMIT, TOKEN, control_plane, ends_well, nothing_is_left, worker};
+use support::cluster::{Authority, LIMIT, TOKEN, control_plane, ends_well};
+use support::worker::{nothing_is_left, worker};
 use testbed::{
     Bed, Machine, Profile, Result,
     neighbours::FileServer,

@@ -3,11 +3,13 @@
 //! groups of version 1 as well needs what every document of these tests has there, and shows nothing of the above.
 mod support {
     pub(crate) mod cluster;
+    pub(crate) mod worker;
 }
 
 use host::contract::DELIVERED;
 use std::path::Path;
-use support::cluster::{Authority, PROGRAM, TOKEN, control_plane, ends_well, nothing_is_left, with_program, worker};
+use support::cluster::{Authority, PROGRAM, TOKEN, control_plane, ends_well, with_program};
+use support::worker::{nothing_is_left, worker};
 use testbed::{Bed, Machine, Profile, Result};
 
 /// Whether this host has control groups of version 2 alone.

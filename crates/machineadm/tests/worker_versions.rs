@@ -1,12 +1,12 @@
 //! Workers with other versions than the usual ones: containerd 1.6, and a kubeadm that is newer than the cluster.
 mod support {
     pub(crate) mod cluster;
+    pub(crate) mod worker;
 }
 
 use host::contract::DELIVERED;
-use support::cluster::{
-    Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, nothing_is_left, with_program, worker,
-};
+use support::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
+use support::worker::{nothing_is_left, worker};
 use testbed::{Bed, Profile, Result, Runtime, Software, programs::KUBEADM_1_37};
 
 #[test]
