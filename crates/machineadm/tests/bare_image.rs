@@ -10,10 +10,8 @@ use host::contract::{DELIVERED, DOWNLOADS_DIR, FAILURE, SUCCESS};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::{fs, path::Path, process::Command};
-use support::{
-    cluster::{Authority, LIMIT, TOKEN, control_plane, ends_well},
-    worker::{nothing_is_left, worker},
-};
+use support::cluster::{Authority, LIMIT, TOKEN, control_plane, ends_well};
+use support::worker::{nothing_is_left, worker};
 use testbed::{
     Bed, Machine, Profile, Result,
     neighbours::FileServer,

@@ -8,10 +8,8 @@ mod support {
 
 use host::contract::DELIVERED;
 use std::path::Path;
-use support::{
-    cluster::{Authority, PROGRAM, TOKEN, control_plane, ends_well, with_program},
-    worker::{nothing_is_left, worker},
-};
+use support::cluster::{Authority, PROGRAM, TOKEN, control_plane, ends_well, with_program};
+use support::worker::{nothing_is_left, worker};
 use testbed::{Bed, Machine, Profile, Result};
 
 /// Whether this host has control groups of version 2 alone.

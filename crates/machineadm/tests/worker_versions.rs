@@ -5,10 +5,8 @@ mod support {
 }
 
 use host::contract::DELIVERED;
-use support::{
-    cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program},
-    worker::{nothing_is_left, worker},
-};
+use support::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
+use support::worker::{nothing_is_left, worker};
 use testbed::{Bed, Profile, Result, Runtime, Software, programs::KUBEADM_1_37};
 
 #[test]
