@@ -48,10 +48,15 @@ pub(crate) struct Wanted<'a> {
 /// Brings a file into its draft. What does not have the wanted SHA-256 is deleted.
 pub(crate) fn receive(wanted: &Wanted<'_>, world: &mut World<'_>) -> host::Result<()> {
     let Wanted { name, source: ProgramSource { location, sha256 }, origin } = *wanted;
-    match location {
-        ProgramLocation::Path(path) => world.host.copy_to_draft(*sha256, path)?,
-        ProgramLocation::Uri(uri) => fetch(&Download { name, uri, origin }, wanted, world)?,
+    let received = match location {
+        ProgramLocation::Path(path) => world.host.copy_to_draft(*sha256, path),
+        ProgramLocation::Uri(uri) => fetch(&Download { name, uri, origin }, wanted, world),
+    };
+    if received.as_ref().is_err_and(Error::is_out_of_space) {
+        // A draft that fills the disk leaves no room for the outcome, nor for anything else on the machine.
+        let _ = world.host.delete_draft(*sha256);
     }
+    received?;
     let found = world.host.draft_sum(*sha256)?;
     if found == *sha256 {
         return Ok(());

@@ -181,6 +181,7 @@ mod tests {
             api_version: "v1".into(),
             version: "v1.36.4".into(),
             runtime_socket: "/a".into(),
+            within: Duration::from_secs(1),
         }
     }
 
@@ -240,9 +241,17 @@ mod tests {
     fn a_beginning_with_any_other_member_is_another_step() {
         let flags =
             |flags: &[&str]| KubeadmInit { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..init() };
-        // The addons are those of the file.
-        let KubeadmInit { file: _, flags: _, environment: _, addons: _, api_version: _, version: _, runtime_socket: _ } =
-            init();
+        // The addons and the time are those of the file.
+        let KubeadmInit {
+            file: _,
+            flags: _,
+            environment: _,
+            addons: _,
+            api_version: _,
+            version: _,
+            runtime_socket: _,
+            within: _,
+        } = init();
         let proxy = |value: &str| [("HTTPS_PROXY".to_owned(), secret(value))].into();
         let changed = [
             init(),
@@ -318,8 +327,10 @@ mod tests {
             node: "w1".into(),
             cluster: None,
             token: token("abcdef.0123456789abcdef"),
+            within: Duration::from_secs(1),
         };
-        // What is discovered is not known when a plan is reviewed; where to look for it is part of `discovery`.
+        // What is discovered is not known when a plan is reviewed; where to look for it is part of `discovery`. The time is
+        // that of the file.
         let KubeadmJoin {
             file: _,
             flags: _,
@@ -332,6 +343,7 @@ mod tests {
             node: _,
             cluster: _,
             token: _,
+            within: _,
         } = join();
         let changed = [
             join(),

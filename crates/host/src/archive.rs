@@ -3,7 +3,7 @@
 //! An archive is verified by its SHA-256 before it is read; these rules hold all the same, so that one with other
 //! contents than programs is refused as a whole.
 use crate::{ArchiveRoot, Error, Result, drafts::PROGRAM_MODE};
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 use std::{collections::BTreeSet, io::Read};
 use tar::EntryType;
 
@@ -22,7 +22,7 @@ pub(crate) fn read(
 ) -> Result<()> {
     let refused = |why: String| Error::Refused { what: "the archive".to_owned(), why };
     let unreadable = |error: std::io::Error| refused(format!("cannot be read as a compressed archive: {error}"));
-    let mut archive = tar::Archive::new(GzDecoder::new(archive));
+    let mut archive = tar::Archive::new(MultiGzDecoder::new(archive));
     let (mut names, mut left) = (BTreeSet::new(), MOST_BYTES);
     for entry in archive.entries().map_err(unreadable)? {
         let mut entry = entry.map_err(unreadable)?;
@@ -124,6 +124,25 @@ mod tests {
         ]);
         let expected = [("bridge".to_owned(), 0o755, "b".to_owned()), ("LICENSE".to_owned(), 0o644, "l".to_owned())];
         assert_eq!(files(&plugins, ArchiveRoot::Top).unwrap(), expected);
+    }
+
+    #[test]
+    fn an_archive_that_was_compressed_in_several_parts_is_read_to_its_end() {
+        let (mut archive, mut parts) = (tar::Builder::new(Vec::new()), Vec::new());
+        for name in ["bridge", "loopback"] {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(1);
+            header.set_mode(0o755);
+            archive.append_data(&mut header, name, &b"x"[..]).unwrap();
+        }
+        // One part for each file, as tools that compress in parallel write them.
+        for part in archive.into_inner().unwrap().chunks(1024) {
+            let mut compressed = GzEncoder::new(Vec::new(), Compression::fast());
+            std::io::Write::write_all(&mut compressed, part).unwrap();
+            parts.extend(compressed.finish().unwrap());
+        }
+        let names: Vec<_> = files(&parts, ArchiveRoot::Top).unwrap().into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names, ["bridge", "loopback"]);
     }
 
     #[test]

@@ -102,6 +102,13 @@ impl Error {
         }
     }
 
+    /// Whether there was no space left to write to.
+    pub fn is_out_of_space(&self) -> bool {
+        let is_full =
+            |source: &io::Error| matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        matches!(self, Self::System { source, .. } if is_full(source))
+    }
+
     /// Whether only an operator can continue.
     pub const fn needs_operator(&self) -> bool {
         matches!(self, Self::Record { .. })

@@ -70,6 +70,30 @@ fn a_program_is_downloaded_with_its_query_which_is_shown_nowhere() {
 }
 
 #[test]
+fn programs_are_not_installed_where_other_users_could_exchange_them() {
+    testbed::needs!(Root);
+    let server = FakeServer::start(|_, tls| answer(tls, "200 OK", "", PROGRAM));
+    for (owner, mode, problem) in [(1000, 0o755, "is owned by another user"), (0, 0o777, "can be written by everybody")]
+    {
+        let keeper = Keeper::new();
+        let directory = keeper.root().join("opt/bin");
+        fs::create_dir_all(&directory).expect("a directory");
+        std::os::unix::fs::chown(&directory, Some(owner), None).expect("an owner");
+        keeper.chmod("root/opt/bin", mode);
+        let ran = keeper.bootstrap(&kubeadm_from(&server, LOOPBACK));
+        assert_eq!((ran.code, installed(&keeper)), (Some(1), None), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("/opt/bin {problem}")), "{}", ran.stderr);
+        assert_eq!(fs::read_dir(&directory).expect("a directory").count(), 0);
+        // A group of the distribution's is no reason, and what was downloaded is there.
+        std::os::unix::fs::chown(&directory, Some(0), Some(50)).expect("an owner");
+        keeper.chmod("root/opt/bin", 0o775);
+        let asked = server.seen().len();
+        assert_eq!(keeper.bootstrap(&kubeadm_from(&server, LOOPBACK)).code, Some(0));
+        assert_eq!((installed(&keeper), server.seen().len()), (Some((PROGRAM.to_owned(), 0o755)), asked));
+    }
+}
+
+#[test]
 fn the_location_in_an_encrypted_document_is_shown_in_no_plan() {
     testbed::needs!(Root);
     let server = FakeServer::start(|_, tls| answer(tls, "200 OK", "", PROGRAM));

@@ -68,6 +68,22 @@ fn a_full_file_system_fails_the_step_and_leaves_no_half_file() {
 }
 
 #[test]
+fn a_download_that_fills_the_disk_leaves_room_for_the_outcome_and_everything_else() {
+    testbed::needs!(Root);
+    let sandbox = Sandbox::new();
+    sandbox.sh(&format!("mkdir -p {STATE} && mount -t tmpfs -o mode=700,size=256k none {STATE}"));
+    let sum = sandbox.sh("head -c 1000000 /dev/zero > /srv/tool; sha256sum /srv/tool | cut -c 1-64");
+    let spec = format!("{{programs: {{others: [{{name: tool, source: /srv/tool, sha256: '{}'}}]}}}}", sum.trim());
+    let ran = sandbox.bootstrap(&document("ProgramsConfig", &spec));
+    failed(&sandbox, &ran, "install tool", "No space left on device");
+    assert_eq!(sandbox.text(FALLBACK), None, "the outcome is on disk");
+    assert_eq!(sandbox.sh(&format!("ls -A {STATE}/downloads")), "");
+    sandbox.sh(&format!("mount -o remount,size=4m {STATE}"));
+    succeeded(&sandbox, &sandbox.machineadm(&["bootstrap"]));
+    assert_eq!(sandbox.sh("stat -c %s /opt/bin/tool").trim(), "1000000");
+}
+
+#[test]
 fn when_our_own_directory_is_read_only_the_outcome_is_kept_in_memory() {
     testbed::needs!(Root);
     let sandbox = Sandbox::new();

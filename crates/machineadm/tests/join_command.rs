@@ -152,6 +152,38 @@ fn flags_that_exclude_each_other_and_missing_ones_are_refused() {
 }
 
 #[test]
+fn what_is_no_valid_document_is_not_printed_as_one() {
+    let words = ["a:6443", "--token", TOKEN, "--discovery-token-ca-cert-hash", PIN, "--print-config"];
+    let ran = join(&[&words[..], &["--node-name", "Node 1", "--cri-socket", "npipe:////x"]].concat());
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    assert!(["spec.nodeName", "spec.runtimeSocket"].iter().all(|field| ran.stderr.contains(field)), "{}", ran.stderr);
+}
+
+#[test]
+fn beside_a_file_of_kubeadm_no_flag_of_discovery_is_ignored() {
+    let scratch = Scratch::new("join");
+    let config = format!(
+        "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\nnodeRegistration: {{ignorePreflightErrors: [NumCPU]}}\n\
+         discovery: {{bootstrapToken: {{token: {TOKEN}, apiServerEndpoint: 'a:6443', unsafeSkipCAVerification: true}}}}\n"
+    );
+    let config = file(&scratch, "join.yaml", &config);
+    for words in [
+        &["b:6443"][..],
+        &["--token", TOKEN],
+        &["--discovery-token-ca-cert-hash", PIN],
+        &["--discovery-token-unsafe-skip-ca-verification"],
+        &["--accept-untrusted-certificate"],
+    ] {
+        let ran = join(&[&["--config", &config, "--print-config"][..], words].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{words:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("--config excludes"), "{words:?}: {}", ran.stderr);
+    }
+    // The same check in both is one check.
+    let document = printed(&["--config", &config, "--ignore-preflight-errors", "NumCPU,Swap"]);
+    assert!(document.contains("toleratedChecks:\n    - \"cpu\"\n    - \"swap\"\n"), "{document}");
+}
+
+#[test]
 fn phases_and_patches_of_kubeadm_become_fields_of_the_document() {
     let scratch = Scratch::new("join");
     fs::create_dir(scratch.path().join("patches")).expect("a directory");

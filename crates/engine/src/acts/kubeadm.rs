@@ -1,12 +1,14 @@
 //! kubeadm as a program: how it is started, and what its output reports of a failure.
 use super::proxy_variables::Variables;
 use crate::World;
-use documents::Secret;
+use documents::{Secret, v1alpha1::NodeTimeouts};
 use host::{Call, Error, Inspect, Program};
 use std::time::Duration;
 
 /// The name under which it is started and reported.
 pub(crate) const NAME: &str = "kubeadm";
+/// How long it may take; it has limits of its own for each of its phases.
+const WITHIN: Duration = Duration::from_secs(20 * 60);
 /// Stands before a phase that failed, in every version of kubeadm.
 const FAILED_PHASE: &str = "error execution phase ";
 /// A check of kubeadm's preflight that failed.
@@ -24,6 +26,13 @@ pub(crate) fn program(argv: &[&str], environment: &Variables, within: Duration) 
     let words = std::iter::once(NAME).chain(argv.iter().copied());
     let call = Call::Argv(words.map(str::to_owned).collect());
     Program { name: NAME.into(), call, environment: environment.clone(), within }
+}
+
+/// How long kubeadm may take. Never less than what a document grants its phases: a limit of ours that ends kubeadm before
+/// its own does would leave a node half made.
+pub(crate) fn within(timeouts: &NodeTimeouts) -> Duration {
+    let NodeTimeouts { kubelet, control_plane, certificate } = *timeouts;
+    [kubelet, control_plane, certificate].into_iter().flatten().fold(WITHIN, Duration::saturating_add)
 }
 
 /// Runs kubeadm. Where it failed because of the kubelet, the end of the kubelet's log follows its own output: there is

@@ -25,8 +25,6 @@ pub(super) const SORT: Sort = Sort {
     },
 };
 
-/// How long kubeadm may take; it has limits of its own for each of its phases.
-const INIT: Duration = Duration::from_secs(20 * 60);
 const RESET: Duration = Duration::from_secs(5 * 60);
 
 /// What `kubeadm init` writes, in its order; certificates may be the user's own, so they tell nothing.
@@ -68,6 +66,8 @@ pub(crate) struct KubeadmInit {
     pub(crate) version: String,
     /// The container runtime's socket, for undoing an interrupted run.
     pub(crate) runtime_socket: String,
+    /// How long kubeadm may take.
+    pub(crate) within: Duration,
 }
 
 /// How many files it writes by which it is known.
@@ -152,7 +152,7 @@ impl Act for KubeadmInit {
         // The token that it makes for the next machines is not for a log.
         let mut argv = vec!["init", "--config", KUBEADM_FILE, "--skip-token-print"];
         argv.extend(self.flags.iter().map(String::as_str));
-        let ended = kubeadm::run(&kubeadm::program(&argv, &self.environment, INIT), world);
+        let ended = kubeadm::run(&kubeadm::program(&argv, &self.environment, self.within), world);
         let removed = world.host.ensure(&Change::Remove { path, was: PathState::File(file) });
         ended.and(removed)
     }
@@ -173,8 +173,8 @@ impl Act for KubeadmInit {
     }
 
     fn compares(&self, parts: &mut Parts) {
-        // The addons are in the file.
-        let Self { file, flags, environment, addons: _, api_version, version, runtime_socket } = self;
+        // The addons and the time are in the file.
+        let Self { file, flags, environment, addons: _, api_version, version, runtime_socket, within: _ } = self;
         parts.text("init").text(file.expose()).list(flags).text(api_version).text(version).text(runtime_socket);
         proxy_variables::compare(environment, parts);
     }
@@ -198,6 +198,7 @@ mod tests {
             api_version: String::new(),
             version: String::new(),
             runtime_socket: String::new(),
+            within: Duration::ZERO,
         }
     }
 

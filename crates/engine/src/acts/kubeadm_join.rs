@@ -31,8 +31,6 @@ use std::time::Duration;
 /// The journal id. A machine joins one cluster: unfinished work is ours, whatever the configuration says by now.
 pub(crate) const ID: &str = "kubeadm join";
 
-/// How long kubeadm may take; it has limits of its own for each of its phases.
-const JOIN: Duration = Duration::from_secs(20 * 60);
 /// How long a kubelet with a certificate may take to register its Node.
 const REGISTERED: Duration = Duration::from_secs(180);
 /// How long a Node may stay Ready after its kubelet has stopped; usually some 50 s.
@@ -77,6 +75,8 @@ pub(crate) struct KubeadmJoin {
     pub(crate) cluster: Option<ClusterInfo>,
     /// The token that requests the certificate; none where it is in a file that was not read.
     pub(crate) token: Option<BootstrapToken>,
+    /// How long kubeadm may take.
+    pub(crate) within: Duration,
 }
 
 /// A file for kubeadm: its path and its content.
@@ -122,7 +122,7 @@ impl KubeadmJoin {
         let mut argv = vec!["join", "--config", KUBEADM_FILE];
         argv.extend(self.flags.iter().map(String::as_str));
         let environment = self.environment(world);
-        let ended = written.and_then(|()| kubeadm::run(&kubeadm::program(&argv, &environment, JOIN), world));
+        let ended = written.and_then(|()| kubeadm::run(&kubeadm::program(&argv, &environment, self.within), world));
         let removed = files.iter().try_for_each(|(path, _)| remove(path, world.host));
         ended.and(removed)
     }
@@ -215,7 +215,7 @@ impl Act for KubeadmJoin {
 
     fn compares(&self, parts: &mut Parts) {
         let Self { file, flags, environment, kubelet, .. } = self;
-        let Self { api_version, version, endpoints: _, discovery, node, cluster: _, token, .. } = self;
+        let Self { api_version, version, endpoints: _, discovery, node, cluster: _, token, within: _, .. } = self;
         parts.text("join").text(file.expose()).list(flags).text(api_version).text(version).text(node);
         parts.text(discovery.expose()).maybe(kubelet.as_ref().map(|patch| patch.expose().as_str()));
         proxy_variables::compare(environment, parts);

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Facts, Look, PlanError, Planned,
     acts::{
-        DeleteUnusedToken, KubeadmInit, UPLOAD_ID, UploadCerts, delete_unused_token,
+        self, DeleteUnusedToken, KubeadmInit, UPLOAD_ID, UploadCerts, delete_unused_token,
         kubeadm_init::{self, COREDNS, KUBE_PROXY, UNUSED_TOKEN},
         proxy_variables::{self, Variables, host_of},
     },
@@ -135,6 +135,7 @@ pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit,
         api_version: target.api().to_string(),
         version: facts.kubeadm.clone().unwrap_or_else(|| wanted.kubernetes_version.clone()),
         runtime_socket: wanted.runtime_socket.clone(),
+        within: acts::kubeadm::within(&wanted.timeouts),
     })
 }
 
@@ -272,6 +273,19 @@ mod tests {
         let made = act(&wanted("v1.36.4"), &facts).unwrap();
         assert_eq!(made.version, "v1.36.7");
         assert!(made.file.expose().contains("kubernetesVersion: \"v1.36.4\""), "{:?}", made.file.expose());
+    }
+
+    #[test]
+    fn kubeadm_may_take_longer_than_its_phases_are_granted() {
+        let minutes = |minutes: u64| std::time::Duration::from_secs(minutes * 60);
+        let timeouts = v1alpha1::NodeTimeouts {
+            kubelet: Some(minutes(30)),
+            control_plane: Some(minutes(60)),
+            ..v1alpha1::NodeTimeouts::default()
+        };
+        let granted = act(&v1alpha1::Init { timeouts, ..wanted("v1.36.4") }, &Facts::default()).unwrap();
+        assert!(granted.within > minutes(30 + 60), "{:?}", granted.within);
+        assert_eq!(made("v1.36.4").within, minutes(20));
     }
 
     #[test]

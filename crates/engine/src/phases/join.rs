@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Look, PlanError, Planned,
-    acts::{KubeadmJoin, kubeadm_join, proxy_variables},
+    acts::{self, KubeadmJoin, kubeadm_join, proxy_variables},
     instance_values, steps_for,
 };
 use discovery::{BootstrapToken, Endpoint, method::Pinning};
@@ -78,6 +78,7 @@ pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoi
         node,
         cluster: look.facts.cluster.clone(),
         token,
+        within: acts::kubeadm::within(&wanted.timeouts),
     })
 }
 

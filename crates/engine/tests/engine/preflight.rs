@@ -311,6 +311,36 @@ fn preflight_lists_everything_that_is_wrong_at_once() {
 }
 
 #[test]
+fn a_worker_forwards_packets_of_the_family_by_which_it_reaches_its_cluster() {
+    let joining = |endpoint: &str| {
+        let discovery =
+            format!("{{endpoints: ['{endpoint}'], token: ae23dc.faddc87f5a5ab458, unsafeWithoutCAPins: true}}");
+        wanted(&[("JoinConfig", "", &format!("{{discovery: {{token: {discovery}}}}}"))])
+    };
+    let problems = |endpoint: &str, address: Option<&str>, forwarded: &[&str]| {
+        let mut bed = Bed { host: fresh(), runtime: FakeRuntime::running() };
+        bed.host.address = address.map(|address| address.parse().unwrap());
+        for parameter in forwarded {
+            bed.host.sysctls.insert((*parameter).to_owned(), "1".into());
+        }
+        bed.preflight(&joining(endpoint)).err().unwrap_or_default()
+    };
+    let (ipv4, ipv6) = ("net/ipv4/ip_forward", "net/ipv6/conf/default/forwarding");
+    for (endpoint, address) in [("[fd00::10]:6443", None), ("api.example.com:6443", Some("fd00::7"))] {
+        assert_eq!(
+            problems(endpoint, address, &[ipv6]),
+            [""; 0],
+            "{endpoint}: without IPv4 nobody needs its forwarding"
+        );
+        assert!(problems(endpoint, address, &[ipv4]).concat().contains("net.ipv6.conf.default.forwarding is not 1"));
+    }
+    for (endpoint, address) in [("10.0.0.10:6443", None), ("api.example.com:6443", None)] {
+        assert_eq!(problems(endpoint, address, &[ipv4]), [""; 0], "{endpoint}");
+        assert!(problems(endpoint, address, &[ipv6]).concat().contains("net.ipv4.ip_forward is not 1"), "{endpoint}");
+    }
+}
+
+#[test]
 fn what_a_document_configures_is_no_problem() {
     let mut bed = Bed::fit();
     bed.host.resources.swaps.push("/swap".into());

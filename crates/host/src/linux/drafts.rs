@@ -12,7 +12,7 @@ use crate::{
 };
 use objects::Sha256Sum;
 use rustix::{
-    fs::{Dir, Mode, OFlags, fchmod, fsync, openat, renameat},
+    fs::{Dir, Mode, OFlags, fchmod, fstat, fsync, openat, renameat},
     io::Errno,
 };
 use sha2::{Digest, Sha256};
@@ -184,6 +184,7 @@ impl Beside {
     fn new(root: &Root, file: &InstalledFile) -> Result<Self> {
         state::check_foreign(root, &file.path, LastLink::Followed)?;
         let spot = files::spot_for(root, &file.path)?;
+        check_directory(root, &spot, &file.path)?;
         let name = draft_of(&spot.name);
         Ok(Self { spot, name, path: file.path.clone() })
     }
@@ -210,6 +211,20 @@ impl Beside {
         let renamed = renameat(&spot.dir, name, &spot.dir, &spot.name).and_then(|()| fsync(&spot.dir));
         renamed.map_err(Error::system(format!("install {path}")))
     }
+}
+
+/// Root executes what is in it: nobody else may be able to exchange a program there after it was verified. A group that
+/// may write is accepted, since some distributions have one for `/usr/local`.
+fn check_directory(root: &Root, spot: &Spot, path: &str) -> Result<()> {
+    let stat = fstat(&spot.dir).map_err(Error::system(format!("look at the directory of {path}")))?;
+    let (why, change) = match (root.trusts(stat.st_uid), stat.st_mode & 0o002) {
+        (true, 0) => return Ok(()),
+        (false, _) => ("is owned by another user, who can exchange programs in it", "chown root"),
+        (true, _) => ("can be written by everybody", "chmod o-w"),
+    };
+    let directory = path.rsplit_once('/').map_or("/", |(directory, _)| directory).to_owned();
+    let advice = format!("check its content, then run: {change} {directory}");
+    Err(Error::Untrusted { what: directory, why: why.to_owned(), advice })
 }
 
 /// Nothing but machineadm can write a draft.

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     cli::{Output, RootOption},
     command_error::CommandError,
+    context::without_errors,
     show,
 };
 use clap::Args;
@@ -69,12 +70,13 @@ pub(crate) struct Join {
 pub(crate) fn run(asked: &Join, root: &Path) -> Result<Exit, CommandError> {
     one_standard_input(asked)?;
     let text = documents::write(None, &document(asked)?);
+    let bytes = Zeroizing::new(text.expose().clone().into_bytes());
+    let sources = vec![Source { name: "join".to_owned(), bytes }];
     if asked.print_config {
+        without_errors(documents::read(sources))?;
         show::print(text.expose().clone())?;
         return Ok(Exit::Done);
     }
-    let bytes = Zeroizing::new(text.expose().clone().into_bytes());
-    let sources = vec![Source { name: "join".to_owned(), bytes }];
     match asked.dry_run {
         true => plan::of_sources(sources, asked.output, root),
         false => bootstrap::of_sources(sources, asked.output, root),
@@ -97,9 +99,9 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
     let tls = asked.tls.read()?;
     let mut document = match &asked.config {
         Some(name) => {
-            if !flags.endpoints.is_empty() || flags.file.is_some() || has_token(&flags) {
+            if has_discovery(&flags) {
                 return Err(CommandError::usage(
-                    "--config excludes an ENDPOINT, --discovery-file and tokens: it holds them",
+                    "--config excludes an ENDPOINT, --discovery-file, tokens and CA pins: it holds them",
                 ));
             }
             of_kubeadm(configuration_file::read(Some(name))?.join)?
@@ -112,7 +114,11 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
     if let Some(socket) = &asked.cri_socket {
         document.runtime_socket = without_scheme(socket);
     }
-    document.tolerated_checks.extend(tolerated_checks::of_names(&asked.ignore_preflight_errors)?);
+    for check in tolerated_checks::of_names(&asked.ignore_preflight_errors)? {
+        if !document.tolerated_checks.contains(&check) {
+            document.tolerated_checks.push(check);
+        }
+    }
     if skipped_phases::read(&asked.skip_phases)? == Preflight::Skipped {
         document.tolerated_checks = vec![PreflightCheck::All];
     }
@@ -122,8 +128,13 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
     Ok(document)
 }
 
-const fn has_token(flags: &Flags) -> bool {
-    flags.token.is_some() || flags.token_file.is_some() || flags.discovery_token.is_some()
+/// Whether any flag says how to discover. One that is not used, such as a CA pin, must not pass in silence.
+const fn has_discovery(flags: &Flags) -> bool {
+    let Flags { purpose: _, endpoints, token, token_file, discovery_token, pins, skip_ca_verification, file, .. } =
+        flags;
+    let has_token = token.is_some() || token_file.is_some() || discovery_token.is_some();
+    let has_trust = !pins.is_empty() || *skip_ca_verification || flags.accept_untrusted_certificate;
+    !endpoints.is_empty() || file.is_some() || has_token || has_trust
 }
 
 /// Flags that exclude each other, and those that are missing, are named as flags before they become a document.

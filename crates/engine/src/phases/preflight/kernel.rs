@@ -1,12 +1,16 @@
 //! The kernel: swap, forwarding, modules.
 use super::{
     findings::Findings,
+    network::host_of,
     node::{Candidate, Node},
 };
 use crate::{PlanError, Step};
-use host::Change;
+use discovery::Endpoint;
+use documents::v1alpha1::{self, JoinDiscovery};
+use host::{Change, Inspect};
 use kubeadm::preflight_checks::wants_bridge;
 use serde_json::Value;
+use std::net::IpAddr;
 
 const FORWARDING: (&str, &str) = ("net.ipv4.ip_forward", "net/ipv4/ip_forward");
 const FORWARDING_6: (&str, &str) = ("net.ipv6.conf.default.forwarding", "net/ipv6/conf/default/forwarding");
@@ -30,16 +34,33 @@ pub(super) fn swap(candidate: &Candidate<'_>, findings: &mut Findings) -> Result
 }
 
 pub(super) fn ip_forward(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
-    let (uses_ipv4, uses_ipv6) = families(candidate.node);
+    let (uses_ipv4, uses_ipv6) = match candidate.node {
+        Node::ControlPlane(wanted) => control_plane_families(wanted),
+        Node::Worker(wanted) => worker_families(wanted, candidate.look.host)?,
+    };
     for (key, path) in [uses_ipv4.then_some(FORWARDING), uses_ipv6.then_some(FORWARDING_6)].into_iter().flatten() {
         is_set(key, path, candidate, findings)?;
     }
     Ok(())
 }
 
+/// The address families of a worker, IPv4 and IPv6, as kubeadm sees them: those of the endpoints. Where these are names,
+/// that of the machine's default route.
+fn worker_families(wanted: &v1alpha1::Join, host: &dyn Inspect) -> host::Result<(bool, bool)> {
+    let endpoints = match &wanted.discovery {
+        JoinDiscovery::Token { endpoints, .. } => endpoints.iter().map(Endpoint::authority).collect(),
+        JoinDiscovery::File { .. } => Vec::new(),
+    };
+    let mut addresses: Vec<IpAddr> = endpoints.iter().filter_map(|endpoint| host_of(endpoint).parse().ok()).collect();
+    if addresses.is_empty() {
+        addresses.extend(host.address_towards(None)?);
+    }
+    let has_ipv6 = addresses.iter().any(IpAddr::is_ipv6);
+    Ok((!has_ipv6 || addresses.iter().any(IpAddr::is_ipv4), has_ipv6))
+}
+
 /// The address families of a cluster, as kubeadm sees them. Without networks of services there are those of IPv4.
-fn families(node: Node<'_>) -> (bool, bool) {
-    let Node::ControlPlane(wanted) = node else { return (true, false) };
+fn control_plane_families(wanted: &v1alpha1::Init) -> (bool, bool) {
     let networks = wanted.pod_subnets.iter().chain(&wanted.service_subnets);
     let has_ipv6 = networks.clone().any(|network| network.contains(':'));
     let has_ipv4 = wanted.service_subnets.is_empty() || networks.clone().any(|network| !network.contains(':'));

@@ -83,7 +83,7 @@ fn own_name(
 }
 
 /// The host of `host:port`, without the brackets of an IPv6 address.
-fn host_of(endpoint: &str) -> &str {
+pub(super) fn host_of(endpoint: &str) -> &str {
     let host = endpoint.rsplit_once(':').map_or(endpoint, |(host, _)| host);
     host.trim_start_matches('[').trim_end_matches(']')
 }
