@@ -63,6 +63,9 @@ pub const UNIT_DIR: &str = "/etc/systemd/system";
 /// The drop-in that points a unit to its proxy variables.
 pub const PROXY_DROP_IN: &str = "90-machineadm-proxy.conf";
 
+/// Where everything that machineadm starts looks for programs.
+pub const PROGRAM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/bin";
+
 /// Every path, for the docs and their test.
 pub const PATHS: &[&str] = &[
     STATE_DIR,

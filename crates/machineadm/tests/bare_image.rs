@@ -5,7 +5,9 @@ mod support {
     pub(crate) mod worker;
 }
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use host::contract::{DELIVERED, DOWNLOADS_DIR, FAILURE, SUCCESS};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::{fs, path::Path, process::Command};
 use support::cluster::{Authority, LIMIT, TOKEN, control_plane, ends_well};
@@ -222,6 +224,44 @@ fn a_bare_image_with_a_read_only_usr_becomes_a_node_from_user_data_and_is_back_a
     bed.down()
 }
 
+/// The Ignition config of the examples for these bytes of machineadm, with a document that changes a file.
+fn ignition_config(server: &FileServer, document: &str, program: &[u8]) -> String {
+    let data = |text: &str| format!("data:;base64,{}", BASE64_STANDARD.encode(text));
+    let mut config: serde_json::Value =
+        serde_json::from_str(include_str!("../../../examples/ignition-fetch.json")).expect("JSON");
+    config["ignition"]["security"]["tls"]["certificateAuthorities"] = json!([{"source": data(server.authority())}]);
+    let files = &mut config["storage"]["files"];
+    files[0]["contents"]["source"] = json!(data(document));
+    files[1]["contents"]["source"] = json!(server.url_by_address("/machineadm"));
+    files[1]["contents"]["verification"]["hash"] = json!(format!("sha256-{}", sum(program)));
+    config.to_string()
+}
+
+#[test]
+fn ignition_installs_only_the_machineadm_that_the_user_data_names() -> Result<()> {
+    testbed::needs!(Machines, Judge("ignition"));
+    let bed = Bed::new()?;
+    let server = bed.file_server()?;
+    let program = machineadm();
+    let document = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: FilesConfig\nspec:\n  files:\n  - {path: \
+                    /etc/motd, content: Managed by machineadm.}\n";
+    let config = ignition_config(&server, document, &program);
+    let [(what, bytes), ..] = exchanged(&program);
+    server.put("/machineadm", bytes);
+    let refused = bed.machine("m1", &Profile::default())?;
+    let error = refused.ignite(&config).expect_err(what).to_string();
+    assert!(error.contains(&sum(&program)), "{error}");
+    assert!(!has(&refused, INSTALLED)? && !has(&refused, "/opt/bin/machineadm.part")?);
+    server.put("/machineadm", program);
+    let machine = bed.machine("m2", &Profile::default())?;
+    machine.ignite(&config)?;
+    machine.boot()?;
+    awaited(&machine, "the unit's success", &format!("systemctl is-active {UNIT} && test -e {SUCCESS}"))?;
+    assert_eq!(machine.read("/etc/motd")?, "Managed by machineadm.");
+    assert_eq!(machine.shell(&format!("stat -c '%a %U' {INSTALLED}"))?, "755 root\n");
+    bed.down()
+}
+
 /// A program that tells when it is executed.
 fn telltale(words: &str) -> Vec<u8> {
     format!("#!/bin/sh\ntouch /srv/executed\n# {words}\n{}\n", "x".repeat(2 << 20)).into_bytes()
@@ -259,6 +299,8 @@ fn a_tampered_truncated_or_exchanged_program_is_refused_and_nothing_of_it_is_lef
     server.put("/machineadm", first.1);
     let user_data = user_data(&server, &document, &program);
     let machine = bare(&bed, "m1", &Profile::default().with_user_data(&user_data))?;
+    // The script takes Python's client then; the other test has curl.
+    machine.shell("rm /usr/bin/curl")?;
     machine.boot()?;
     let is_refused = |what: &str| -> Result<()> {
         assert_eq!(machine.shell("ls -A /opt/bin")?, "", "{what}");

@@ -1,9 +1,11 @@
 //! The readers, one per file.
+mod archive;
 mod ca_bundle;
 mod certs_secret;
 mod decryption;
 mod expansion;
 mod expiration;
+mod instance_value;
 mod jws;
 mod kubeadm_configuration;
 mod kubeconfig;
@@ -31,4 +33,6 @@ pub const TARGETS: &[Target] = &[
     certs_secret::TARGET,
     pem_set::TARGET,
     runtime_report::TARGET,
+    instance_value::TARGET,
+    archive::TARGET,
 ];

@@ -2,7 +2,6 @@
 use super::Machine;
 use crate::child::{self, Input};
 use crate::{Error, Result, judges};
-use std::process::Command;
 use std::time::Duration;
 
 /// Mounts the disk in a mount namespace of its own and runs the stages `fetch` and `files`.
@@ -17,7 +16,8 @@ impl Machine {
             return Err(Error::Misused(format!("{} is on: Ignition runs before the first boot", self.name)));
         }
         let ignition = judges::command("ignition")?;
-        let mut command = Command::new("unshare");
+        // In the network of the bed's switch, so that it reaches the file server there and nobody else.
+        let mut command = self.bed.switch.namespace.command("unshare");
         command.args(["--mount", "--propagation", "private", "sh", "-c", SCRIPT, "ignite"]);
         command.arg(ignition.get_program()).envs(self.disk());
         let output = child::output(&mut command, Input::Bytes(config.as_bytes()), LIMIT)?;

@@ -73,6 +73,11 @@ impl FileServer {
         format!("https://{NAME}{path}")
     }
 
+    /// The same by the switch's address, for who does not know names.
+    pub fn url_by_address(&self, path: &str) -> String {
+        format!("https://{}{path}", Switch::ADDRESS)
+    }
+
     /// The authority's certificate as PEM, the only one that its certificate can be checked with.
     pub fn authority(&self) -> &str {
         &self.authority

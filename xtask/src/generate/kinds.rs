@@ -50,9 +50,16 @@ fn fields(schema: &Value, path: &str, rows: &mut String) {
         let meaning =
             member["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
         rows.push_str(&format!("| `{path}` | {} | {} |\n", facts.join(", "), meaning.replace('|', "\\|")));
-        fields(member, &path, rows);
-        fields(&member["items"], &format!("{path}[]"), rows);
+        let inside = without_null(member);
+        fields(inside, &path, rows);
+        fields(&inside["items"], &format!("{path}[]"), rows);
     }
+}
+
+/// The schema of what an optional field holds.
+fn without_null(schema: &Value) -> &Value {
+    let choices = schema["anyOf"].as_array().filter(|choices| choices.iter().any(|choice| choice["type"] == "null"));
+    choices.and_then(|choices| choices.iter().find(|choice| choice["type"] != "null")).unwrap_or(schema)
 }
 
 fn plain(value: &Value) -> String {

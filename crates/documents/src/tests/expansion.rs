@@ -248,3 +248,21 @@ fn a_given_configuration_shows_nothing_of_itself() {
     let given = Given::read(vec![source("node.yaml", sealed(module("a")).as_bytes())], ForeignKinds::Refused).unwrap();
     assert_eq!(format!("{given:?}"), "Given { .. }");
 }
+
+#[test]
+fn programs_come_through_the_bundles_and_the_proxy_before_them_and_a_fetched_document_names_no_local_ones() {
+    let bundle = crate::KINDS.iter().find(|kind| kind.kind == "TrustBundleConfig").unwrap().example;
+    let proxy = with_spec("ProxyConfig", "{httpsProxy: 'http://p:1', services: [a]}");
+    let programs = |source: &str| {
+        with_spec("ProgramsConfig", &format!("{{programs: {{kubeadm: {{{source}, sha256: '{}'}}}}}}", "0".repeat(64)))
+    };
+    let remote_one = programs("uri: 'https://a/kubeadm'");
+    let read = FakeWorld::default().open(&format!("---\n{bundle}{proxy}{remote_one}"));
+    assert!(!read.report.has_errors(), "{}", read.report);
+    let AnyDocument::Programs(found) = &read.documents[2].body else { panic!() };
+    assert_eq!((found.bundles.len(), found.proxy.is_some()), (1, true));
+    let world = FakeWorld::with(&[("https://a/b", &programs("source: /srv/kubeadm"))]);
+    let message = "spec.programs.kubeadm: a fetched document is not allowed to name local files";
+    assert!(world.problems(&remote("https://a/b", ""))[0].ends_with(message));
+    assert!(world.problems(&remote("https://a/b", ", allow: [localFiles]")).is_empty());
+}

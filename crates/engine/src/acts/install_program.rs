@@ -130,3 +130,55 @@ pub(super) fn compare_source(source: &ProgramSource, parts: &mut Parts) {
     };
     parts.text(&source.sha256.to_string());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PlanKey, Step};
+    use documents::{AnyDocument, Secret, Source};
+    use host::ArchiveRoot;
+    use objects::Sha256Sum;
+    use std::collections::BTreeSet;
+
+    fn programs() -> Rc<Programs> {
+        let text = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: ProgramsConfig\nspec: {images: {directory: \
+                    /a}}\n";
+        let mut read = documents::read(vec![Source { name: "test".into(), bytes: text.as_bytes().to_vec().into() }]);
+        let AnyDocument::Programs(programs) = read.documents.remove(0).body else { panic!() };
+        programs.into()
+    }
+
+    #[test]
+    fn an_installation_with_any_other_member_is_another_step() {
+        let source = |uri: &str, byte| ProgramSource {
+            location: ProgramLocation::Uri(Secret::new(uri.to_owned())),
+            sha256: Sha256Sum([byte; 32]),
+        };
+        let install = || InstallProgram {
+            name: "a".into(),
+            source: source("https://a/", 0),
+            packing: Packing::File { path: "/a".into() },
+            document: "ProgramsConfig".into(),
+            origin: programs(),
+            is_sealed: false,
+        };
+        let archive = |inside| Packing::Archive { directory: "/a".into(), inside };
+        let path = ProgramSource { location: ProgramLocation::Path("https://a/".into()), ..source("", 0) };
+        let changed = [
+            install(),
+            InstallProgram { name: "b".into(), ..install() },
+            InstallProgram { source: source("https://b/", 0), ..install() },
+            InstallProgram { source: source("https://a/", 1), ..install() },
+            InstallProgram { source: path, ..install() },
+            InstallProgram { packing: Packing::File { path: "/b".into() }, ..install() },
+            InstallProgram { packing: archive(ArchiveRoot::Top), ..install() },
+            InstallProgram { packing: archive(ArchiveRoot::Bin), ..install() },
+        ];
+        let mut prints = BTreeSet::new();
+        for install in changed {
+            let shown = format!("{install:?}");
+            let step = Step::Run(Rc::new(install));
+            assert!(prints.insert(step.fingerprint(&PlanKey::new([7; 32]))), "{shown} is not told from another");
+        }
+    }
+}

@@ -162,6 +162,11 @@ mod tests {
     }
 
     #[test]
+    fn programs_are_installed_where_they_are_found() {
+        assert_eq!(documents::v1alpha1::PROGRAM_DIRECTORIES.join(":"), host::contract::PROGRAM_PATH);
+    }
+
+    #[test]
     fn every_kind_has_one_phase_or_is_replaced_by_expansion() {
         let kinds: BTreeSet<&str> = KINDS.iter().map(|kind| kind.kind).collect();
         let phases: BTreeSet<&str> = PHASES.iter().map(|phase| phase.kind).chain(REPLACED).collect();

@@ -30,8 +30,8 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
         Some(AnyDocument::Join(wanted)) => &wanted.runtime_socket,
         _ => return Ok(Planned::default()),
     };
-    // Below `--root` no machine becomes a node, which preflight reports.
-    if !look.host.live() {
+    // Below `--root` no machine becomes a node, which preflight reports; and without systemd there are no units.
+    if look.service("kubelet")? == Service::Unmanaged {
         return Ok(Planned::default());
     }
     // What is still to run may install them.
@@ -43,7 +43,7 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     for (unit, is_started) in runtime.map(|unit| (unit, true)).into_iter().chain([(KUBELET, false)]) {
         let was = look.unit(unit)?;
         // One that does not exist, or that an operator has masked, preflight reports.
-        if matches!(was.enablement, Enablement::Unknown | Enablement::Masked) || was.activity == Service::Unmanaged {
+        if matches!(was.enablement, Enablement::Unknown | Enablement::Masked) {
             continue;
         }
         let action = |action| Step::Ensure(Change::Unit { name: unit.to_owned(), action, was });

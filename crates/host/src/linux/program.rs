@@ -1,14 +1,11 @@
 //! Programs of the system that we run ourselves: a clean environment, and an error that tells how they ended.
-use crate::{Error, Result};
+use crate::{Error, Result, contract};
 use secret::Secret;
 use std::process::{Command, ExitStatus, Output};
 
 /// The variables that every child gets, and no others.
-pub(super) const ENVIRONMENT: [(&str, &str); 3] = [
-    ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/bin"),
-    ("HOME", "/root"),
-    ("LC_ALL", "C.UTF-8"),
-];
+pub(super) const ENVIRONMENT: [(&str, &str); 3] =
+    [("PATH", contract::PROGRAM_PATH), ("HOME", "/root"), ("LC_ALL", "C.UTF-8")];
 
 /// Runs a program that has nothing to say.
 pub(super) fn quiet(name: &str, arguments: &[&str]) -> Result<()> {
