@@ -39,9 +39,7 @@ fn booted<const N: usize>(bed: &Bed, names: [&str; N]) -> Result<[Machine; N]> {
     Ok(machines.try_into().unwrap_or_else(|_| unreachable!("one machine for each name")))
 }
 
-/// `machineadm join`, sampled while it runs.
 fn join(machine: &Machine, words: &[&str]) -> Result<()> {
-    spread::sample(machine)?;
     ends_well(machine, &[&["join"], words, &TOLERATED].concat())
 }
 
@@ -76,10 +74,10 @@ fn bare_kubeadm_cannot_join(machine: &Machine, token: &str) -> Result<()> {
     Ok(())
 }
 
-/// Shuts all machines down, the first of which is the control plane, boots them, and waits until their kubelets report
-/// again that they are Ready.
+/// Cuts the power of all machines, the first of which is the control plane, boots them, and waits until their kubelets
+/// report again that they are Ready.
 fn off_and_on(machines: &[&Machine]) -> Result<()> {
-    on_each(machines, Machine::power_off)?;
+    on_each(machines, Machine::kill)?;
     let off = machines[0].now()?;
     on_each(machines, Machine::boot)?;
     let names: Vec<&str> = machines.iter().map(|machine| machine.name()).collect();
@@ -105,6 +103,7 @@ fn workers_join_a_bare_kubeadms_cluster_by_file_by_url_and_encrypted_without_ano
             machine.write(TOKEN_FILE, &token, 0o600)?;
             bare_kubeadm_cannot_join(machine, &token)?;
             machine.check(&["rm", "/srv/kubeadm.yaml"])?;
+            spread::sample(machine)?;
             join(machine, &["--discovery-file", CLUSTER, "--tls-bootstrap-token-file", TOKEN_FILE])
         }
         "w2" => {
@@ -112,6 +111,7 @@ fn workers_join_a_bare_kubeadms_cluster_by_file_by_url_and_encrypted_without_ano
             machine.check(&["update-ca-certificates"])?;
             machine.write(TOKEN_FILE, &token, 0o600)?;
             let url = server.url("/cluster.yaml");
+            spread::sample(machine)?;
             join(machine, &["--discovery-file", &url, "--tls-bootstrap-token-file", TOKEN_FILE])
         }
         _ => {
