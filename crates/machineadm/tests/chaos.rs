@@ -1,5 +1,5 @@
-//! Chaos: machineadm is killed, or the power is cut, at a random moment of a first boot; the next boot finishes without
-//! help, whatever the moment.
+//! Chaos: machineadm is killed, or the power is cut, at a random moment of a first boot; the unit, or the next boot,
+//! finishes without help, whatever the moment.
 mod support {
     pub(crate) mod cluster;
     pub(crate) mod first_boot;
@@ -118,7 +118,8 @@ fn kill_after(machine: &Machine, moment: Duration) -> Result<()> {
     machine.check(&["systemctl", "enable", "killer.service"]).map(drop)
 }
 
-/// Boots a machine, lets the blow fall, boots it again, and waits until its run is done and its node Ready.
+/// Boots a machine, lets the blow fall, and waits until its run is done and its node Ready. After a power cut it is booted
+/// again; after a kill nobody does anything.
 fn survives(machine: &Machine, attempt: &Attempt, usual: &Usual, first: &Machine) -> Result<()> {
     let moment = match attempt.blow {
         Blow::PowerCut => usual.whole.mul_f64(attempt.part),
@@ -129,6 +130,7 @@ fn survives(machine: &Machine, attempt: &Attempt, usual: &Usual, first: &Machine
             machine.power_on()?;
             // The moment is drawn: there is nothing to wait for.
             std::thread::sleep(moment);
+            machine.kill()?;
         }
         Blow::Kill => {
             kill_after(machine, moment)?;
@@ -137,11 +139,12 @@ fn survives(machine: &Machine, attempt: &Attempt, usual: &Usual, first: &Machine
             awaited(machine, "the kill", &format!("test -e {KILLED} || test -e {SUCCESS_KEPT}"))?;
         }
     }
-    machine.kill()?;
     let was_done = machine.run(&["test", "-e", SUCCESS_KEPT])?.code == 0;
     let since = first.now()?;
     eprintln!("{attempt:?}: {:.1} s, {}", moment.as_secs_f64(), if was_done { "was done" } else { "was not done" });
-    machine.boot()?;
+    if matches!(attempt.blow, Blow::PowerCut) {
+        machine.boot()?;
+    }
     is_done(machine)?;
     first.wait_for_node_since(machine.name(), &since)
 }

@@ -278,6 +278,10 @@ fn systemd_accepts_the_example_unit_which_waits_for_clock_and_configuration() {
     }
     let success = [Exit::Locked, Exit::Reboot].map(|exit| exit.code().to_string()).join(" ");
     assert!(unit.contains(&format!("\nSuccessExitStatus={success}\n")), "{unit}");
+    assert!(
+        unit.contains("\nRestart=on-abnormal\n"),
+        "one that was killed is continued, one that failed is not: {unit}"
+    );
     let dir = tempfile::tempdir().expect("a directory");
     let program = env!("CARGO_BIN_EXE_machineadm");
     let (unit, path) = (unit.replace("/usr/bin/machineadm", program), dir.path().join("machineadm.service"));

@@ -230,7 +230,7 @@ fn every_failure_has_its_cause_and_the_next_step_in_status_and_in_the_report() -
             after: "umount --lazy /var/lib/kubelet",
             phase: "preflight",
             cause: "/var/lib/kubelet has 100 MiB free",
-            advice: "free",
+            advice: "free some space",
             ..usual("disk full")
         },
         Failure {

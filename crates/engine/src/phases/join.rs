@@ -93,7 +93,11 @@ pub(super) fn token(source: &TokenSource, look: &Look<'_>) -> Result<BootstrapTo
         look.host.file(path)?.ok_or_else(|| unfit("does not exist: it should hold a bootstrap token".to_owned()))?;
     let owner = look.host.default_owner().0;
     if file.mode & 0o077 != 0 || file.uid != owner {
-        return Err(unfit(format!("has mode {:04o}: only its owner root may have access to a token", file.mode)));
+        return Err(unfit(format!(
+            "has mode {:04o} and belongs to user {}: only root may have access to a token; run: chown root {path} && chmod \
+             0600 {path}",
+            file.mode, file.uid
+        )));
     }
     let text = String::from_utf8_lossy(file.contents.expose());
     text.trim_end().parse().map_err(|error: discovery::token::NoToken| unfit(error.to_string()))

@@ -5,7 +5,7 @@ use crate::{
 };
 use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, Pin, certificate::CaBundle};
-use host::{Host, Memory, Played, Progress};
+use host::{FileState, Host, Memory, Played, Progress};
 use machineadm_engine::{
     Ask, CertificateCopy, Checks, Cluster, Done, Failure, Line, Mode, NodeCondition, NodeWait, Patience, PlanError,
     Preview, Prune, Run, ServerVersion, Unanswered, Wanted, World, bootstrap, preview,
@@ -186,6 +186,24 @@ fn with(files: &[&str], progress: Progress) -> Memory {
     }
     host.note("kubeadm join", progress).unwrap();
     host
+}
+
+#[test]
+fn a_token_in_a_file_is_taken_only_if_nobody_but_root_has_access_to_it() {
+    let discovery = "{token: {endpoints: ['10.0.0.10:6443'], tokenFile: /srv/token, unsafeWithoutCAPins: true}}";
+    let joining = wanted(&[FORWARDING, ("JoinConfig", "", &format!("{{nodeName: w1, discovery: {discovery}}}"))]);
+    for (mode, uid, text, problem) in [
+        (0o640, 0, TOKEN, "has mode 0640 and belongs to user 0"),
+        (0o600, 1000, TOKEN, "has mode 0600 and belongs to user 1000"),
+        (0o600, 0, "nonsense", "is not a bootstrap token"),
+    ] {
+        let (mut host, cluster) = (machine(), FakeCluster::default());
+        host.files.insert("/srv/token".into(), FileState { mode, uid, ..file(text) });
+        let failure = run(&joining, &mut host, &cluster).unwrap_err().cause.to_string();
+        assert!(failure.contains("/srv/token") && failure.contains(problem), "{failure}");
+        assert!(!failure.contains("faddc87f") && !failure.contains("nonsense"), "{failure}");
+        assert_eq!((joins(&host), cluster.discoveries.get()), (0, 0));
+    }
 }
 
 #[test]
