@@ -25,10 +25,15 @@ fn ignition_config(documents: &str) -> String {
     user_data::IGNITION.replace(&example, &BASE64_STANDARD.encode(documents))
 }
 
+/// On control groups of version 1 systemd does not notice in a container that a group is empty: it waits for its limit
+/// before it restarts a unit whose process was killed.
+const FOR_THE_TEST_BED: &str = "[Service]\nTimeoutStopSec=3\n";
+
 /// What an image has: the program and the unit.
 fn with_unit(machine: Machine) -> Result<Machine> {
     let machine = with_program(machine)?;
     machine.write(&format!("/usr/lib/systemd/system/{UNIT}"), user_data::UNIT, 0o644)?;
+    machine.write(&format!("/etc/systemd/system/{UNIT}.d/testbed.conf"), FOR_THE_TEST_BED, 0o644)?;
     Ok(machine)
 }
 
