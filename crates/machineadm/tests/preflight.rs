@@ -33,9 +33,10 @@ struct Fault {
 
 /// The swap area is a fake: a file with a row that the kernel would show.
 const FAULTS: [Fault; 6] = [
+    // A runtime that is only stopped would be started before these checks.
     Fault {
-        spoil: "systemctl stop containerd",
-        mend: "systemctl start containerd",
+        spoil: "systemctl mask --runtime --now containerd",
+        mend: "systemctl unmask --runtime containerd; systemctl start containerd",
         problem: "the container runtime does not answer: ",
     },
     Fault {
