@@ -12,7 +12,9 @@ const JOURNAL: &str = "the journal";
 
 /// Starts to sample what processes of a machine that is on show to others.
 pub(crate) fn sample(machine: &Machine) -> Result<()> {
-    machine.check(&["systemd-run", "--quiet", "--unit=sampler", "sh", "-c", SAMPLER]).map(drop)
+    // In a container on control groups of version 1 systemd does not notice that all of them have ended.
+    let limit = "--property=TimeoutStopSec=1";
+    machine.check(&["systemd-run", "--quiet", "--unit=sampler", limit, "sh", "-c", SAMPLER]).map(drop)
 }
 
 /// Every file that holds one of these words in any form, samples and journal included. The samples must show that a
