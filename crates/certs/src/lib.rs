@@ -22,6 +22,7 @@
 pub mod access;
 pub mod canary;
 pub mod check;
+pub mod client_certificate;
 pub mod entry;
 pub mod files;
 pub mod key;

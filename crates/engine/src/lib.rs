@@ -20,6 +20,7 @@ mod apply;
 mod block;
 pub mod certificate_files;
 mod downloads;
+mod etcd_access;
 mod fingerprint;
 mod instance_values;
 mod label;
@@ -50,6 +51,7 @@ pub use acts::{
 };
 pub use apply::{Done, Event, Failure, Run, bootstrap};
 pub use downloads::{Download, Downloads, Transfer};
+pub use etcd_access::{EtcdAccess, EtcdPod};
 pub use label::Label;
 pub use line::Line;
 pub use look::{

@@ -1,9 +1,17 @@
 //! Ports as values: what planning may look at, and what applying may act on.
-use crate::{Downloads, Label, Planned, Remark, Step, Wanted, plan::Named};
-use certs::{CertificateKey, CertificateSet, FileName, FileSet, Found, ttl_token::ClockSkew};
+use crate::{Downloads, EtcdAccess, Label, Planned, Remark, Step, Wanted, plan::Named};
+use certs::{
+    CertificateKey, CertificateSet, FileName, FileSet, Found,
+    client_certificate::{ClientCertificate, Subject},
+    ttl_token::ClockSkew,
+};
 use cri::RuntimeReport;
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
+use documents::Secret;
+use etcd::{Member, Membership};
 use host::{Change, DirectoryState, Enablement, FileState, Host, Inspect, PathState, Service, UnitAction, UnitState};
+use kubeadm::hub::ClusterConfiguration;
+use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
@@ -45,6 +53,35 @@ pub trait Cluster {
         copy: &CertificateCopy<'_>,
         roots: &CaBundle,
     ) -> host::Result<CertificateSet>;
+    /// An object, given by its path.
+    fn object(&self, _kubeconfig: &[u8], _path: &str, _: &Patience<'_>) -> Result<Option<Value>, Unanswered> {
+        Err(not_asked())
+    }
+    /// The ClusterConfiguration that kubeadm has stored; `None` where kubeadm did not create the cluster.
+    fn configuration(
+        &self,
+        _kubeconfig: &[u8],
+        _: &Patience<'_>,
+    ) -> Result<Option<Box<ClusterConfiguration>>, Unanswered> {
+        Err(not_asked())
+    }
+    /// All members of etcd with their state.
+    fn members(&self, _: &EtcdAccess, _: &Patience<'_>) -> Result<Membership, Unanswered> {
+        Err(not_asked())
+    }
+    /// Removes a member of etcd, and sees it gone.
+    fn remove_member(&self, _: &EtcdAccess, _: &Member) -> Result<(), Unanswered> {
+        Err(not_asked())
+    }
+    /// Issues a client certificate that is valid for minutes, with a CA certificate and its key.
+    fn issue(&self, _authority: &[u8], _key: &Secret<Vec<u8>>, _: Subject) -> Result<ClientCertificate, Unanswered> {
+        Err(not_asked())
+    }
+}
+
+/// A stand-in for a cluster answers only what its test is about.
+fn not_asked() -> Unanswered {
+    Unanswered("this cluster is not asked".to_owned())
 }
 
 /// What an API server says of itself.

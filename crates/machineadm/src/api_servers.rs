@@ -10,19 +10,30 @@ use crate::{
     },
     show::cleanup_wait::CleanupLine,
 };
-use certs::{CertificateSet, FileName, Found, canary, ttl_token::ClockSkew};
+use certs::{
+    CertificateSet, FileName, Found, canary,
+    client_certificate::{ClientCertificate, Subject},
+    ttl_token::ClockSkew,
+};
 use cluster::{
     ApiServer, Effect, Kubeconfig, Precondition, Timeouts,
-    kubeadm_certs::{Download, Layout, MissingCleanup, Upload},
+    etcd::{EtcdError, EtcdServers},
+    issue_client_certificate,
+    kubeadm_certs::{Download, Layout, MissingCleanup, NoLayout, Upload},
     unverified_time,
 };
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
-use engine::{CertificateCopy, Cluster, NodeCondition, NodeWait, Patience, ServerVersion, Unanswered, outcome::chain};
+use engine::{
+    CertificateCopy, Cluster, EtcdAccess, NodeCondition, NodeWait, Patience, ServerVersion, Unanswered, outcome::chain,
+};
+use etcd::{Member, Membership};
 use jiff::Timestamp;
+use kubeadm::hub::ClusterConfiguration;
 use objects::one_line;
+use secret::Secret;
 use serde_json::Value;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::Path,
     thread,
     time::{Duration, Instant},
@@ -139,6 +150,72 @@ impl Cluster for ApiServers {
         let downloaded = Self::connect(kubeconfig)?.download_certs(&Download { key: copy.key, roots, layout });
         downloaded.map(|downloaded| downloaded.set).map_err(|error| CopyFailure::of_download(&error).unfit())
     }
+
+    fn object(&self, kubeconfig: &[u8], path: &str, patience: &Patience<'_>) -> Result<Option<Value>, Unanswered> {
+        asked(kubeconfig, patience, &|server| server.get(path))
+    }
+
+    fn configuration(
+        &self,
+        kubeconfig: &[u8],
+        patience: &Patience<'_>,
+    ) -> Result<Option<Box<ClusterConfiguration>>, Unanswered> {
+        let configuration = asked(kubeconfig, patience, &ApiServer::cluster_configuration)?;
+        match configuration {
+            Ok(configuration) => Ok(Some(Box::new(configuration))),
+            Err(NoLayout::NoMap) => Ok(None),
+            Err(other) => Err(Unanswered(other.to_string())),
+        }
+    }
+
+    fn members(&self, access: &EtcdAccess, patience: &Patience<'_>) -> Result<Membership, Unanswered> {
+        let deadline = Instant::now() + patience.within;
+        loop {
+            match etcd_servers(access).and_then(|servers| servers.membership().map_err(etcd_failed)) {
+                Ok(membership) => return Ok(membership),
+                Err(why) if Instant::now() >= deadline || !(patience.while_true)() => return Err(why),
+                Err(_) => thread::sleep(PAUSE.min(deadline.saturating_duration_since(Instant::now()))),
+            }
+        }
+    }
+
+    fn remove_member(&self, access: &EtcdAccess, member: &Member) -> Result<(), Unanswered> {
+        etcd_servers(access)?.remove(member).map_err(etcd_failed)
+    }
+
+    fn issue(
+        &self,
+        authority: &[u8],
+        key: &Secret<Vec<u8>>,
+        subject: Subject,
+    ) -> Result<ClientCertificate, Unanswered> {
+        issue_client_certificate(authority, key, subject).map_err(|error| Unanswered(error.to_string()))
+    }
+}
+
+/// The etcd servers that the cluster names, and those that are known besides. An API server that does not answer is no
+/// reason to stop: etcd may be reached without it.
+fn etcd_servers(access: &EtcdAccess) -> Result<EtcdServers, Unanswered> {
+    let mut endpoints = access.endpoints.clone();
+    let mut unanswered = None;
+    if let Some(kubeconfig) = &access.kubeconfig {
+        let patience = Patience { within: REQUEST, while_true: &|| false };
+        match asked(kubeconfig.expose(), &patience, &ApiServer::etcd_endpoints) {
+            Ok(found) => endpoints.extend(found),
+            Err(why) => unanswered = Some(why),
+        }
+    }
+    let mut seen = BTreeSet::new();
+    endpoints.retain(|endpoint| seen.insert(endpoint.clone()));
+    match unanswered {
+        Some(why) if endpoints.is_empty() => Err(why),
+        _ => EtcdServers::connect(&access.credentials, endpoints).map_err(etcd_failed),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+fn etcd_failed(error: EtcdError) -> Unanswered {
+    Unanswered(chain(&error))
 }
 
 /// Where kubeadm stores the configuration of a cluster.

@@ -59,18 +59,23 @@ impl Layout {
 impl ApiServer {
     /// The layout that kubeadm-config tells.
     pub fn certs_layout(&self) -> Result<Result<Layout, NoLayout>> {
+        Ok(self.cluster_configuration()?.and_then(|cluster| Layout::of(&cluster)))
+    }
+
+    /// The ClusterConfiguration in kubeadm-config.
+    pub fn cluster_configuration(&self) -> Result<Result<ClusterConfiguration, NoLayout>> {
         let Some(config) = self.get(PATH)? else { return Ok(Err(NoLayout::NoMap)) };
         let text = config["data"][map::CLUSTER_CONFIGURATION].as_str();
         Ok(text.ok_or_else(|| NoLayout::Unreadable("it has none".to_owned())).and_then(read))
     }
 }
 
-fn read(text: &str) -> Result<Layout, NoLayout> {
+fn read(text: &str) -> Result<ClusterConfiguration, NoLayout> {
     let rules = Rules { strictness: Strictness::Tolerant, minor: None };
     let read = kubeadm::read(&[Source { name: map::CLUSTER_CONFIGURATION, text }], rules);
     let problem = read.problems.iter().find(|_| read.has_errors()).map(ToString::to_string);
     match (read.documents.cluster, problem) {
-        (Some(cluster), None) => Layout::of(&cluster),
+        (Some(cluster), None) => Ok(cluster),
         (_, problem) => Err(NoLayout::Unreadable(problem.unwrap_or_else(|| "it is another kind".to_owned()))),
     }
 }
@@ -89,7 +94,7 @@ mod tests {
     const HEAD: &str = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\n";
 
     fn layout(rest: &str) -> Result<Layout, NoLayout> {
-        read(&format!("{HEAD}{rest}"))
+        read(&format!("{HEAD}{rest}")).and_then(|cluster| Layout::of(&cluster))
     }
 
     fn entries(layout: &Layout) -> Vec<&'static str> {

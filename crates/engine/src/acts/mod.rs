@@ -29,7 +29,7 @@ use host::Inspect;
 use std::{collections::BTreeSet, fmt};
 
 /// The administrator's kubeconfig on a control plane node.
-const ADMIN: &str = "/etc/kubernetes/admin.conf";
+pub(crate) const ADMIN: &str = "/etc/kubernetes/admin.conf";
 
 /// Something run for its effect, which a repetition might not leave as it is.
 pub trait Act: fmt::Debug {

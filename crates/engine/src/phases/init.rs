@@ -11,6 +11,7 @@ use crate::{
         kubeadm_init::{self, COREDNS, KUBE_PROXY, UNUSED_TOKEN},
         proxy_variables::{self, Variables, host_of},
     },
+    etcd_access::CERTIFICATES,
     instance_values, steps_for,
 };
 use certs::{Etcd, FileSet, NoCertificateKey};
@@ -30,8 +31,6 @@ use objects::Duration;
 use serde_json::Value;
 use std::rc::Rc;
 
-/// Where kubeadm creates certificates.
-const CERTIFICATES: &str = "/etc/kubernetes/pki";
 /// The network of services that kubeadm takes if there is none.
 const SERVICE_SUBNET: &str = "10.96.0.0/12";
 

@@ -1,0 +1,147 @@
+//! etcd's members over the JSON gateway of its client port, with a client certificate.
+mod endpoints;
+mod error;
+
+pub use error::EtcdError;
+
+use etcd::{Credentials, Member, MemberId, Membership, Quorum, Standing};
+use fetch::{Client, Identity, Limits, Method, Reach, Request, Settings, Trust, certificates};
+use std::{error::Error, fmt, time::Duration};
+
+/// What etcd's functions return.
+type Result<T> = std::result::Result<T, EtcdError>;
+
+/// For one request. A member that is down must not hold up the others for long.
+const REQUEST: Duration = Duration::from_secs(5);
+const CONNECT: Duration = Duration::from_secs(2);
+/// A list of members and a status are small.
+const BODY: usize = 1 << 20;
+
+/// The servers of one etcd.
+pub struct EtcdServers {
+    client: Client,
+    endpoints: Vec<String>,
+}
+
+impl EtcdServers {
+    /// Prepares connections to these client URLs; nothing is sent yet.
+    pub fn connect(credentials: &Credentials, endpoints: Vec<String>) -> Result<Self> {
+        let setup = EtcdError::Setup;
+        let identity = Identity::from_pem(&credentials.certificate, credentials.key.clone()).map_err(setup)?;
+        let trust = Trust::Only(certificates(&credentials.authority).map_err(setup)?);
+        let limits = Limits { connect: CONNECT, total: REQUEST, body: BODY, redirects: 0 };
+        // The cluster itself decides where its etcd is, and the node's own is on loopback.
+        let settings = Settings { identity: Some(identity), reach: Reach::ANYWHERE, limits, ..Settings::new(trust) };
+        Ok(Self { client: Client::new(settings).map_err(setup)?, endpoints })
+    }
+
+    /// All members with their state, as a server that most voters agree with lists them; without such a server, as any
+    /// server does.
+    pub fn membership(&self) -> Result<Membership> {
+        let mut first: Option<Membership> = None;
+        let mut failure = None;
+        for endpoint in &self.endpoints {
+            match self.listed_by(endpoint) {
+                Ok(members) => {
+                    let quorum = self.quorum(endpoint);
+                    let is_held = quorum == Quorum::Held;
+                    if is_held || first.is_none() {
+                        first = Some(Membership { members, quorum });
+                    }
+                    if is_held {
+                        break;
+                    }
+                }
+                Err(error) => failure = Some(error),
+            }
+        }
+        let mut membership = first.ok_or(failure.unwrap_or(EtcdError::NoServer))?;
+        membership.members.iter_mut().for_each(|member| self.ask(member));
+        Ok(membership)
+    }
+
+    /// Removes a member, by a server that is not its own where there is one, and sees it gone.
+    pub fn remove(&self, member: &Member) -> Result<()> {
+        let (own, others): (Vec<_>, Vec<_>) =
+            self.endpoints.iter().partition(|endpoint| member.client_urls.contains(*endpoint));
+        let mut failure = None;
+        for endpoint in others.into_iter().chain(own) {
+            let body = format!("{{\"ID\":\"{}\"}}", member.id.0);
+            match self.post(endpoint, "/v3/cluster/member/remove", body) {
+                Ok(answer) => return see_gone(&answer, member.id, endpoint),
+                Err(error) => failure = Some(error),
+            }
+        }
+        Err(failure.unwrap_or(EtcdError::NoServer))
+    }
+
+    fn listed_by(&self, endpoint: &str) -> Result<Vec<Member>> {
+        let answer = self.post(endpoint, "/v3/cluster/member/list", "{}".to_owned())?;
+        etcd::members(&answer).map_err(|error| refused(endpoint, error.to_string()))
+    }
+
+    /// A read that most voters must agree with; the key need not exist.
+    fn quorum(&self, endpoint: &str) -> Quorum {
+        const KEY: &str = r#"{"key":"aGVhbHRo","keys_only":true}"#;
+        match self.post(endpoint, "/v3/kv/range", KEY.to_owned()) {
+            Ok(_) => Quorum::Held,
+            Err(error) => Quorum::Lost(chain(&error)),
+        }
+    }
+
+    /// Asks a member that has started.
+    fn ask(&self, member: &mut Member) {
+        let mut why = String::new();
+        for url in &member.client_urls {
+            let asked = self.post(url, "/v3/maintenance/status", "{}".to_owned()).map_err(|error| chain(&error));
+            match asked.and_then(|answer| etcd::status(&answer, member.id)) {
+                Ok(()) => {
+                    member.standing = Standing::Answers;
+                    return;
+                }
+                Err(reason) => why = reason,
+            }
+        }
+        if !member.client_urls.is_empty() {
+            member.standing = Standing::Silent(why);
+        }
+    }
+
+    fn post(&self, endpoint: &str, path: &str, body: String) -> Result<Vec<u8>> {
+        let unreachable = |source| EtcdError::Unreachable { server: endpoint.to_owned(), source };
+        let request = Request::new(Method::Post, &format!("{}{path}", endpoint.trim_end_matches('/')));
+        let request = request.map_err(unreachable)?.with_body("application/json", body.into_bytes());
+        let answer = self.client.send(&request).map_err(unreachable)?;
+        match answer.is_success() {
+            true => Ok(answer.body.to_vec()),
+            false => Err(refused(endpoint, etcd::failure(&answer.body, answer.status))),
+        }
+    }
+}
+
+impl fmt::Debug for EtcdServers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EtcdServers").field("endpoints", &self.endpoints).finish_non_exhaustive()
+    }
+}
+
+/// The answer to a removal lists the members that remain.
+fn see_gone(answer: &[u8], id: MemberId, endpoint: &str) -> Result<()> {
+    let remaining = etcd::members(answer).map_err(|error| refused(endpoint, error.to_string()))?;
+    match remaining.iter().any(|member| member.id == id) {
+        true => Err(EtcdError::NotRemoved),
+        false => Ok(()),
+    }
+}
+
+fn refused(endpoint: &str, what: String) -> EtcdError {
+    EtcdError::Refused { server: endpoint.to_owned(), what }
+}
+
+/// An error with its causes, in one line.
+fn chain(error: &EtcdError) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}

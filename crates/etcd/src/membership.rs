@@ -1,0 +1,114 @@
+//! What was seen of etcd at one moment.
+use std::fmt;
+
+/// The id of a member, which etcd shows in hexadecimal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MemberId(pub u64);
+
+impl fmt::Display for MemberId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}", self.0)
+    }
+}
+
+/// Whether a member votes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It votes: more than half of all voters must answer.
+    Voter,
+    /// It only receives data until it is promoted.
+    Learner,
+}
+
+impl Role {
+    /// As etcd calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Voter => "voter",
+            Self::Learner => "learner",
+        }
+    }
+}
+
+/// Whether a member serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It answers at its client URL.
+    Answers,
+    /// It has never started: the list has its peer URL and nothing else.
+    NotStarted,
+    /// It has started before, and does not answer now.
+    Silent(String),
+}
+
+/// A member of etcd.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its id.
+    pub id: MemberId,
+    /// Its name, which is the node's; empty until it has started.
+    pub name: String,
+    /// Where other members reach it.
+    pub peer_urls: Vec<String>,
+    /// Where clients reach it; empty until it has started.
+    pub client_urls: Vec<String>,
+    /// Whether it votes.
+    pub role: Role,
+    /// Whether it serves.
+    pub standing: Standing,
+}
+
+impl Member {
+    /// How people know it: its name, or its peer URL.
+    pub fn title(&self) -> &str {
+        match self.name.is_empty() {
+            false => &self.name,
+            true => self.peer_urls.first().map_or("a member without peer URL", String::as_str),
+        }
+    }
+
+    /// Whether other members reach it at this URL.
+    pub fn has_peer_url(&self, url: &str) -> bool {
+        self.peer_urls.iter().any(|own| own == url)
+    }
+
+    /// Whether it answers.
+    pub fn answers(&self) -> bool {
+        self.standing == Standing::Answers
+    }
+}
+
+/// Whether etcd can write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Quorum {
+    /// A read that needs the agreement of most voters was answered.
+    Held,
+    /// It was not.
+    Lost(String),
+}
+
+/// Everything that was seen of etcd at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// Its members, in etcd's order.
+    pub members: Vec<Member>,
+    /// Whether it can write.
+    pub quorum: Quorum,
+}
+
+impl Membership {
+    /// The member that other members reach at this URL.
+    pub fn at(&self, peer_url: &str) -> Option<&Member> {
+        self.members.iter().find(|member| member.has_peer_url(peer_url))
+    }
+
+    /// The member of a node.
+    pub fn named(&self, name: &str) -> Option<&Member> {
+        self.members.iter().find(|member| member.name == name)
+    }
+
+    /// The members that vote.
+    pub fn voters(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter().filter(|member| member.role == Role::Voter)
+    }
+}
