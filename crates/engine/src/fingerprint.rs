@@ -144,10 +144,10 @@ impl Parts {
 mod tests {
     use super::*;
     use crate::acts::{
-        Arguments, CommandAct, DownloadCerts, KubeadmInit, KubeadmJoin, UploadCerts, proxy_variables::Variables,
+        Arguments, CommandAct, DownloadCerts, KubeadmInit, KubeadmJoin, KubeadmJoinControlPlane, UploadCerts,
+        proxy_variables::Variables,
     };
     use certs::{Etcd, ExternalEtcd, FileSet};
-    use discovery::certificate::CaBundle;
     use documents::{
         Secret,
         v1alpha1::{Command, Program, Repeat},
@@ -293,29 +293,35 @@ mod tests {
     }
 
     #[test]
-    fn a_download_with_any_other_member_is_another_step() {
-        let download = || DownloadCerts {
-            kubeconfig: Secret::new(b"a".to_vec()),
-            roots: CaBundle::default(),
-            key: "0".repeat(64).parse().unwrap(),
-            directory: "/pki".into(),
-            files: FileSet::new(&Etcd::Stacked),
-        };
-        let DownloadCerts { kubeconfig: _, roots: _, key: _, directory: _, files: _ } = download();
-        let mut changed: Vec<_> = file_sets().into_iter().map(|files| DownloadCerts { files, ..download() }).collect();
-        changed.extend([
-            DownloadCerts { kubeconfig: Secret::new(b"b".to_vec()), ..download() },
-            DownloadCerts { roots: crate::pem_set::PemSet::new().ca(), ..download() },
-            DownloadCerts { key: "1".repeat(64).parse().unwrap(), ..download() },
-            DownloadCerts { directory: "/pki/etcd".into(), ..download() },
-        ]);
-        assert_distinct(&changed.into_iter().map(|download| Step::Run(Rc::new(download))).collect::<Vec<_>>());
+    fn a_download_with_another_key_is_another_step() {
+        let download =
+            |key: Option<&str>| DownloadCerts { key: key.map(|digit| digit.repeat(64).parse().unwrap()), source: None };
+        // What is discovered is not known when a plan is reviewed; the join after it compares how it is discovered.
+        let DownloadCerts { key: _, source: _ } = download(None);
+        let changed = [None, Some("0"), Some("1")].map(|key| Step::Run(Rc::new(download(key))));
+        assert_distinct(&changed);
     }
 
     #[test]
-    fn a_join_with_any_other_member_is_another_step() {
-        let token = |text: &str| Some(text.parse().unwrap());
-        let join = || KubeadmJoin {
+    fn a_join_of_a_control_plane_node_is_another_step_than_a_workers() {
+        let join = || KubeadmJoinControlPlane {
+            join: worker_join(),
+            facts: None,
+            peer_url: "https://10.0.0.2:2380".into(),
+            runtime_socket: "/a".into(),
+        };
+        let KubeadmJoinControlPlane { join: _, facts: _, peer_url: _, runtime_socket: _ } = join();
+        let steps: [Step; 4] = [
+            Step::Run(Rc::new(worker_join())),
+            Step::Run(Rc::new(join())),
+            Step::Run(Rc::new(KubeadmJoinControlPlane { peer_url: "https://10.0.0.3:2380".into(), ..join() })),
+            Step::Run(Rc::new(KubeadmJoinControlPlane { runtime_socket: "/b".into(), ..join() })),
+        ];
+        assert_distinct(&steps);
+    }
+
+    fn worker_join() -> KubeadmJoin {
+        KubeadmJoin {
             file: secret("a"),
             flags: Vec::new(),
             environment: Variables::new(),
@@ -326,9 +332,15 @@ mod tests {
             discovery: secret("token a:1"),
             node: "w1".into(),
             cluster: None,
-            token: token("abcdef.0123456789abcdef"),
+            token: Some("abcdef.0123456789abcdef".parse().unwrap()),
             within: Duration::from_secs(1),
-        };
+        }
+    }
+
+    #[test]
+    fn a_join_with_any_other_member_is_another_step() {
+        let token = |text: &str| Some(text.parse().unwrap());
+        let join = worker_join;
         // What is discovered is not known when a plan is reviewed; where to look for it is part of `discovery`. The time is
         // that of the file.
         let KubeadmJoin {

@@ -19,6 +19,7 @@ mod acts;
 mod apply;
 mod block;
 pub mod certificate_files;
+mod control_plane_facts;
 mod downloads;
 mod etcd_access;
 mod fingerprint;
@@ -47,16 +48,17 @@ mod view;
 mod wanted;
 
 pub use acts::{
-    Act, AfterFailure, DOWNLOAD_ID, DownloadCerts, Effect, UPLOAD_ID, Undone, UploadCerts, check_unfinished,
+    Act, AfterFailure, CopySource, DOWNLOAD_ID, DownloadCerts, Effect, UPLOAD_ID, Undone, UploadCerts, check_unfinished,
 };
 pub use apply::{Done, Event, Failure, Run, bootstrap};
+pub use control_plane_facts::{ControlPlaneFacts, MemberFacts};
 pub use downloads::{Download, Downloads, Transfer};
 pub use etcd_access::{EtcdAccess, EtcdPod};
 pub use label::Label;
 pub use line::Line;
 pub use look::{
-    CertificateCopy, Checks, Cluster, ContainerRuntime, Facts, Look, NodeCondition, NodeWait, Patience, ServerVersion,
-    Unanswered, World,
+    CertificateCopy, Checks, Cluster, ContainerRuntime, Facts, Look, MembersWait, NodeCondition, NodeWait, Patience,
+    ServerVersion, Unanswered, World,
 };
 pub use mode::Mode;
 pub use outcome::Outcome;

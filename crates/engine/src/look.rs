@@ -1,5 +1,5 @@
 //! Ports as values: what planning may look at, and what applying may act on.
-use crate::{Downloads, EtcdAccess, Label, Planned, Remark, Step, Wanted, plan::Named};
+use crate::{ControlPlaneFacts, Downloads, EtcdAccess, Label, Planned, Remark, Step, Wanted, plan::Named};
 use certs::{
     CertificateKey, CertificateSet, FileName, FileSet, Found,
     client_certificate::{ClientCertificate, Subject},
@@ -8,13 +8,14 @@ use certs::{
 use cri::RuntimeReport;
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::Secret;
-use etcd::{Member, Membership};
+use etcd::{Member, Membership, Quorum};
 use host::{Change, DirectoryState, Enablement, FileState, Host, Inspect, PathState, Service, UnitAction, UnitState};
 use kubeadm::hub::ClusterConfiguration;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
+    rc::Rc,
     time::Duration,
 };
 
@@ -65,6 +66,24 @@ pub trait Cluster {
     ) -> Result<Option<Box<ClusterConfiguration>>, Unanswered> {
         Err(not_asked())
     }
+    /// The certificates directory that kubeadm has stored for the cluster, and the files that are copied to it; `None`
+    /// where kubeadm did not create the cluster.
+    fn certs_layout(&self, _kubeconfig: &[u8], _: &Patience<'_>) -> Result<Option<(PathBuf, FileSet)>, Unanswered> {
+        Err(not_asked())
+    }
+    /// All members of etcd with their state, once no other machine's learner waits to be promoted, or when the time is
+    /// over.
+    fn settled_members(&self, access: &EtcdAccess, wait: &MembersWait<'_>) -> Result<Membership, Unanswered> {
+        self.members(access, &Patience { within: wait.within, while_true: &|| true })
+    }
+    /// The same, once most voters agree; the reason if they do not in time.
+    fn members_with_quorum(&self, access: &EtcdAccess, patience: &Patience<'_>) -> Result<Membership, Unanswered> {
+        let membership = self.members(access, patience)?;
+        match &membership.quorum {
+            Quorum::Held => Ok(membership),
+            Quorum::Lost(why) => Err(Unanswered(format!("etcd has no quorum: {why}"))),
+        }
+    }
     /// All members of etcd with their state.
     fn members(&self, _: &EtcdAccess, _: &Patience<'_>) -> Result<Membership, Unanswered> {
         Err(not_asked())
@@ -98,6 +117,15 @@ pub trait ContainerRuntime {
     /// What the runtime behind a socket says of itself; one that does not answer is asked again as far as the patience
     /// goes.
     fn ask(&self, socket: &str, patience: &Patience<'_>) -> cri::Result<RuntimeReport>;
+}
+
+/// How long to wait for other machines that join at the same time.
+#[derive(Clone, Copy, Debug)]
+pub struct MembersWait<'a> {
+    /// Where other members reach this machine.
+    pub own_peer_url: &'a str,
+    /// How long at most.
+    pub within: Duration,
 }
 
 /// What to wait for of a Node.
@@ -170,12 +198,14 @@ pub struct Facts {
     pub kubelet: Option<String>,
     /// The discovered cluster.
     pub cluster: Option<ClusterInfo>,
+    /// The control plane that this machine joins.
+    pub control_plane: Option<Rc<ControlPlaneFacts>>,
 }
 
 impl Facts {
     /// Adds what a turn has found out.
     pub(crate) fn learn(&mut self, found: &Self) {
-        let Self { kubeadm, kubelet, cluster } = found;
+        let Self { kubeadm, kubelet, cluster, control_plane } = found;
         if kubeadm.is_some() {
             self.kubeadm.clone_from(kubeadm);
         }
@@ -184,6 +214,9 @@ impl Facts {
         }
         if cluster.is_some() {
             self.cluster.clone_from(cluster);
+        }
+        if control_plane.is_some() {
+            self.control_plane.clone_from(control_plane);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     show::cleanup_wait::CleanupLine,
 };
 use certs::{
-    CertificateSet, FileName, Found, canary,
+    CertificateSet, FileName, FileSet, Found, canary,
     client_certificate::{ClientCertificate, Subject},
     ttl_token::ClockSkew,
 };
@@ -24,9 +24,10 @@ use cluster::{
 };
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use engine::{
-    CertificateCopy, Cluster, EtcdAccess, NodeCondition, NodeWait, Patience, ServerVersion, Unanswered, outcome::chain,
+    CertificateCopy, Cluster, EtcdAccess, MembersWait, NodeCondition, NodeWait, Patience, ServerVersion, Unanswered,
+    outcome::chain,
 };
-use etcd::{Member, Membership};
+use etcd::{JoinObstacle, Member, Membership, Quorum};
 use jiff::Timestamp;
 use kubeadm::hub::ClusterConfiguration;
 use objects::one_line;
@@ -34,7 +35,7 @@ use secret::Secret;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
@@ -168,15 +169,47 @@ impl Cluster for ApiServers {
         }
     }
 
-    fn members(&self, access: &EtcdAccess, patience: &Patience<'_>) -> Result<Membership, Unanswered> {
-        let deadline = Instant::now() + patience.within;
-        loop {
-            match etcd_servers(access).and_then(|servers| servers.membership().map_err(etcd_failed)) {
-                Ok(membership) => return Ok(membership),
-                Err(why) if Instant::now() >= deadline || !(patience.while_true)() => return Err(why),
-                Err(_) => thread::sleep(PAUSE.min(deadline.saturating_duration_since(Instant::now()))),
-            }
+    fn certs_layout(
+        &self,
+        kubeconfig: &[u8],
+        patience: &Patience<'_>,
+    ) -> Result<Option<(PathBuf, FileSet)>, Unanswered> {
+        match asked(kubeconfig, patience, &ApiServer::certs_layout)? {
+            Ok(Layout { directory, files }) => Ok(Some((directory, files))),
+            Err(NoLayout::NoMap) => Ok(None),
+            Err(other) => Err(Unanswered(other.to_string())),
         }
+    }
+
+    fn settled_members(&self, access: &EtcdAccess, wait: &MembersWait<'_>) -> Result<Membership, Unanswered> {
+        let deadline = Instant::now() + wait.within;
+        let mut is_told = false;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let membership = self.members(access, &Patience { within: left, while_true: &|| true })?;
+            let obstacles = membership.joining(wait.own_peer_url);
+            let learner = obstacles.iter().find_map(|obstacle| match obstacle {
+                JoinObstacle::Learner { title, .. } => Some(title),
+                _ => None,
+            });
+            let Some(learner) = learner.filter(|_| Instant::now() < deadline) else { return Ok(membership) };
+            if !is_told {
+                tell!("waiting until etcd member {learner} has joined");
+                is_told = true;
+            }
+            thread::sleep(PAUSE.min(left));
+        }
+    }
+
+    fn members_with_quorum(&self, access: &EtcdAccess, patience: &Patience<'_>) -> Result<Membership, Unanswered> {
+        members_when(access, patience, &|membership| match membership.quorum {
+            Quorum::Held => Ok(membership),
+            Quorum::Lost(why) => Err(Unanswered(format!("etcd has no quorum: {why}"))),
+        })
+    }
+
+    fn members(&self, access: &EtcdAccess, patience: &Patience<'_>) -> Result<Membership, Unanswered> {
+        members_when(access, patience, &Ok)
     }
 
     fn remove_member(&self, access: &EtcdAccess, member: &Member) -> Result<(), Unanswered> {
@@ -190,6 +223,23 @@ impl Cluster for ApiServers {
         subject: Subject,
     ) -> Result<ClientCertificate, Unanswered> {
         issue_client_certificate(authority, key, subject).map_err(|error| Unanswered(error.to_string()))
+    }
+}
+
+/// Asks etcd once more until its members are as they shall be, as far as the patience goes.
+fn members_when(
+    access: &EtcdAccess,
+    patience: &Patience<'_>,
+    accepted: &dyn Fn(Membership) -> Result<Membership, Unanswered>,
+) -> Result<Membership, Unanswered> {
+    let deadline = Instant::now() + patience.within;
+    loop {
+        let found = etcd_servers(access).and_then(|servers| servers.membership().map_err(etcd_failed));
+        match found.and_then(accepted) {
+            Ok(membership) => return Ok(membership),
+            Err(why) if Instant::now() >= deadline || !(patience.while_true)() => return Err(why),
+            Err(_) => thread::sleep(PAUSE.min(deadline.saturating_duration_since(Instant::now()))),
+        }
     }
 }
 

@@ -98,16 +98,20 @@ Example:
 The plan is refused with exit code 6 when the machine has changed since the plan was saved; every difference is listed.
 A plan that has been applied already ends with exit code 0.")]
     Apply(Apply),
-    /// Join this machine to a cluster as a worker
+    /// Join this machine to a cluster as a worker or a control plane node
     #[command(after_help = "\
 Examples:
   machineadm join 10.0.0.10:6443 --token-file token --discovery-token-ca-cert-hash sha256:9f3a…
   machineadm join --discovery-file cluster.yaml --tls-bootstrap-token-file token
+  machineadm join 10.0.0.10:6443 --token-file token --discovery-token-ca-cert-hash sha256:9f3a… \\
+      --control-plane --certificate-key-file key
   machineadm join --config kubeadm-join.yaml --print-config > node.yaml
   machineadm join 10.0.0.10:6443 --token-file token --discovery-token-ca-cert-hash sha256:9f3a… --dry-run
 
 The flags become a JoinConfig document, which runs like `machineadm bootstrap -f FILE`; --print-config prints it.
-On the cluster, `machineadm token create --print-join-command` prints token and CA pin.
+On the cluster, `machineadm token create --print-join-command` prints token and CA pin, and `machineadm certs upload` the
+certificate key. With it machineadm downloads and checks the certificates of the cluster; before anything is started it
+checks the members of etcd.
 An interrupted join is finished by `machineadm bootstrap`.")]
     Join(Box<Join>),
     /// Check a configuration and list every problem

@@ -57,7 +57,7 @@ fn the_page_on_preflight_lists_the_checks_of_the_code() {
     let rows = table("\n## The checks\n");
     assert_eq!(rows.len(), engine::CHECKS.len());
     for (row, check) in rows.iter().zip(engine::CHECKS) {
-        let nodes = if check.role == engine::NodeRole::Init { "control plane" } else { "every node" };
+        let nodes = if check.role == engine::NodeRole::ControlPlane { "control plane" } else { "every node" };
         assert!(row.starts_with(&format!("| `{}` | {nodes} | {} | ", check.check.name(), check.summary)), "{row}");
     }
     let of_kubeadm = |name: &str| {

@@ -90,6 +90,7 @@ fn the_secret_fields_are_these() {
         "ProgramsConfig.spec.programs.runc.uri",
         "UsersConfig.spec.users[].passwordHash",
         "InitConfig.spec.certificateKey",
+        "JoinConfig.spec.controlPlane.certificateKey",
         "JoinConfig.spec.discovery.file.location",
         "JoinConfig.spec.discovery.token.token",
         "JoinConfig.spec.tlsBootstrapToken",

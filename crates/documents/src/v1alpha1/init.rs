@@ -286,7 +286,7 @@ fn check_overlap(pods: &[(String, Network)], services: &[(String, Network)], fin
 }
 
 /// Whether other machines can reach an address; kubeadm replaces some of the others by one of its own choice.
-fn is_reachable(address: IpAddr) -> bool {
+pub(super) fn is_reachable(address: IpAddr) -> bool {
     let address = address.to_canonical();
     let is_link_local = match address {
         IpAddr::V4(address) => address.is_link_local() || address.is_broadcast(),
@@ -309,7 +309,7 @@ pub(super) fn runtime_socket_problem(path: &str) -> Option<&'static str> {
     (!path.starts_with('/')).then_some("must be an absolute path, without `unix://`")
 }
 
-fn is_certificate_key(text: &str) -> bool {
+pub(super) fn is_certificate_key(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 

@@ -1,8 +1,9 @@
-//! JoinConfig: this machine joins a cluster as a worker.
+//! JoinConfig: this machine joins a cluster, as a worker or as a control plane node.
 use super::{
     API_VERSION, component_members, duration,
     image_pull::ImagePull,
     init::{Members, containerd_socket, node_name_problem, runtime_socket_problem},
+    join_control_plane::{CertificateKeySource, ControlPlaneSpec, JoinControlPlane},
     join_discovery::{DiscoverySpec, JoinDiscovery, TokenSource, discovery_of, nowhere, token_of},
     kubernetes_version::{Verdict, judge, minor},
     labels::{label_problem, taint_problem},
@@ -34,6 +35,8 @@ pub struct Join {
     pub timeout: Duration,
     /// The token that requests the node's certificate, if it is not the one of discovery.
     pub tls_bootstrap_token: Option<TokenSource>,
+    /// What makes it a control plane node; a worker if absent.
+    pub control_plane: Option<JoinControlPlane>,
     /// The node's name; the host's if absent.
     pub node_name: Option<String>,
     /// Labels of the node.
@@ -65,7 +68,7 @@ impl Join {
     }
 }
 
-/// Joins a cluster as a worker, with the machine's kubeadm.
+/// Joins a cluster as a worker, or with `controlPlane` as a control plane node, with the machine's kubeadm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct JoinConfig {
@@ -82,6 +85,9 @@ pub struct JoinConfig {
     /// File with that token, which only root can read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_bootstrap_token_file: Option<String>,
+    /// Makes the machine a control plane node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_plane: Option<ControlPlaneSpec>,
     /// Name of the node. Default: the host name. Values that only the machine knows: `'{{ ds.meta_data.local_hostname }}'`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_name: Option<String>,
@@ -154,6 +160,7 @@ impl Default for JoinConfig {
             discovery: DiscoverySpec::default(),
             tls_bootstrap_token: None,
             tls_bootstrap_token_file: None,
+            control_plane: None,
             node_name: None,
             node_addresses: Vec::new(),
             labels: BTreeMap::new(),
@@ -170,7 +177,7 @@ impl Default for JoinConfig {
 impl Document for JoinConfig {
     const API_VERSION: &str = API_VERSION;
     const KIND: &str = "JoinConfig";
-    const SUMMARY: &str = "Joins this machine to a cluster as a worker node.";
+    const SUMMARY: &str = "Joins this machine to a cluster, as a worker or a control plane node.";
     const EXAMPLE: &str = "\
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: JoinConfig
@@ -234,6 +241,15 @@ impl Check for JoinConfig {
             }
         }
         let timeouts = self.timeouts.read(findings);
+        if self.control_plane.is_none() {
+            self.timeouts.refuse_control_plane(findings);
+        }
+        if self.control_plane.as_ref().is_some_and(|spec| spec.patches.is_some()) && !self.kubelet.is_empty() {
+            findings
+                .error("spec.kubelet", "must be empty with `controlPlane.patches`")
+                .hint("put these fields into the patch `kubeletconfiguration` of that directory");
+        }
+        let control_plane = self.control_plane.map(|spec| spec.read(findings));
         let minor = version.and_then(minor);
         if minor.is_some_and(|minor| minor < FIRST_KUBELET_PATCHES) && !self.kubelet.is_empty() {
             findings.error("spec.kubelet", "requires Kubernetes 1.25 or newer");
@@ -245,6 +261,7 @@ impl Check for JoinConfig {
             discovery: discovery.unwrap_or_else(nowhere),
             timeout: timeout.unwrap_or(TIMEOUT),
             tls_bootstrap_token,
+            control_plane,
             node_name: self.node_name,
             node_addresses: self.node_addresses,
             labels: self.labels,
@@ -259,7 +276,7 @@ impl Check for JoinConfig {
 }
 
 impl Body for Join {
-    /// Also each token's secret half alone, and the location of a kubeconfig, whose query may be a password.
+    /// The certificate key, each token's secret half alone, and the location of a kubeconfig, whose query may be a password.
     fn secrets(&self) -> Vec<&[u8]> {
         let discovery = match &self.discovery {
             JoinDiscovery::Token { token, .. } => Some(token),
@@ -274,7 +291,11 @@ impl Body for Join {
             JoinDiscovery::File { source: Source::Url(url), .. } => Some(url.as_bytes()),
             _ => None,
         };
-        given.chain(location).collect()
+        let key = match self.control_plane.as_ref().and_then(|wanted| wanted.certificate_key.as_ref()) {
+            Some(CertificateKeySource::Given(key)) => Some(key.expose().as_bytes()),
+            _ => None,
+        };
+        given.chain(location).chain(key).collect()
     }
 
     fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {

@@ -14,6 +14,7 @@ mod init;
 mod installed_programs;
 mod instance_value;
 mod join;
+mod join_control_plane;
 mod join_discovery;
 mod kernel_modules;
 mod kubernetes_version;
@@ -56,6 +57,7 @@ pub use installed_programs::{
 };
 pub use instance_value::{InstanceValue, TextPart, has_instance_values, text_parts};
 pub use join::{Join, JoinConfig, NodeTaint, TaintEffect};
+pub use join_control_plane::{CertificateKeySource, ControlPlaneSpec, JoinControlPlane};
 pub use join_discovery::{DiscoverySpec, FileSpec, JoinDiscovery, TokenSource, TokenSpec};
 pub use kernel_modules::{KernelModulesConfig, modules_file};
 pub use labels::label_problem;

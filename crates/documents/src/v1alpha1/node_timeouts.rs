@@ -27,6 +27,13 @@ pub struct JoinTimeouts {
     /// For the kubelet to get its certificate. Default: `5m`. Requires Kubernetes 1.31 or newer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<String>,
+    /// For the components of the control plane to be healthy. Default: `4m`. Only with `controlPlane`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_plane: Option<String>,
+    /// For another control plane node that joins at the same time: etcd accepts one new member at a time. Default: `1m`.
+    /// Only with `controlPlane`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub etcd: Option<String>,
 }
 
 /// The same, read: what is not set is kubeadm's to choose.
@@ -38,6 +45,8 @@ pub struct NodeTimeouts {
     pub control_plane: Option<Duration>,
     /// For the kubelet's certificate.
     pub certificate: Option<Duration>,
+    /// For another control plane node that joins at the same time.
+    pub etcd: Option<Duration>,
 }
 
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -49,6 +58,7 @@ impl InitTimeouts {
             kubelet: timeout("spec.timeouts.kubelet", self.kubelet.as_deref(), findings),
             control_plane: timeout("spec.timeouts.controlPlane", self.control_plane.as_deref(), findings),
             certificate: None,
+            etcd: None,
         }
     }
 
@@ -61,8 +71,18 @@ impl JoinTimeouts {
     pub(super) fn read(&self, findings: &mut Findings<'_>) -> NodeTimeouts {
         NodeTimeouts {
             kubelet: timeout("spec.timeouts.kubelet", self.kubelet.as_deref(), findings),
-            control_plane: None,
+            control_plane: timeout("spec.timeouts.controlPlane", self.control_plane.as_deref(), findings),
             certificate: timeout("spec.timeouts.certificate", self.certificate.as_deref(), findings),
+            etcd: timeout("spec.timeouts.etcd", self.etcd.as_deref(), findings),
+        }
+    }
+
+    /// A worker waits for none of these.
+    pub(super) fn refuse_control_plane(&self, findings: &mut Findings<'_>) {
+        for (here, given) in [("controlPlane", &self.control_plane), ("etcd", &self.etcd)] {
+            if given.is_some() {
+                findings.error(&format!("spec.timeouts.{here}"), "is allowed only with `controlPlane`");
+            }
         }
     }
 

@@ -21,19 +21,26 @@ pub(super) const SORT: Sort = Sort { first_words: DOWNLOAD_ID, left_behind: |_, 
 /// Reads, decrypts and checks the copy with a bootstrap token's rights, and writes all files at once.
 #[derive(Clone, Debug)]
 pub struct DownloadCerts {
+    /// What decrypts the files; a plan may come before the file that holds it.
+    pub key: Option<CertificateKey>,
+    /// The cluster; a plan does not know it.
+    pub source: Option<CopySource>,
+}
+
+/// The copy of a cluster that was discovered, and where its files belong.
+#[derive(Clone, Debug)]
+pub struct CopySource {
     /// The discovered cluster, with a bootstrap token as credentials.
     pub kubeconfig: Secret<Vec<u8>>,
     /// The CA certificates by which the cluster was discovered.
     pub roots: CaBundle,
-    /// What decrypts the files.
-    pub key: CertificateKey,
     /// The certificates directory of the cluster.
     pub directory: PathBuf,
     /// The files that are copied.
     pub files: FileSet,
 }
 
-impl DownloadCerts {
+impl CopySource {
     /// The whole set as the machine has it, if it has one of this cluster.
     fn present(&self, look: &Look<'_>) -> Option<CertificateSet> {
         let found = certificate_files::found(look.host, &self.files, &self.directory);
@@ -57,16 +64,25 @@ impl Act for DownloadCerts {
     /// Whether the machine has a whole set that belongs to the discovered cluster, with the right modes. The cluster is
     /// not asked: after two hours it has nothing to compare with.
     fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError> {
-        let Some(set) = self.present(look) else { return Ok(Effect::Absent) };
-        let placement = Placement::of(look.host, &set, &self.directory, Existing::Refused)?;
+        let Some(source) = &self.source else { return Ok(Effect::Absent) };
+        let Some(set) = source.present(look) else { return Ok(Effect::Absent) };
+        let placement = Placement::of(look.host, &set, &source.directory, Existing::Refused)?;
         let is_so = placement.is_ok_and(|placement| !placement.is_needed());
         Ok(if is_so { Effect::Done } else { Effect::Absent })
     }
 
     fn run(&self, world: &mut World<'_>) -> host::Result<()> {
-        let copy = CertificateCopy { key: &self.key, files: &self.files, directory: &self.directory };
-        let set = world.cluster.download_certs(self.kubeconfig.expose(), &copy, &self.roots)?;
-        let placement = Placement::of(&*world.host, &set, &self.directory, Existing::Refused)?;
+        let (Some(key), Some(source)) = (&self.key, &self.source) else {
+            return Err(host::Error::Unfit {
+                what: "certificates".to_owned(),
+                why: "the cluster was not discovered".to_owned(),
+                advice: "run machineadm again".to_owned(),
+            });
+        };
+        let CopySource { kubeconfig, roots, directory, files } = source;
+        let copy = CertificateCopy { key, files, directory };
+        let set = world.cluster.download_certs(kubeconfig.expose(), &copy, roots)?;
+        let placement = Placement::of(&*world.host, &set, directory, Existing::Refused)?;
         let placement = placement.map_err(|obstacles| host::Error::Unfit {
             what: "certificates".to_owned(),
             why: obstacles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
@@ -84,14 +100,18 @@ impl Act for DownloadCerts {
     }
 
     fn shows(&self) -> String {
-        format!("{} files in {}", self.files.files().len(), objects::one_line(&self.directory.to_string_lossy()))
+        match &self.source {
+            Some(CopySource { files, directory, .. }) => {
+                format!("{} files in {}", files.files().len(), objects::one_line(&directory.to_string_lossy()))
+            }
+            None => "from the cluster".to_owned(),
+        }
     }
 
+    /// What is discovered is compared by whoever discovers it.
     fn compares(&self, parts: &mut Parts) {
-        let Self { kubeconfig, roots, key, directory, files } = self;
-        let files = certificate_files::compared(files, directory);
-        parts.text(DOWNLOAD_ID).bytes(kubeconfig.expose()).bytes(roots.pem()).text(key.expose_digits().as_str());
-        parts.list(&files);
+        let Self { key, source: _ } = self;
+        parts.text(DOWNLOAD_ID).maybe(key.as_ref().map(CertificateKey::expose_digits).as_ref().map(|key| key.as_str()));
     }
 
     fn needs_reboot(&self) -> bool {

@@ -31,7 +31,7 @@ pub(crate) fn program(argv: &[&str], environment: &Variables, within: Duration) 
 /// How long kubeadm may take. Never less than what a document grants its phases: a limit of ours that ends kubeadm before
 /// its own does would leave a node half made.
 pub(crate) fn within(timeouts: &NodeTimeouts) -> Duration {
-    let NodeTimeouts { kubelet, control_plane, certificate } = *timeouts;
+    let NodeTimeouts { kubelet, control_plane, certificate, etcd: _ } = *timeouts;
     [kubelet, control_plane, certificate].into_iter().flatten().fold(WITHIN, Duration::saturating_add)
 }
 

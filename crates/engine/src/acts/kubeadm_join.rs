@@ -1,4 +1,5 @@
-//! `kubeadm join`: this machine becomes a worker of a cluster that was discovered.
+//! `kubeadm join`: this machine becomes a worker of a cluster that was discovered. What a control plane node needs besides
+//! is in `kubeadm_join_control_plane.rs`.
 //!
 //! What a run finds on the machine decides what it needs, not where kubeadm was interrupted: the order of kubeadm's phases
 //! differs between minor versions.
@@ -84,7 +85,7 @@ type OwnFile = (&'static str, Secret<Vec<u8>>);
 
 impl KubeadmJoin {
     /// The kubeconfig for kubeadm. With the token in it, kubeadm's own request works where anonymous access is off.
-    fn kubeconfig(&self) -> host::Result<Secret<Vec<u8>>> {
+    pub(super) fn kubeconfig(&self) -> host::Result<Secret<Vec<u8>>> {
         let unknown = || host::Error::Unfit {
             what: "kubeadm join".to_owned(),
             why: "the cluster was not discovered".to_owned(),
@@ -115,7 +116,7 @@ impl KubeadmJoin {
     }
 
     /// The files go, however kubeadm ends: they hold the token.
-    fn join(&self, world: &mut World<'_>) -> host::Result<()> {
+    pub(super) fn join(&self, world: &mut World<'_>) -> host::Result<()> {
         let files = self.files()?;
         let written =
             files.iter().try_for_each(|(path, contents)| world.host.ensure(&write(path, contents, world.host)));
@@ -128,7 +129,7 @@ impl KubeadmJoin {
     }
 
     /// A kubelet that has its certificate registers by itself.
-    fn finish(&self, world: &mut World<'_>) -> host::Result<()> {
+    pub(super) fn finish(&self, world: &mut World<'_>) -> host::Result<()> {
         if world.host.service("kubelet")? != Service::Active {
             unit(UnitAction::Start, world.host)?;
         }
@@ -248,20 +249,20 @@ pub(crate) fn bootstrap_kubeconfig(cluster: &ClusterInfo, token: &BootstrapToken
     Secret::new(text.to_string().into_bytes())
 }
 
-fn write(path: &str, contents: &Secret<Vec<u8>>, host: &dyn Host) -> Change {
+pub(super) fn write(path: &str, contents: &Secret<Vec<u8>>, host: &dyn Host) -> Change {
     let (uid, gid) = host.default_owner();
     let file = FileState { contents: contents.clone(), mode: 0o600, uid, gid };
     Change::WriteFile { path: path.to_owned(), block: None, was: None, file, confidential: true }
 }
 
-fn remove(path: &str, host: &mut dyn Host) -> host::Result<()> {
+pub(super) fn remove(path: &str, host: &mut dyn Host) -> host::Result<()> {
     match host.state_at(path)? {
         PathState::Absent => Ok(()),
         was => host.ensure(&Change::Remove { path: path.to_owned(), was }),
     }
 }
 
-fn unit(action: UnitAction, host: &mut dyn Host) -> host::Result<()> {
+pub(super) fn unit(action: UnitAction, host: &mut dyn Host) -> host::Result<()> {
     let was = host.unit(KUBELET)?;
     host.ensure(&Change::Unit { name: KUBELET.to_owned(), action, was })
 }

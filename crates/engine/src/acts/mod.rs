@@ -7,16 +7,18 @@ mod install_program;
 pub(crate) mod kubeadm;
 pub(crate) mod kubeadm_init;
 pub(crate) mod kubeadm_join;
+mod kubeadm_join_control_plane;
 pub(crate) mod proxy_variables;
 mod upload_certs;
 
 pub(crate) use command::{Arguments, CHECK_IN_PLAN, CommandAct, id_prefix as command_id_prefix};
 pub(crate) use delete_unused_token::DeleteUnusedToken;
-pub use download_certs::{DOWNLOAD_ID, DownloadCerts};
+pub use download_certs::{CopySource, DOWNLOAD_ID, DownloadCerts};
 pub(crate) use import_images::{ID as IMAGES_ID, ImportImages};
 pub(crate) use install_program::{ID as PROGRAM_ID, InstallProgram};
 pub(crate) use kubeadm_init::KubeadmInit;
 pub(crate) use kubeadm_join::KubeadmJoin;
+pub(crate) use kubeadm_join_control_plane::KubeadmJoinControlPlane;
 pub use upload_certs::{UPLOAD_ID, UploadCerts};
 
 use crate::{

@@ -199,7 +199,7 @@ fn unused_token() -> BootstrapToken {
 
 /// How long kubeadm waits, as far as a document asks for it.
 pub(super) fn timeouts(wanted: &v1alpha1::NodeTimeouts) -> Option<Timeouts> {
-    let v1alpha1::NodeTimeouts { kubelet, control_plane, certificate } = *wanted;
+    let v1alpha1::NodeTimeouts { kubelet, control_plane, certificate, etcd: _ } = *wanted;
     let timeouts = Timeouts {
         kubelet_health_check: kubelet.map(duration),
         control_plane_component_health_check: control_plane.map(duration),

@@ -1,23 +1,31 @@
-//! JoinConfig: joins a cluster as a worker with kubeadm (R1), in the API version that this kubeadm prefers.
+//! JoinConfig: joins a cluster with kubeadm (R1), as a worker or a control plane node, in the API version that this kubeadm prefers.
 use super::{
-    Phase, Role,
+    Phase, Role, control_plane,
+    control_plane_traces::ControlPlaneTraces,
     tolerated_checks::{ToleratedChecks, image_pull_policy},
     worker::{NodeTraces, Worker},
 };
 use crate::{
-    Look, PlanError, Planned,
-    acts::{self, KubeadmJoin, kubeadm_join, proxy_variables},
+    Look, PlanError, Planned, Step,
+    acts::{
+        self, CopySource, DOWNLOAD_ID, DownloadCerts, KubeadmJoin, KubeadmJoinControlPlane, kubeadm_join,
+        proxy_variables,
+    },
     instance_values, steps_for,
 };
+use certs::{CertificateKey, NoCertificateKey};
 use discovery::{BootstrapToken, Endpoint, method::Pinning};
 use documents::{
     AnyDocument, Decoded, Secret,
-    v1alpha1::{self, JoinDiscovery, TokenSource},
+    v1alpha1::{self, CertificateKeySource, JoinControlPlane, JoinDiscovery, TokenSource},
 };
 use host::contract::{DISCOVERY_FILE, KUBELET_PATCHES};
 use kubeadm::{
     Target,
-    hub::{Arg, Discovery, Documents, FileDiscovery, JoinConfiguration, NodeRegistration, Patches, Taint},
+    hub::{
+        self, ApiEndpoint, Arg, Discovery, Documents, FileDiscovery, JoinConfiguration, NodeRegistration, Patches,
+        Taint,
+    },
     render,
 };
 use std::rc::Rc;
@@ -27,7 +35,7 @@ pub(super) const PHASE: Phase = Phase {
     summary: "joins a cluster with kubeadm, or finishes its own interrupted join",
     role: Role::MakesNode,
     plan,
-    acts: |_| vec![kubeadm_join::ID.to_owned()],
+    acts: |_| [kubeadm_join::ID, DOWNLOAD_ID].map(str::to_owned).to_vec(),
 };
 
 fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
@@ -36,11 +44,74 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     if let Some(commands) = look.waits_for_acts() {
         return Ok(Planned { known_after: Some(commands), ..Planned::default() });
     }
-    steps_for(Rc::new(act(wanted, look)?), look)
+    let join = act(wanted, look)?;
+    match &wanted.control_plane {
+        None => steps_for(Rc::new(join), look),
+        Some(control_plane) => of_control_plane(join, wanted, control_plane, look),
+    }
 }
 
-/// What there is of a worker node.
-pub(super) fn traces(look: &Look<'_>) -> Result<NodeTraces, PlanError> {
+/// The certificates first, then `kubeadm join`, which uses the files that it finds.
+fn of_control_plane(
+    join: KubeadmJoin,
+    wanted: &v1alpha1::Join,
+    control_plane: &JoinControlPlane,
+    look: &Look<'_>,
+) -> Result<Planned, PlanError> {
+    let facts = look.facts.control_plane.clone();
+    let source = facts.as_ref().zip(join.cluster.as_ref()).zip(join.token.as_ref()).map(|((facts, cluster), token)| {
+        let kubeconfig = kubeadm_join::bootstrap_kubeconfig(cluster, token);
+        let (roots, directory) = (cluster.roots().clone(), facts.directory.clone());
+        CopySource { kubeconfig, roots, directory, files: facts.files.clone() }
+    });
+    let mut planned = Planned::default();
+    let has_joined = Worker::seen(look)?.credentials().is_some();
+    if control_plane.certificate_key.is_some() && !has_joined {
+        let key = known_certificate_key(control_plane, look)?;
+        planned = steps_for(Rc::new(DownloadCerts { key, source }), look)?;
+    }
+    let act = KubeadmJoinControlPlane {
+        join,
+        facts,
+        peer_url: control_plane::peer_url(control_plane, look)?,
+        runtime_socket: wanted.runtime_socket.clone(),
+    };
+    let joining = steps_for(Rc::new(act), look)?;
+    // What an interrupted join has left goes first; the certificates are looked at again after it.
+    let undoes = matches!(joining.steps.first(), Some(Step::Redo(_)));
+    if undoes {
+        planned.steps.clear();
+    }
+    planned.steps.extend(joining.steps);
+    planned.remarks.extend(joining.remarks);
+    Ok(planned)
+}
+
+/// The certificate key of a document, read from its file where it is in one.
+pub(super) fn certificate_key(wanted: &JoinControlPlane, look: &Look<'_>) -> Result<Option<CertificateKey>, PlanError> {
+    let (name, text) = match &wanted.certificate_key {
+        None => return Ok(None),
+        Some(CertificateKeySource::Given(key)) => ("controlPlane.certificateKey", key.clone()),
+        Some(CertificateKeySource::File(path)) => (path.as_str(), root_only(path, "a certificate key", look)?),
+    };
+    let key = text.expose().trim_end().parse();
+    key.map(Some).map_err(|why: NoCertificateKey| PlanError::Unfit(vec![format!("{name} {why}")]))
+}
+
+/// The same for a plan, which may come before the file.
+fn known_certificate_key(wanted: &JoinControlPlane, look: &Look<'_>) -> Result<Option<CertificateKey>, PlanError> {
+    match &wanted.certificate_key {
+        Some(CertificateKeySource::File(path)) if !look.host.exists(path)? => Ok(None),
+        _ => certificate_key(wanted, look),
+    }
+}
+
+/// What there is of a node.
+pub(super) fn traces(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<NodeTraces, PlanError> {
+    if wanted.control_plane.is_some() {
+        let traces = ControlPlaneTraces::on(look.host)?;
+        return Ok(NodeTraces { act: kubeadm_join::ID, are_any: traces.are_any(), are_all: traces.are_all() });
+    }
     let worker = Worker::seen(look)?;
     Ok(NodeTraces { act: kubeadm_join::ID, are_any: worker.has_traces(), are_all: worker.credentials().is_some() })
 }
@@ -52,7 +123,12 @@ pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoi
     let version = version.ok_or_else(|| PlanError::Unfit(vec!["kubeadm is not installed".to_owned()]))?;
     let target = Target::new(&version).map_err(|why| PlanError::Unfit(vec![why.to_string()]))?;
     let node = node_name(wanted, look)?;
-    let converted = kubeadm::convert(&documents(wanted, &node, &target), &target);
+    let control_plane = wanted.control_plane.as_ref().map(|wanted| hub_control_plane(wanted, look)).transpose()?;
+    let mut hub = documents(wanted, &node, &target);
+    if let Some(join) = &mut hub.join {
+        join.control_plane = control_plane;
+    }
+    let converted = kubeadm::convert(&hub, &target);
     if !converted.losses.is_empty() {
         let problem = |loss: &kubeadm::Loss| {
             format!("the kubeadm of {} has no field for {}", target.release(), kubeadm::shown(&loss.path))
@@ -88,19 +164,25 @@ pub(super) fn token(source: &TokenSource, look: &Look<'_>) -> Result<BootstrapTo
         return known_token(source, look)?
             .ok_or_else(|| PlanError::Unfit(vec!["there is no bootstrap token".to_owned()]));
     };
+    let text = root_only(path, "a bootstrap token", look)?;
+    let unfit = |error: discovery::token::NoToken| PlanError::Unfit(vec![format!("{path} {error}")]);
+    text.expose().trim_end().parse().map_err(unfit)
+}
+
+/// The text of a file with a secret, which only root may read.
+fn root_only(path: &str, what: &str, look: &Look<'_>) -> Result<Secret<String>, PlanError> {
     let unfit = |why: String| PlanError::Unfit(vec![format!("{path} {why}")]);
-    let file =
-        look.host.file(path)?.ok_or_else(|| unfit("does not exist: it should hold a bootstrap token".to_owned()))?;
+    let file = look.host.file(path)?.ok_or_else(|| unfit(format!("does not exist: it should hold {what}")))?;
     let owner = look.host.default_owner().0;
     if file.mode & 0o077 != 0 || file.uid != owner {
+        let noun = what.rsplit(' ').next().unwrap_or(what);
         return Err(unfit(format!(
-            "has mode {:04o} and belongs to user {}: only root may have access to a token; run: chown root {path} && chmod \
+            "has mode {:04o} and belongs to user {}: only root may have access to a {noun}; run: chown root {path} && chmod \
              0600 {path}",
             file.mode, file.uid
         )));
     }
-    let text = String::from_utf8_lossy(file.contents.expose());
-    text.trim_end().parse().map_err(|error: discovery::token::NoToken| unfit(error.to_string()))
+    Ok(Secret::new(String::from_utf8_lossy(file.contents.expose()).into_owned()))
 }
 
 /// The same for a plan, which may come before the file.
@@ -190,10 +272,26 @@ fn documents(wanted: &v1alpha1::Join, node: &str, target: &Target) -> Documents 
                 file: Some(FileDiscovery { kube_config_path: Some(DISCOVERY_FILE.to_owned()) }),
                 ..Discovery::default()
             },
-            patches: (!wanted.kubelet.is_empty()).then(|| Patches { directory: Some(KUBELET_PATCHES.to_owned()) }),
+            patches: patches(wanted),
             timeouts: super::init::timeouts(&wanted.timeouts),
             ..JoinConfiguration::default()
         }),
         ..Documents::default()
     }
+}
+
+/// The directory of patches: the machine's own for static pods, or ours for the kubelet.
+fn patches(wanted: &v1alpha1::Join) -> Option<Patches> {
+    let given = wanted.control_plane.as_ref().and_then(|control_plane| control_plane.patches.clone());
+    let ours = (!wanted.kubelet.is_empty()).then(|| KUBELET_PATCHES.to_owned());
+    given.or(ours).map(|directory| Patches { directory: Some(directory) })
+}
+
+/// The control plane's part. The certificate key stays unset: machineadm has placed the certificates before, and kubeadm
+/// uses those that it finds.
+fn hub_control_plane(wanted: &JoinControlPlane, look: &Look<'_>) -> Result<hub::JoinControlPlane, PlanError> {
+    let address = control_plane::advertise_address(wanted, look)?;
+    let local_api_endpoint =
+        ApiEndpoint { advertise_address: Some(address.to_string()), bind_port: wanted.api_server_port.map(i32::from) };
+    Ok(hub::JoinControlPlane { local_api_endpoint, certificate_key: None })
 }

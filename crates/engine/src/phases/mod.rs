@@ -1,6 +1,9 @@
 //! Phases: what a document of each kind asks of the machine. One file for each kind, one row in [`PHASES`].
 mod cluster_skew;
 mod commands;
+pub(crate) mod control_plane;
+mod control_plane_credentials;
+pub(crate) mod control_plane_traces;
 pub(crate) mod discovery;
 mod files;
 mod init;

@@ -1,6 +1,8 @@
 //! `machineadm join`: kubeadm's flags become a JoinConfig, which runs like any other configuration.
 use super::{
-    bootstrap, configuration_file,
+    bootstrap,
+    certs::{arguments::KeyOption, key},
+    configuration_file,
     discover::arguments::DiscoverySource,
     kubelet_patches, plan,
     skipped_phases::{self, Preflight},
@@ -18,7 +20,10 @@ use clap::Args;
 use discovery::method::{Flags, Purpose, choose};
 use documents::{
     Source,
-    v1alpha1::{DiscoverySpec, FileSpec, JoinConfig, JoinTimeouts, NodeTaint, PreflightCheck, TaintEffect, TokenSpec},
+    v1alpha1::{
+        ControlPlaneSpec, DiscoverySpec, FileSpec, JoinConfig, JoinTimeouts, Members, NodeTaint, PreflightCheck,
+        TaintEffect, TokenSpec,
+    },
 };
 use host::contract::Exit;
 use kubeadm::hub::{self, JoinConfiguration};
@@ -32,6 +37,17 @@ pub(crate) struct Join {
     pub(crate) source: DiscoverySource,
     #[command(flatten)]
     pub(crate) tls: TlsBootstrapToken,
+    /// Make this machine a control plane node
+    #[arg(long)]
+    pub(crate) control_plane: bool,
+    #[command(flatten)]
+    pub(crate) key: KeyOption,
+    /// IP address of this machine's API server and etcd, with --control-plane. Default: the address of the default route
+    #[arg(long, value_name = "ADDRESS", requires = "control_plane")]
+    pub(crate) apiserver_advertise_address: Option<String>,
+    /// Port of this machine's API server, with --control-plane [default: 6443]
+    #[arg(long, value_name = "PORT", requires = "control_plane")]
+    pub(crate) apiserver_bind_port: Option<u16>,
     /// Name of the node. Default: the host name
     #[arg(long, value_name = "NAME")]
     pub(crate) node_name: Option<String>,
@@ -45,7 +61,7 @@ pub(crate) struct Join {
     /// Phases of kubeadm to skip: `preflight`; may be repeated or a list with commas
     #[arg(long, value_name = "PHASE", value_delimiter = ',')]
     pub(crate) skip_phases: Vec<String>,
-    /// Directory of kubeadm's patches; those of the kubelet's configuration apply to a worker
+    /// Directory of kubeadm's patches; those of the kubelet's configuration apply to a worker, all with --control-plane
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) patches: Option<String>,
     /// Read a JoinConfiguration of kubeadm, in any API version; `-` is standard input
@@ -88,6 +104,7 @@ fn one_standard_input(asked: &Join) -> Result<(), CommandError> {
     small_file::one_standard_input(&[
         ("--token-file", &asked.source.token_file),
         ("--tls-bootstrap-token-file", &asked.tls.file),
+        ("--certificate-key-file", &asked.key.certificate_key_file),
         ("--discovery-file", &asked.source.discovery_file),
         ("--config", &asked.config),
     ])
@@ -122,10 +139,45 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
     if skipped_phases::read(&asked.skip_phases)? == Preflight::Skipped {
         document.tolerated_checks = vec![PreflightCheck::All];
     }
-    if let Some(directory) = &asked.patches {
-        document.kubelet = kubelet_patches::read(directory)?;
+    document.control_plane = control_plane(asked, document.control_plane)?;
+    match (&asked.patches, &mut document.control_plane) {
+        (Some(directory), Some(spec)) => spec.patches = Some(absolute("--patches", directory)?),
+        (Some(directory), None) => document.kubelet = kubelet_patches::read(directory)?,
+        (None, _) => {}
     }
     Ok(document)
+}
+
+/// What the flags and a JoinConfiguration say of a control plane node; a certificate key makes no worker one.
+fn control_plane(asked: &Join, configured: Option<ControlPlaneSpec>) -> Result<Option<ControlPlaneSpec>, CommandError> {
+    let is_wanted = asked.control_plane || configured.is_some();
+    let given = configured.as_ref().and_then(|spec| spec.certificate_key.as_ref());
+    if let (Some(name), Some(_)) = (&asked.config, given) {
+        small_file::warn_if_others_read("--config", name, "the certificate key");
+    }
+    let key = key::given(&asked.key, given)?;
+    if !is_wanted {
+        return match key {
+            Some(_) => Err(CommandError::usage(
+                "a certificate key is for control plane nodes: pass --control-plane, or leave the key out",
+            )),
+            None => Ok(None),
+        };
+    }
+    let spec = configured.unwrap_or_default();
+    let digits = key.map(|key| Secret::new(key.expose_digits().to_string()));
+    Ok(Some(ControlPlaneSpec {
+        certificate_key: digits.or(spec.certificate_key),
+        advertise_address: asked.apiserver_advertise_address.clone().or(spec.advertise_address),
+        api_server_port: asked.apiserver_bind_port.or(spec.api_server_port),
+        ..spec
+    }))
+}
+
+/// A document names a file by its absolute path, so that a run after a reboot finds it.
+fn absolute(flag: &str, path: &str) -> Result<String, CommandError> {
+    let path = std::path::absolute(path).ok().and_then(|path| path.to_str().map(str::to_owned));
+    path.ok_or_else(|| CommandError::invalid(format!("{flag} must be a path in UTF-8")))
 }
 
 /// Whether any flag says how to discover. One that is not used, such as a CA pin, must not pass in silence.
@@ -164,7 +216,7 @@ fn of_flags(flags: &Flags, tls: Option<Secret<String>>) -> Result<JoinConfig, Co
     Ok(JoinConfig { discovery, tls_bootstrap_token, ..JoinConfig::default() })
 }
 
-/// A document names a file by its absolute path, so that a run after a reboot finds it.
+/// Where a document finds the kubeconfig.
 fn file_spec(file: &str, flags: &Flags) -> Result<FileSpec, CommandError> {
     let location = match file {
         "-" => {
@@ -173,10 +225,7 @@ fn file_spec(file: &str, flags: &Flags) -> Result<FileSpec, CommandError> {
             ));
         }
         file if file.contains("://") => file.to_owned(),
-        file => std::path::absolute(file)
-            .ok()
-            .and_then(|path| path.to_str().map(str::to_owned))
-            .ok_or_else(|| CommandError::invalid("--discovery-file must be a path in UTF-8"))?,
+        file => absolute("--discovery-file", file)?,
     };
     Ok(FileSpec { location: Secret::new(location), accept_untrusted_certificate: flags.accept_untrusted_certificate })
 }
@@ -207,8 +256,10 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
     let unsupported = [
         ("dryRun", dry_run.is_some_and(|dry_run| dry_run)),
         ("caCertPath", ca_cert_path.is_some_and(|path| path != "/etc/kubernetes/pki/ca.crt")),
-        ("controlPlane", control_plane.is_some()),
-        ("timeouts.controlPlaneComponentHealthCheck", timeouts.control_plane_component_health_check.is_some()),
+        (
+            "timeouts.controlPlaneComponentHealthCheck",
+            timeouts.control_plane_component_health_check.is_some() && control_plane.is_none(),
+        ),
         ("timeouts.kubernetesAPICall", timeouts.kubernetes_api_call.is_some()),
         ("timeouts.etcdAPICall", timeouts.etcd_api_call.is_some()),
         ("timeouts.upgradeManifests", timeouts.upgrade_manifests.is_some()),
@@ -222,6 +273,15 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
     }
     let text = |duration: Option<objects::Duration>| duration.map(|duration| duration.to_string());
     let patches = patches.and_then(|patches| patches.directory);
+    let mut control_plane = control_plane.map(of_kubeadm_control_plane).transpose()?;
+    let kubelet = match (patches, &mut control_plane) {
+        (Some(directory), Some(spec)) => {
+            spec.patches = Some(directory);
+            Members::new()
+        }
+        (Some(directory), None) => kubelet_patches::read(&directory)?,
+        (None, _) => Members::new(),
+    };
     let tolerated_checks = match skipped_phases::read(&skip_phases)? {
         Preflight::Run => tolerated_checks::of_names(&ignore_preflight_errors)?,
         Preflight::Skipped => vec![PreflightCheck::All],
@@ -247,13 +307,32 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
         runtime_socket: cri_socket.as_deref().map_or(JoinConfig::default().runtime_socket, without_scheme),
         tolerated_checks,
         labels: labels(&kubelet_extra_args),
-        kubelet: patches.map(|directory| kubelet_patches::read(&directory)).transpose()?.unwrap_or_default(),
+        kubelet,
         timeouts: JoinTimeouts {
             kubelet: text(timeouts.kubelet_health_check),
             certificate: text(timeouts.tls_bootstrap),
+            control_plane: text(timeouts.control_plane_component_health_check),
+            etcd: None,
         },
+        control_plane,
         image_pull: tolerated_checks::image_pull(image_pull_policy.as_deref())?,
         ..JoinConfig::default()
+    })
+}
+
+/// The control plane's part of a JoinConfiguration.
+fn of_kubeadm_control_plane(control_plane: hub::JoinControlPlane) -> Result<ControlPlaneSpec, CommandError> {
+    let hub::JoinControlPlane { local_api_endpoint, certificate_key } = control_plane;
+    let hub::ApiEndpoint { advertise_address, bind_port } = local_api_endpoint;
+    let port = bind_port.filter(|port| *port != 0).map(u16::try_from).transpose();
+    let no_port = |_| {
+        CommandError::invalid("JoinConfiguration.controlPlane.localAPIEndpoint.bindPort must be a port from 1 to 65535")
+    };
+    Ok(ControlPlaneSpec {
+        certificate_key,
+        advertise_address: advertise_address.filter(|address| !address.is_empty()),
+        api_server_port: port.map_err(no_port)?,
+        ..ControlPlaneSpec::default()
     })
 }
 

@@ -103,7 +103,8 @@ fn cluster(set: &PemSet) -> (DownloadCerts, FakeCluster) {
 fn cluster_of(set: &PemSet, files: FileSet, found: BTreeMap<FileName, Found>) -> (DownloadCerts, FakeCluster) {
     let (kubeconfig, key) = (Secret::new(KUBECONFIG.to_vec()), KEY.parse().unwrap());
     let (roots, directory) = (set.ca(), PKI.into());
-    let act = DownloadCerts { kubeconfig, roots, key, directory, files: files.clone() };
+    let source = CopySource { kubeconfig, roots, directory, files: files.clone() };
+    let act = DownloadCerts { key: Some(key), source: Some(source) };
     (act, FakeCluster { files, directory: PKI, found, downloads: Cell::new(0) })
 }
 
@@ -268,7 +269,8 @@ fn a_directory_is_the_same_however_its_path_is_written() {
     let set = PemSet::new();
     for spelled in ["/etc/kubernetes/pki/", "/etc//kubernetes/./pki", "/etc/kubernetes/pki//."] {
         let (act, mut cluster) = cluster(&set);
-        let act = DownloadCerts { directory: spelled.into(), ..act };
+        let source = act.source.map(|source| CopySource { directory: spelled.into(), ..source });
+        let act = DownloadCerts { key: act.key, source };
         cluster.directory = spelled;
         let mut host = Memory { power: Some(1), ..Memory::default() };
         run(&act, &mut host, &cluster).unwrap();
@@ -350,4 +352,14 @@ fn a_download_shows_nothing_secret() {
     let mut host = with(&PemSet::new(), |_| true);
     let why = run(&act, &mut host, &cluster).unwrap_err();
     assert!(set.private_keys().flat_map(str::lines).all(|line| line.len() < 20 || !why.contains(line)), "{why}");
+}
+
+#[test]
+fn a_plan_that_knows_no_cluster_shows_the_download_and_cannot_run_it() {
+    let act = DownloadCerts { key: Some(KEY.parse().unwrap()), source: None };
+    let (_, cluster) = cluster(&PemSet::new());
+    let mut host = Memory::default();
+    assert_eq!((effect(&act, &host, &cluster), act.shows().as_str()), (Effect::Absent, "from the cluster"));
+    assert!(run(&act, &mut host, &cluster).unwrap_err().contains("was not discovered"));
+    assert_eq!((host.files.len(), cluster.downloads.get()), (0, 0));
 }

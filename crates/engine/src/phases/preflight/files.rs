@@ -16,7 +16,8 @@ pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Resul
     let is_full =
         |path: &str| Ok::<_, PlanError>(matches!(host.state_at(path)?, PathState::Directory { entries: 1.., .. }));
     match candidate.node {
-        Node::ControlPlane(_) => {
+        // A machine that shall be a control plane node may have the certificates of its cluster.
+        _ if candidate.node.is_control_plane() => {
             if is_full(ETCD)? {
                 findings.problem(format!(
                     "{ETCD} is not empty: kubeadm refuses a machine with the data of another cluster; run kubeadm reset, or \
@@ -24,7 +25,7 @@ pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Resul
                 ));
             }
         }
-        Node::Worker(_) => {
+        Node::Init(_) | Node::Join(_) => {
             if host.exists(CA_CERTIFICATE)? {
                 findings.problem(format!(
                     "{CA_CERTIFICATE} exists: kubeadm refuses to join a machine with files of another cluster; run kubeadm \

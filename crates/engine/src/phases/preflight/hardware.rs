@@ -1,8 +1,5 @@
 //! Memory, processors and disk space.
-use super::{
-    findings::Findings,
-    node::{Candidate, Node},
-};
+use super::{findings::Findings, node::Candidate};
 use crate::PlanError;
 use host::{DiskSpace, contract::STATE_DIR};
 
@@ -69,7 +66,7 @@ fn growing(candidate: &Candidate<'_>) -> Vec<Growing> {
         Growing { path: "/var/lib/kubelet".to_owned(), eviction_percent: eviction(EVICTION_NODE_PERCENT) },
         Growing { path: STATE_DIR.to_owned(), eviction_percent: None },
     ];
-    if matches!(candidate.node, Node::ControlPlane(_)) {
+    if candidate.node.is_control_plane() {
         growing.push(Growing { path: "/var/lib/etcd".to_owned(), eviction_percent: None });
     }
     growing

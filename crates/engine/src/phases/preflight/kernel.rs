@@ -35,8 +35,8 @@ pub(super) fn swap(candidate: &Candidate<'_>, findings: &mut Findings) -> Result
 
 pub(super) fn ip_forward(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
     let (uses_ipv4, uses_ipv6) = match candidate.node {
-        Node::ControlPlane(wanted) => control_plane_families(wanted),
-        Node::Worker(wanted) => worker_families(wanted, candidate.look.host)?,
+        Node::Init(wanted) => control_plane_families(wanted),
+        Node::Join(wanted) => worker_families(wanted, candidate.look.host)?,
     };
     for (key, path) in [uses_ipv4.then_some(FORWARDING), uses_ipv6.then_some(FORWARDING_6)].into_iter().flatten() {
         is_set(key, path, candidate, findings)?;

@@ -43,8 +43,8 @@ pub struct Check {
 /// For which nodes a check is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeRole {
-    /// The first control plane node.
-    Init,
+    /// Control plane nodes.
+    ControlPlane,
     /// Every node.
     Every,
 }
@@ -107,14 +107,14 @@ pub const CHECKS: &[Check] = &[
     Check {
         check: PreflightCheck::Memory,
         summary: "there are at least 1700 MiB of memory",
-        role: NodeRole::Init,
+        role: NodeRole::ControlPlane,
         when: When::Unfinished,
         look: hardware::memory,
     },
     Check {
         check: PreflightCheck::Cpu,
         summary: "there are at least 2 CPUs",
-        role: NodeRole::Init,
+        role: NodeRole::ControlPlane,
         when: When::Unfinished,
         look: hardware::cpu,
     },
@@ -230,7 +230,7 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
 
 impl Check {
     fn applies(&self, candidate: &Candidate<'_>) -> bool {
-        let is_for_role = self.role == NodeRole::Every || matches!(candidate.node, Node::ControlPlane(_));
+        let is_for_role = self.role == NodeRole::Every || candidate.node.is_control_plane();
         let is_time = match candidate.situation {
             Situation::New => true,
             Situation::Started => self.when >= When::Unfinished,

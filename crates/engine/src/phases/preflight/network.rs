@@ -8,21 +8,22 @@ use discovery::Endpoint;
 use documents::v1alpha1::JoinDiscovery;
 use std::{net::IpAddr, time::Duration};
 
-/// The ports of a control plane: API server, etcd, kubelet, controller-manager, scheduler.
-const CONTROL_PLANE_PORTS: [u16; 6] = [6443, 2379, 2380, 10250, 10257, 10259];
-/// The port of a worker: the kubelet.
-const WORKER_PORTS: [u16; 1] = [10250];
+/// The ports of a control plane beside its API server: etcd, controller-manager, scheduler.
+const CONTROL_PLANE_PORTS: [u16; 4] = [2379, 2380, 10257, 10259];
+/// The port of every kubelet.
+const KUBELET_PORT: u16 = 10250;
 const HOSTS: &str = "/etc/hosts";
 /// How long the resolver may take for a name.
 const RESOLVED: Duration = Duration::from_secs(10);
 
 pub(super) fn ports(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
-    let ports = match candidate.node {
-        Node::ControlPlane(_) => &CONTROL_PLANE_PORTS[..],
-        Node::Worker(_) => &WORKER_PORTS,
-    };
+    let mut ports = vec![KUBELET_PORT];
+    if candidate.node.is_control_plane() {
+        ports.push(candidate.node.api_server_port());
+        ports.extend(CONTROL_PLANE_PORTS);
+    }
     for port in ports {
-        if candidate.look.host.listens(*port)? {
+        if candidate.look.host.listens(port)? {
             findings.problem(format!(
                 "port {port} is in use by another program: find it with ss -ltnp 'sport = :{port}', and stop it"
             ));
@@ -40,7 +41,7 @@ pub(super) fn name_resolution(candidate: &Candidate<'_>, findings: &mut Findings
         if is_known { Ok(true) } else { candidate.look.host.resolves(name, RESOLVED) }
     };
     match candidate.node {
-        Node::ControlPlane(wanted) => {
+        Node::Init(wanted) => {
             let endpoint = wanted.control_plane_endpoint.as_deref().map(host_of);
             if let Some(name) = endpoint.filter(|name| !name.is_empty())
                 && !resolves(name)?
@@ -52,7 +53,7 @@ pub(super) fn name_resolution(candidate: &Candidate<'_>, findings: &mut Findings
             }
         }
         // Discovery asks until they do.
-        Node::Worker(wanted) => {
+        Node::Join(wanted) => {
             let JoinDiscovery::Token { endpoints, .. } = &wanted.discovery else {
                 return own_name(candidate, &resolves, findings);
             };

@@ -16,64 +16,84 @@ use std::time::Duration;
 /// How long kubeadm or the kubelet may take to print its version. At a first boot the disk is cold and everything starts
 /// at once: on an emulated processor it took more than 10 seconds.
 const VERSION: Duration = Duration::from_secs(60);
+/// The API server's port unless a document has another one.
+const API_SERVER: u16 = 6443;
 /// How long a runtime whose service starts may take to answer.
 const STARTING: Duration = Duration::from_secs(30);
 
 /// What a machine becomes, as far as its fitness depends on it.
 #[derive(Clone, Copy)]
 pub(super) enum Node<'a> {
-    ControlPlane(&'a v1alpha1::Init),
-    Worker(&'a v1alpha1::Join),
+    Init(&'a v1alpha1::Init),
+    Join(&'a v1alpha1::Join),
 }
 
 impl<'a> Node<'a> {
     pub(super) const fn of(body: &'a AnyDocument) -> Option<Self> {
         match body {
-            AnyDocument::Init(wanted) => Some(Self::ControlPlane(wanted)),
-            AnyDocument::Join(wanted) => Some(Self::Worker(wanted)),
+            AnyDocument::Init(wanted) => Some(Self::Init(wanted)),
+            AnyDocument::Join(wanted) => Some(Self::Join(wanted)),
             _ => None,
+        }
+    }
+
+    /// Whether it gets the static pods of a control plane.
+    pub(super) const fn is_control_plane(&self) -> bool {
+        match self {
+            Self::Init(_) => true,
+            Self::Join(wanted) => wanted.control_plane.is_some(),
+        }
+    }
+
+    /// The port of its API server.
+    pub(super) fn api_server_port(&self) -> u16 {
+        match self {
+            Self::Init(_) => API_SERVER,
+            Self::Join(wanted) => {
+                wanted.control_plane.as_ref().and_then(|wanted| wanted.api_server_port).unwrap_or(API_SERVER)
+            }
         }
     }
 
     pub(super) fn socket(&self) -> &'a str {
         match self {
-            Self::ControlPlane(wanted) => &wanted.runtime_socket,
-            Self::Worker(wanted) => &wanted.runtime_socket,
+            Self::Init(wanted) => &wanted.runtime_socket,
+            Self::Join(wanted) => &wanted.runtime_socket,
         }
     }
 
     pub(super) const fn kubelet(&self) -> &'a Members {
         match self {
-            Self::ControlPlane(wanted) => &wanted.kubelet,
-            Self::Worker(wanted) => &wanted.kubelet,
+            Self::Init(wanted) => &wanted.kubelet,
+            Self::Join(wanted) => &wanted.kubelet,
         }
     }
 
     pub(super) fn tolerated(&self) -> &'a [PreflightCheck] {
         match self {
-            Self::ControlPlane(wanted) => &wanted.tolerated_checks,
-            Self::Worker(wanted) => &wanted.tolerated_checks,
+            Self::Init(wanted) => &wanted.tolerated_checks,
+            Self::Join(wanted) => &wanted.tolerated_checks,
         }
     }
 
     pub(super) const fn image_pull(&self) -> ImagePull {
         match self {
-            Self::ControlPlane(wanted) => wanted.image_pull,
-            Self::Worker(wanted) => wanted.image_pull,
+            Self::Init(wanted) => wanted.image_pull,
+            Self::Join(wanted) => wanted.image_pull,
         }
     }
 
     pub(super) fn version(&self) -> Option<&'a str> {
         match self {
-            Self::ControlPlane(wanted) => Some(&wanted.kubernetes_version),
-            Self::Worker(wanted) => wanted.kubernetes_version.as_deref(),
+            Self::Init(wanted) => Some(&wanted.kubernetes_version),
+            Self::Join(wanted) => wanted.kubernetes_version.as_deref(),
         }
     }
 
     pub(super) fn name(&self) -> Option<&'a str> {
         match self {
-            Self::ControlPlane(wanted) => wanted.node_name.as_deref(),
-            Self::Worker(wanted) => wanted.node_name.as_deref(),
+            Self::Init(wanted) => wanted.node_name.as_deref(),
+            Self::Join(wanted) => wanted.node_name.as_deref(),
         }
     }
 }
@@ -92,8 +112,8 @@ pub(super) enum Situation {
 impl Situation {
     fn of(node: Node<'_>, look: &Look<'_>) -> Result<Self, PlanError> {
         let NodeTraces { act, are_any, are_all } = match node {
-            Node::ControlPlane(_) => init::traces(look)?,
-            Node::Worker(_) => join::traces(look)?,
+            Node::Init(_) => init::traces(look)?,
+            Node::Join(wanted) => join::traces(wanted, look)?,
         };
         Ok(match look.host.progress(act)? {
             _ if are_all => Self::Finished,

@@ -90,12 +90,19 @@ pub(super) fn cgroup_driver(candidate: &Candidate<'_>, findings: &mut Findings) 
 pub(super) fn images(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
     let (ImagePull::Never, Some(report)) = (candidate.node.image_pull(), candidate.report()) else { return Ok(()) };
     match candidate.node {
-        Node::ControlPlane(wanted) => {
+        Node::Init(wanted) => {
             for missing in missing_images(&wanted.kubernetes_version, report, candidate)? {
                 findings.problem(absent(&missing));
             }
         }
-        Node::Worker(_) => worker_images(report, findings),
+        // Those of the cluster's version; as far as that is known before discovery, kubeadm's own.
+        Node::Join(wanted) if wanted.control_plane.is_some() => {
+            let version = wanted.kubernetes_version.as_deref().or_else(|| candidate.kubeadm.found());
+            for missing in missing_images(version.unwrap_or_default(), report, candidate)? {
+                findings.problem(absent(&missing));
+            }
+        }
+        Node::Join(_) => worker_images(report, findings),
     }
     Ok(())
 }

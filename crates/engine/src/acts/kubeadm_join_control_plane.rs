@@ -1,0 +1,291 @@
+//! `kubeadm join` of a further control plane node, which also becomes a member of etcd.
+//!
+//! What a run finds on the machine and in etcd decides what it needs, not where kubeadm was interrupted: etcd is joined
+//! before the kubelet has its certificate since 1.31, and after it before.
+//!
+//! | etcd member of this machine | static pods | kubelet's certificate | Node | what it needs |
+//! |---|---|---|---|---|
+//! | none | none | none | any | `kubeadm join` |
+//! | voter, with its data here | all | valid | marked as control plane | nothing |
+//! | voter, with its data here | all | valid | not marked, or missing | start the kubelet, wait for the Node, mark it |
+//! | voter, with its data here | all | none | any | start the kubelet, wait for the Node, mark it; if it does not come, as below |
+//! | learner, or voter without its data | any | any | any | remove the member and see it gone; then reset, then `kubeadm join` |
+//! | none | some | any | any | reset, then `kubeadm join` |
+//! | not known: etcd does not answer | some | any | any | stop: a data directory whose member is registered is never deleted |
+use super::{
+    Act, AfterFailure, Effect, Undone, kubeadm,
+    kubeadm_join::{self, KubeadmJoin, remove, unit, write},
+    proxy_variables::Variables,
+};
+use crate::{
+    ControlPlaneFacts, Look, MemberFacts, Patience, PlanError, Unanswered, World,
+    fingerprint::Parts,
+    look::{NodeCondition, NodeWait},
+    phases::control_plane_traces::ControlPlaneTraces,
+};
+use documents::{Secret, v1alpha1::Repeat};
+use etcd::{Member, Membership, Quorum, Role};
+use host::{
+    Host, Inspect, Progress, Service, UnitAction,
+    contract::{DISCOVERY_FILE, KUBEADM_FILE},
+};
+use serde_json::Value;
+use std::{rc::Rc, time::Duration};
+
+/// How long a kubelet whose etcd member votes may take to get its certificate and register its Node.
+const REGISTERED: Duration = Duration::from_secs(180);
+/// How long etcd may take to have its quorum again after this machine's kubelet was started.
+const QUORUM: Duration = Duration::from_secs(90);
+/// kubeadm's mark on a Node; until 1.23 it was another one.
+const MARKS: [&str; 2] = ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];
+
+/// `kubeadm join --control-plane`, complete but for what discovery and the step before it find.
+#[derive(Clone, Debug)]
+pub(crate) struct KubeadmJoinControlPlane {
+    /// What every join has.
+    pub(crate) join: KubeadmJoin,
+    /// The control plane; a preview does not know it.
+    pub(crate) facts: Option<Rc<ControlPlaneFacts>>,
+    /// Where other members reach this machine.
+    pub(crate) peer_url: String,
+    /// The container runtime's socket, for undoing an interrupted join.
+    pub(crate) runtime_socket: String,
+}
+
+/// How far a join has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing of it is there.
+    Absent,
+    /// All static pods and the kubelet's credentials are there, and its member votes: only the Node may lack its marks.
+    Serves,
+    /// The same, and the kubelet has no credentials yet.
+    Promoted,
+    /// Something is there that no other row of the table has.
+    Interrupted,
+}
+
+impl State {
+    /// By what a machine and etcd show.
+    fn of(host: &dyn Inspect, facts: &ControlPlaneFacts, own: Option<&Member>) -> host::Result<Self> {
+        let traces = ControlPlaneTraces::on(host)?;
+        let votes = match &facts.member {
+            None => true,
+            Some(member) => own.is_some_and(|own| own.role == Role::Voter) && has_data(host, member)?,
+        };
+        Ok(match (votes && traces.has_static_pods(facts.member.is_some()), traces.worker.credentials()) {
+            (true, Some(_)) => Self::Serves,
+            (true, None) if traces.worker.has_bootstrap_kubeconfig() => Self::Promoted,
+            _ if traces.are_any() || own.is_some() || has_any_data(host, facts)? => Self::Interrupted,
+            _ => Self::Absent,
+        })
+    }
+}
+
+fn has_data(host: &dyn Inspect, member: &MemberFacts) -> host::Result<bool> {
+    host.exists(&format!("{}/member", member.data_directory))
+}
+
+fn has_any_data(host: &dyn Inspect, facts: &ControlPlaneFacts) -> host::Result<bool> {
+    facts.member.as_ref().map_or(Ok(false), |member| has_data(host, member))
+}
+
+impl KubeadmJoinControlPlane {
+    /// What is known of the control plane now: what the step before found, else by what the machine has.
+    fn facts(&self, world: &World<'_>) -> host::Result<Rc<ControlPlaneFacts>> {
+        if let Some(facts) = &self.facts {
+            return Ok(Rc::clone(facts));
+        }
+        let patience = Patience { within: world.patience, while_true: &|| true };
+        let found = ControlPlaneFacts::of_machine(&*world.host, world.cluster, &self.peer_url, &patience)?;
+        let why = match found {
+            Ok(Some(facts)) => return Ok(Rc::new(facts)),
+            Ok(None) => "/etc/kubernetes/admin.conf does not exist".to_owned(),
+            Err(Unanswered(why)) => why,
+        };
+        Err(stopped(&why))
+    }
+
+    /// etcd's members now; none where etcd is external.
+    fn membership(facts: &ControlPlaneFacts, world: &World<'_>) -> host::Result<Option<Membership>> {
+        let Some(member) = &facts.member else { return Ok(None) };
+        let patience = Patience { within: world.patience, while_true: &|| true };
+        let found = world.cluster.members(&member.access, &patience);
+        found.map(Some).map_err(|Unanswered(why)| stopped(&why))
+    }
+
+    /// Removes this machine's member from etcd, if it has one there. Its own etcd may be needed for that: of two voters
+    /// both must answer.
+    fn leave_etcd(facts: &ControlPlaneFacts, world: &mut World<'_>) -> host::Result<()> {
+        let (Some(member), Some(mut membership)) = (&facts.member, Self::membership(facts, world)?) else {
+            return Ok(());
+        };
+        if let (Quorum::Lost(_), Some(_)) = (&membership.quorum, membership.at(&member.peer_url)) {
+            start_kubelet(world.host)?;
+            membership = with_quorum(member, world)?;
+        }
+        let Some(own) = membership.at(&member.peer_url) else { return Ok(()) };
+        if let Some(obstacle) = membership.removing(own) {
+            return Err(stopped(&obstacle.to_string()));
+        }
+        world.cluster.remove_member(&member.access, own).map_err(|Unanswered(why)| stopped(&why))
+    }
+
+    /// The Node of an interrupted join goes: kubeadm refuses to join while it is Ready, which it is for most of a minute.
+    fn delete_node(&self, facts: &ControlPlaneFacts, world: &World<'_>) -> host::Result<()> {
+        let patience = Patience { within: world.patience, while_true: &|| true };
+        let path = format!("/api/v1/nodes/{}", self.join.node);
+        let deleted = world.cluster.delete(facts.administrator.expose(), &path, &patience);
+        deleted.map_err(|Unanswered(why)| host::Error::Unfit {
+            what: format!("node {}", self.join.node),
+            why: format!("the Node of the interrupted join cannot be deleted: {why}"),
+            advice: "run machineadm again".to_owned(),
+        })
+    }
+
+    /// A kubelet that has its certificate registers by itself; kubeadm's last phase marks the Node.
+    fn finish(&self, facts: &ControlPlaneFacts, world: &mut World<'_>) -> host::Result<()> {
+        self.join.finish(world)?;
+        let kubeconfig = match self.join.kubeconfig() {
+            Ok(kubeconfig) => kubeconfig,
+            // A machine that has joined discovers no cluster: its own administrator reads the configuration.
+            Err(_) => facts.administrator.clone(),
+        };
+        let file = Secret::new(self.join.file.expose().clone().into_bytes());
+        let files = [(DISCOVERY_FILE, kubeconfig), (KUBEADM_FILE, file)];
+        let written =
+            files.iter().try_for_each(|(path, contents)| world.host.ensure(&write(path, contents, world.host)));
+        let argv = ["join", "phase", "control-plane-join", "mark-control-plane", "--config", KUBEADM_FILE];
+        let program = kubeadm::program(&argv, &Variables::new(), self.join.within);
+        let ended = written.and_then(|()| kubeadm::run(&program, world));
+        let removed = files.iter().try_for_each(|(path, _)| remove(path, world.host));
+        ended.and(removed)
+    }
+}
+
+impl Act for KubeadmJoinControlPlane {
+    fn name(&self) -> &str {
+        kubeadm_join::ID
+    }
+
+    fn id(&self) -> String {
+        kubeadm_join::ID.to_owned()
+    }
+
+    fn repeat(&self) -> Repeat {
+        Repeat::Once
+    }
+
+    /// Joined means: the kubelet has a valid certificate, all static pods are there, this machine's etcd member votes, and
+    /// the Node has the marks of a control plane.
+    fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError> {
+        let traces = ControlPlaneTraces::on(look.host)?;
+        let Some(facts) = &self.facts else {
+            let is_ours = look.host.progress(kubeadm_join::ID)? != Progress::New;
+            return Ok(match () {
+                () if traces.are_all() => Effect::Unanswered("the API server or etcd does not answer".to_owned()),
+                () if traces.are_any() || is_ours && look.host.exists(crate::control_plane_facts::DATA)? => {
+                    Effect::Partial
+                }
+                () => Effect::Absent,
+            });
+        };
+        let own = facts.member.as_ref().and_then(|member| member.own.as_ref());
+        match State::of(look.host, facts, own)? {
+            State::Absent => return Ok(Effect::Absent),
+            State::Promoted | State::Interrupted => return Ok(Effect::Partial),
+            State::Serves => {}
+        }
+        let patience = Patience { within: look.patience, while_true: &|| true };
+        let path = format!("/api/v1/nodes/{}", self.join.node);
+        Ok(match look.cluster.object(facts.administrator.expose(), &path, &patience) {
+            Ok(Some(node)) if is_marked(&node) && !traces.worker.has_bootstrap_kubeconfig() => Effect::Done,
+            Ok(_) => Effect::Partial,
+            Err(Unanswered(why)) => Effect::Unanswered(why),
+        })
+    }
+
+    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+        if ControlPlaneTraces::on(world.host)?.worker.credentials().is_none() {
+            return self.join.join(world);
+        }
+        let facts = self.facts(world)?;
+        self.finish(&facts, world)
+    }
+
+    fn after_failure(&self) -> AfterFailure {
+        AfterFailure::Partial
+    }
+
+    /// The member goes first and is seen gone; only then are its data and everything else of kubeadm deleted.
+    fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
+        let facts = self.facts(world)?;
+        let membership = Self::membership(&facts, world)?;
+        let own = match (&membership, &facts.member) {
+            (Some(membership), Some(member)) => membership.at(&member.peer_url),
+            _ => None,
+        };
+        match State::of(&*world.host, &facts, own)? {
+            State::Absent | State::Serves => return Ok(Undone::Nothing),
+            State::Promoted => {
+                start_kubelet(world.host)?;
+                let wait = NodeWait { node: &self.join.node, condition: NodeCondition::Registered, within: REGISTERED };
+                let registered = world.cluster.wait_for_node(facts.administrator.expose(), &wait);
+                if registered.is_ok() && ControlPlaneTraces::on(&*world.host)?.worker.credentials().is_some() {
+                    return Ok(Undone::Nothing);
+                }
+            }
+            State::Interrupted => {}
+        }
+        Self::leave_etcd(&facts, world)?;
+        if world.host.service("kubelet")? == Service::Active {
+            unit(UnitAction::Stop, world.host)?;
+        }
+        self.delete_node(&facts, world)?;
+        let socket = format!("--cri-socket=unix://{}", self.runtime_socket);
+        world.host.run(&kubeadm::program(&["reset", "--force", &socket], &Variables::new(), REGISTERED))?;
+        Ok(Undone::Changed)
+    }
+
+    fn shows(&self) -> String {
+        format!("control plane, {}", self.join.shows())
+    }
+
+    fn compares(&self, parts: &mut Parts) {
+        let Self { join, facts: _, peer_url, runtime_socket } = self;
+        join.compares(parts);
+        parts.text("control plane").text(peer_url).text(runtime_socket);
+    }
+
+    fn needs_reboot(&self) -> bool {
+        false
+    }
+}
+
+/// Waits until etcd has its quorum, with the member of this machine.
+fn with_quorum(member: &MemberFacts, world: &World<'_>) -> host::Result<Membership> {
+    let patience = Patience { within: QUORUM, while_true: &|| true };
+    match world.cluster.members_with_quorum(&member.access, &patience) {
+        Ok(membership) => Ok(membership),
+        Err(Unanswered(why)) => Err(stopped(&why)),
+    }
+}
+
+fn start_kubelet(host: &mut dyn Host) -> host::Result<()> {
+    if host.service("kubelet")? == Service::Active { Ok(()) } else { unit(UnitAction::Start, host) }
+}
+
+/// Whether a Node has kubeadm's marks.
+fn is_marked(node: &Value) -> bool {
+    MARKS.iter().any(|mark| node["metadata"]["labels"].get(mark).is_some())
+}
+
+/// What is not known of etcd is not undone.
+fn stopped(why: &str) -> host::Error {
+    host::Error::Unfit {
+        what: "etcd".to_owned(),
+        why: format!("the interrupted join cannot be undone: {why}"),
+        advice: "check the members on a control plane node: machineadm control-plane list; then run machineadm again"
+            .to_owned(),
+    }
+}

@@ -1,0 +1,270 @@
+//! Control plane: whether a machine can become a further control plane node of the cluster that it has discovered, before
+//! anything is started: its certificates, the files that static pods mount, and the members of etcd.
+use super::{
+    control_plane_credentials::{administrator, etcd_client},
+    control_plane_traces::ControlPlaneTraces,
+    join::{self, certificate_key},
+};
+use crate::{
+    ControlPlaneFacts, EtcdAccess, Facts, Label, Look, MemberFacts, MembersWait, Patience, PlanError, Planned,
+    Unanswered,
+    acts::kubeadm_join,
+    certificate_files::{self, Existing, Placement},
+    control_plane_facts::DATA,
+    look::{CertificateCopy, Stage},
+    phases::discovery,
+    turns::{Addition, Place, Subject},
+};
+use certs::{CertificateSet, FileSet, check_download};
+use documents::{
+    AnyDocument, Secret,
+    v1alpha1::{self, JoinControlPlane},
+};
+use host::Progress;
+use jiff::Timestamp;
+use kubeadm::hub::{ClusterConfiguration, HostPathMount};
+use std::{
+    net::IpAddr,
+    path::{Path, PathBuf},
+    rc::Rc,
+    time::Duration,
+};
+
+/// Its name in plans and reports.
+const NAME: &str = "control plane";
+/// How long the API server may take for one question.
+const ASKED: Duration = Duration::from_secs(20);
+/// How long another machine's member may take to be promoted.
+const OTHER_MEMBER: Duration = Duration::from_secs(60);
+
+pub(crate) const ADDITION: Addition = Addition {
+    name: NAME,
+    summary: "checks what a further control plane node needs: certificates, files that static pods mount, healthy etcd members",
+    place: Place::BeforeNode,
+    applies: |node| {
+        node.is_some_and(|node| matches!(&node.body, AnyDocument::Join(wanted) if wanted.control_plane.is_some()))
+    },
+    plan,
+};
+
+fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
+    let Some(AnyDocument::Join(wanted)) = subject.node.map(|node| &node.body) else { return Ok(Planned::default()) };
+    let Some(control_plane) = &wanted.control_plane else { return Ok(Planned::default()) };
+    if let Some(commands) = look.waits_for_acts() {
+        return Ok(Planned { known_after: Some(commands), ..Planned::default() });
+    }
+    let traces = ControlPlaneTraces::on(look.host)?;
+    let peer_url = peer_url(control_plane, look)?;
+    if traces.worker.credentials().is_some() {
+        if !traces.has_administrator {
+            return Err(PlanError::Unfit(vec![
+                "this machine is a worker of the cluster, and kubeadm cannot make a worker a control plane node: run \
+                 machineadm reset, then run machineadm again"
+                    .to_owned(),
+            ]));
+        }
+        let patience = Patience { within: look.patience, while_true: &|| true };
+        // A machine that boots may be asked before its API server answers: then its effect is not known either.
+        let found = ControlPlaneFacts::of_machine(look.host, look.cluster, &peer_url, &patience)?.unwrap_or(None);
+        let control_plane = found.map(Rc::new);
+        return Ok(Planned { facts: Facts { control_plane, ..Facts::default() }, ..Planned::default() });
+    }
+    if look.stage == Stage::Preview {
+        return Ok(Planned { known_after: Some(Label::added(discovery::NAME)), ..Planned::default() });
+    }
+    let found = Joining { wanted, control_plane, peer_url, traces, look }.check()?;
+    Ok(Planned { facts: Facts { control_plane: Some(Rc::new(found)), ..Facts::default() }, ..Planned::default() })
+}
+
+/// Where other members of etcd reach this machine.
+pub(super) fn peer_url(wanted: &JoinControlPlane, look: &Look<'_>) -> Result<String, PlanError> {
+    let address = advertise_address(wanted, look)?;
+    Ok(match address {
+        IpAddr::V4(address) => format!("https://{address}:2380"),
+        IpAddr::V6(address) => format!("https://[{address}]:2380"),
+    })
+}
+
+/// The address of this machine's API server and etcd. It is always given to kubeadm, so that both know the same.
+pub(super) fn advertise_address(wanted: &JoinControlPlane, look: &Look<'_>) -> Result<IpAddr, PlanError> {
+    let address = wanted.advertise_address.map_or_else(|| look.host.address_towards(None), |given| Ok(Some(given)))?;
+    address.ok_or_else(|| {
+        let text =
+            "this machine has no default route, by which its address is found: set controlPlane.advertiseAddress";
+        PlanError::Unfit(vec![text.to_owned()])
+    })
+}
+
+/// A machine that shall become a control plane node, and its cluster.
+struct Joining<'a> {
+    wanted: &'a v1alpha1::Join,
+    control_plane: &'a JoinControlPlane,
+    peer_url: String,
+    traces: ControlPlaneTraces,
+    look: &'a Look<'a>,
+}
+
+impl Joining<'_> {
+    /// Everything that is in the way, at once; nothing is changed.
+    fn check(self) -> Result<ControlPlaneFacts, PlanError> {
+        let look = self.look;
+        let unknown = || PlanError::StillUnknown(discovery::NAME.to_owned());
+        let cluster = look.facts.cluster.as_ref().ok_or_else(unknown)?;
+        let token = self.wanted.node_token().ok_or_else(unknown)?;
+        let kubeconfig = kubeadm_join::bootstrap_kubeconfig(cluster, &join::token(token, look)?);
+        let configuration = self.configuration(&kubeconfig)?;
+        let (directory, files) = self.layout(&kubeconfig)?;
+        let mut problems = missing_endpoint(&configuration);
+        problems.extend(missing_mounts(&configuration, look)?);
+        let set = match self.certificates(&kubeconfig, &directory, &files) {
+            Ok(set) => set,
+            Err(PlanError::Unfit(found)) => return Err(PlanError::Unfit([problems, found].concat())),
+            Err(other) => return Err(other),
+        };
+        let placement = Placement::of(look.host, &set, &directory, Existing::Refused)?;
+        // What our own interrupted join has left is undone first.
+        if self.progress()? == Progress::New {
+            problems.extend(placement.err().into_iter().flatten().map(|obstacle| obstacle.to_string()));
+        }
+        let administrator = administrator(&set, cluster, &configuration, look.cluster).map_err(unfit)?;
+        let mut facts = ControlPlaneFacts { directory, files, administrator, member: None };
+        if facts.is_stacked() {
+            let credentials = etcd_client(&set, look.cluster).map_err(unfit)?;
+            let kubeconfig = Some(facts.administrator.clone());
+            let access = EtcdAccess { kubeconfig, endpoints: Vec::new(), credentials };
+            let (member, found) = self.member(access, &configuration)?;
+            facts.member = Some(member);
+            problems.extend(found);
+        }
+        if problems.is_empty() { Ok(facts) } else { Err(PlanError::Unfit(problems)) }
+    }
+
+    fn progress(&self) -> Result<Progress, PlanError> {
+        Ok(match self.look.host.progress(kubeadm_join::ID)? {
+            Progress::Ended => Progress::New,
+            other => other,
+        })
+    }
+
+    fn configuration(&self, kubeconfig: &Secret<Vec<u8>>) -> Result<ClusterConfiguration, PlanError> {
+        let asked = self.look.cluster.configuration(kubeconfig.expose(), &self.patience());
+        let found = asked.map_err(|Unanswered(why)| {
+            PlanError::Unfit(vec![format!("the configuration of the cluster (kubeadm-config) cannot be read: {why}")])
+        })?;
+        found.map(|configuration| *configuration).ok_or_else(no_kubeadm)
+    }
+
+    fn layout(&self, kubeconfig: &Secret<Vec<u8>>) -> Result<(PathBuf, FileSet), PlanError> {
+        let asked = self.look.cluster.certs_layout(kubeconfig.expose(), &self.patience());
+        asked.map_err(|Unanswered(why)| PlanError::Unfit(vec![why]))?.ok_or_else(no_kubeadm)
+    }
+
+    fn patience(&self) -> Patience<'static> {
+        Patience { within: ASKED.min(self.look.patience), while_true: &|| true }
+    }
+
+    /// The certificates of the cluster: those of the machine if they are whole, else those of the copy. They are only
+    /// read here.
+    fn certificates(
+        &self,
+        kubeconfig: &Secret<Vec<u8>>,
+        directory: &Path,
+        files: &FileSet,
+    ) -> Result<CertificateSet, PlanError> {
+        let look = self.look;
+        let roots = look.facts.cluster.as_ref().map(|cluster| cluster.roots().clone()).unwrap_or_default();
+        let found = certificate_files::found(look.host, files, directory);
+        let problems = match check_download(files, found, &roots, Timestamp::now()) {
+            Ok(set) => return Ok(set),
+            Err(problems) => problems,
+        };
+        let Some(key) = certificate_key(self.control_plane, look)? else {
+            let advice =
+                "set controlPlane.certificateKey, or copy the certificates of a control plane node to this machine";
+            let problems = problems
+                .iter()
+                .map(|problem| format!("{}/{problem}: {advice}", objects::one_line(&directory.to_string_lossy())));
+            return Err(PlanError::Unfit(problems.collect()));
+        };
+        let copy = CertificateCopy { key: &key, files, directory };
+        Ok(look.cluster.download_certs(kubeconfig.expose(), &copy, &roots)?)
+    }
+
+    /// This machine in etcd, and what keeps it from becoming a member.
+    fn member(
+        &self,
+        access: EtcdAccess,
+        configuration: &ClusterConfiguration,
+    ) -> Result<(MemberFacts, Vec<String>), PlanError> {
+        let within = self.wanted.timeouts.etcd.unwrap_or(OTHER_MEMBER);
+        let wait = MembersWait { own_peer_url: &self.peer_url, within };
+        let membership = self.look.cluster.settled_members(&access, &wait).map_err(|Unanswered(why)| {
+            PlanError::Unfit(vec![format!(
+                "etcd does not answer: {why}; check the control plane nodes: machineadm control-plane list"
+            )])
+        })?;
+        let mut problems: Vec<_> = membership.joining(&self.peer_url).iter().map(ToString::to_string).collect();
+        let local = configuration.etcd.local.as_ref().and_then(|local| local.data_dir.clone());
+        let data = local.filter(|path| !path.is_empty()).unwrap_or_else(|| DATA.to_owned());
+        let facts = MemberFacts::new(access, self.peer_url.clone(), data, &membership);
+        if let Some(own) = &facts.own
+            && self.progress()? == Progress::New
+            && !self.traces.are_any()
+        {
+            problems.push(format!(
+                "etcd has a member {} ({}) at the address of this machine, which has no data of it; if this machine \
+                 replaces a lost one, run on a control plane node: machineadm control-plane remove {}",
+                own.title(),
+                own.id,
+                own.title()
+            ));
+        }
+        Ok((facts, problems))
+    }
+}
+
+fn no_kubeadm() -> PlanError {
+    PlanError::Unfit(vec![
+        "the cluster has no ConfigMap kube-system/kubeadm-config: kubeadm did not create it, and cannot join a control \
+         plane node to it"
+            .to_owned(),
+    ])
+}
+
+fn unfit(Unanswered(why): Unanswered) -> PlanError {
+    PlanError::Unfit(vec![why])
+}
+
+/// Without an address that stays, the certificates of further control plane nodes would fit the first one only.
+fn missing_endpoint(configuration: &ClusterConfiguration) -> Vec<String> {
+    let endpoint = configuration.control_plane_endpoint.as_deref().unwrap_or_default();
+    let text = "the cluster has no controlPlaneEndpoint, without which kubeadm joins no further control plane node: set it in \
+                kubeadm-config (machineadm config edit-map), with an address that all machines reach";
+    endpoint.is_empty().then(|| text.to_owned()).into_iter().collect()
+}
+
+/// Files of this machine that the static pods of the cluster mount, and that do not exist here. What kubernetes creates
+/// by itself is no problem.
+fn missing_mounts(configuration: &ClusterConfiguration, look: &Look<'_>) -> Result<Vec<String>, PlanError> {
+    let components: [(&str, &[HostPathMount]); 3] = [
+        ("kube-apiserver", &configuration.api_server.extra_volumes),
+        ("kube-controller-manager", &configuration.controller_manager.extra_volumes),
+        ("kube-scheduler", &configuration.scheduler.extra_volumes),
+    ];
+    let mut problems = Vec::new();
+    for (component, mounts) in components {
+        for mount in mounts {
+            let path = mount.host_path.as_deref().unwrap_or_default();
+            let is_created = mount.path_type.as_deref().is_some_and(|sort| sort.ends_with("OrCreate"));
+            if !path.starts_with('/') || is_created || look.host.exists(path)? {
+                continue;
+            }
+            problems.push(format!(
+                "{} is missing here, and {component} of this cluster mounts it: copy it from a control plane node, for \
+                 example with a FilesConfig",
+                objects::one_line(path)
+            ));
+        }
+    }
+    Ok(problems)
+}

@@ -1,0 +1,55 @@
+//! What a machine shows of a control plane node: the static pods of kubeadm, the kubelet's credentials, etcd's data.
+use super::worker::Worker;
+use crate::acts::ADMIN;
+use host::Inspect;
+
+/// The static pods of a control plane; etcd is one of them unless it is external.
+const MANIFESTS: [&str; 3] = [
+    "/etc/kubernetes/manifests/kube-apiserver.yaml",
+    "/etc/kubernetes/manifests/kube-controller-manager.yaml",
+    "/etc/kubernetes/manifests/kube-scheduler.yaml",
+];
+
+/// What is there of a control plane node.
+#[derive(Debug)]
+pub(crate) struct ControlPlaneTraces {
+    /// What is there of any node.
+    pub(crate) worker: Worker,
+    /// Whether there is the administrator's kubeconfig.
+    pub(crate) has_administrator: bool,
+    /// How many static pods there are beside etcd.
+    manifests: usize,
+    /// Whether there is etcd's static pod.
+    has_etcd: bool,
+}
+
+impl ControlPlaneTraces {
+    /// What a machine has.
+    pub(crate) fn on(host: &dyn Inspect) -> host::Result<Self> {
+        let mut manifests = 0;
+        for manifest in MANIFESTS {
+            manifests += usize::from(host.exists(manifest)?);
+        }
+        Ok(Self {
+            worker: Worker::on(host)?,
+            has_administrator: host.exists(ADMIN)?,
+            manifests,
+            has_etcd: host.exists(crate::etcd_access::MANIFEST)?,
+        })
+    }
+
+    /// Whether a join has left anything. Certificates tell nothing: they are there before kubeadm runs.
+    pub(crate) const fn are_any(&self) -> bool {
+        self.manifests > 0 || self.has_etcd || self.has_administrator || self.worker.has_traces()
+    }
+
+    /// Whether all static pods are there.
+    pub(crate) const fn has_static_pods(&self, with_etcd: bool) -> bool {
+        self.manifests == MANIFESTS.len() && (self.has_etcd || !with_etcd)
+    }
+
+    /// Whether the machine is a control plane node, as far as its files tell.
+    pub(crate) fn are_all(&self) -> bool {
+        self.manifests == MANIFESTS.len() && self.has_administrator && self.worker.credentials().is_some()
+    }
+}
