@@ -4,6 +4,7 @@ mod support {
     pub(crate) mod cluster;
     pub(crate) mod first_boot;
     pub(crate) mod machines;
+    pub(crate) mod random;
     pub(crate) mod user_data;
     pub(crate) mod worker;
 }
@@ -17,6 +18,7 @@ use std::{
 use support::cluster::{Authority, PROGRAM, TOKEN, control_plane, ends_well, with_program};
 use support::first_boot::{awaited, cloud_config, ignited, is_done, seeded};
 use support::machines::on_each;
+use support::random::Random;
 use support::worker::worker;
 use testbed::{Bed, Machine, Profile, Result};
 
@@ -62,37 +64,16 @@ struct Attempt {
     part: f64,
 }
 
-/// Numbers that look random and are the same for the same seed (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Uniformly from 0 to 1.
-    fn part(&mut self) -> f64 {
-        f64::from(u32::try_from(self.next() >> 32).expect("32 bits")) / f64::from(u32::MAX)
-    }
-
-    fn attempt(&mut self, number: usize) -> Attempt {
-        Attempt {
+impl Attempt {
+    /// A random one.
+    fn drawn(random: &mut Random, number: usize) -> Self {
+        Self {
             name: format!("w{number}"),
-            tool: if self.next().is_multiple_of(2) { Tool::CloudInit } else { Tool::Ignition },
-            blow: if self.next().is_multiple_of(2) { Blow::PowerCut } else { Blow::Kill },
-            part: self.part(),
+            tool: if random.next().is_multiple_of(2) { Tool::CloudInit } else { Tool::Ignition },
+            blow: if random.next().is_multiple_of(2) { Blow::PowerCut } else { Blow::Kill },
+            part: random.part(),
         }
     }
-}
-
-fn seed() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let given = std::env::var(SEED).ok().map(|text| text.parse().expect("a seed is a number"));
-    given.unwrap_or_else(|| u64::from(now.subsec_nanos()))
 }
 
 fn new_machine(bed: &Bed, name: &str, tool: Tool, documents: &str) -> Result<Machine> {
@@ -173,9 +154,7 @@ fn undisturbed(bed: &Bed, documents: &str) -> Result<Vec<Usual>> {
 }
 
 fn chaos(bootstraps: usize) -> Result<()> {
-    let seed = seed();
-    eprintln!("{SEED}={seed}");
-    let mut random = Random(seed);
+    let mut random = Random::seeded(SEED);
     let (bed, ca) = (Bed::new()?, Authority::new());
     let first = with_program(bed.machine("cp", &Profile::node())?)?;
     first.boot()?;
@@ -185,7 +164,7 @@ fn chaos(bootstraps: usize) -> Result<()> {
     let documents = worker(&format!("{}:6443", first.address()), &ca);
     let usual = undisturbed(&bed, &documents)?;
     eprintln!("undisturbed: {usual:.1?}");
-    let attempts: Vec<Attempt> = (1..=bootstraps).map(|number| random.attempt(number)).collect();
+    let attempts: Vec<Attempt> = (1..=bootstraps).map(|number| Attempt::drawn(&mut random, number)).collect();
     for wave in attempts.chunks(AT_ONCE) {
         let machines = wave.iter().map(|attempt| new_machine(&bed, &attempt.name, attempt.tool, &documents));
         let machines: Vec<Machine> = machines.collect::<Result<_>>()?;

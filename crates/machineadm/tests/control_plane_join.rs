@@ -6,38 +6,15 @@ mod support {
 }
 
 use host::contract::DELIVERED;
-use support::cluster::{Authority, LIMIT, PROGRAM, TOKEN, ends_well, with_program};
-use support::control_plane::{KEY, etcd, first_of_several, further, voters};
-use testbed::{Bed, Machine, Profile, Result, until};
-
-/// A cluster of one control plane node that others can join.
-fn first(bed: &Bed, ca: &Authority) -> Result<(Machine, String)> {
-    let first = with_program(bed.machine("cp1", &Profile::node())?)?;
-    let endpoint = format!("{}:6443", first.address());
-    first.boot()?;
-    first.write(DELIVERED, first_of_several(ca, &endpoint), 0o600)?;
-    ends_well(&first, &["bootstrap"])?;
-    first.check(&[PROGRAM, "token", "create", TOKEN, "--kubeconfig", "/etc/kubernetes/admin.conf"])?;
-    Ok((first, endpoint))
-}
-
-/// The API server of this very machine answers, and its etcd agrees with the others.
-fn serves(machine: &Machine) -> Result<()> {
-    let url = format!("--server=https://{}:6443", machine.address());
-    until(&format!("{}'s own API server", machine.name()), LIMIT, || {
-        let ready = machine.kubectl(&[&url, "get", "--raw", "/readyz"]).map_err(|error| error.to_string())?;
-        if ready == "ok" { Ok(()) } else { Err(ready) }
-    })?;
-    let read = etcd(machine, "kv/range", "{\"key\":\"aGVhbHRo\"}")?;
-    assert!(read["header"]["member_id"].is_string(), "{read}");
-    Ok(())
-}
+use support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program};
+use support::control_plane::{KEY, first_with_token, further, serves, voters};
+use testbed::{Bed, Profile, Result, until};
 
 #[test]
 fn a_second_control_plane_node_joins_with_copied_certificates_and_all_survive_a_power_cut() -> Result<()> {
     testbed::needs!(Nodes, Judge("openssl"));
     let (bed, ca) = (Bed::new()?, Authority::new());
-    let (first, endpoint) = first(&bed, &ca)?;
+    let (first, endpoint) = first_with_token(&bed, &ca)?;
     let second = with_program(bed.machine("cp2", &Profile::node())?)?;
     second.boot()?;
     second.write(DELIVERED, further(&endpoint, &ca), 0o600)?;

@@ -1,8 +1,9 @@
 //! Control planes of several machines: their documents, and what etcd says of its members.
-use super::cluster::{Authority, FORWARDING, TOKEN, control_plane};
+use super::cluster::{Authority, FORWARDING, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
+use host::contract::DELIVERED;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use testbed::{Error, Machine, Result};
+use testbed::{Bed, Error, Machine, Profile, Result, until};
 
 /// The certificate key of every cluster.
 pub(crate) const KEY: &str = "e6a2eb8581237ab72a4f494f30285ec12a9694d750b9785706a83bfcbbbd2204";
@@ -73,4 +74,27 @@ pub(crate) fn voters(machine: &Machine) -> Result<Vec<String>> {
     let mut names: Vec<String> = members.into_values().map(|member| member.name).collect();
     names.sort();
     Ok(names)
+}
+
+/// A cluster of one control plane node that others can join: its token is there, and its certificates are uploaded.
+pub(crate) fn first_with_token(bed: &Bed, ca: &Authority) -> Result<(Machine, String)> {
+    let first = with_program(bed.machine("cp1", &Profile::node())?)?;
+    let endpoint = format!("{}:6443", first.address());
+    first.boot()?;
+    first.write(DELIVERED, first_of_several(ca, &endpoint), 0o600)?;
+    ends_well(&first, &["bootstrap"])?;
+    first.check(&[PROGRAM, "token", "create", TOKEN, "--kubeconfig", "/etc/kubernetes/admin.conf"])?;
+    Ok((first, endpoint))
+}
+
+/// The API server of this very machine answers, and its etcd agrees with the others.
+pub(crate) fn serves(machine: &Machine) -> Result<()> {
+    let url = format!("--server=https://{}:6443", machine.address());
+    until(&format!("{}'s own API server", machine.name()), LIMIT, || {
+        let ready = machine.kubectl(&[&url, "get", "--raw", "/readyz"]).map_err(|error| error.to_string())?;
+        if ready == "ok" { Ok(()) } else { Err(ready) }
+    })?;
+    let read = etcd(machine, "kv/range", "{\"key\":\"aGVhbHRo\"}")?;
+    assert!(read["header"]["member_id"].is_string(), "{read}");
+    Ok(())
 }

@@ -1,0 +1,173 @@
+//! A control plane join that is killed: while it downloads certificates, after its etcd member was added, after the member
+//! was promoted, and at random moments. The next run finishes, and etcd never loses its quorum.
+mod support {
+    pub(crate) mod cluster;
+    pub(crate) mod control_plane;
+    pub(crate) mod random;
+}
+
+use host::contract::DELIVERED;
+use std::time::{Duration, Instant};
+use support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program};
+use support::control_plane::{first_with_token, further, members, serves, voters};
+use support::random::Random;
+use testbed::{Bed, Machine, Profile, Result, until};
+
+/// Repeats a run that failed: the seed that it printed.
+const SEED: &str = "MACHINEADM_CHAOS_SEED";
+
+/// Starts a run that nobody waits for.
+fn start(machine: &Machine, unit: &str) -> Result<()> {
+    machine.shell(&format!("systemd-run --quiet --unit={unit} {PROGRAM} bootstrap")).map(drop)
+}
+
+/// Kills machineadm, and waits until kubeadm has ended with it.
+fn kill(machine: &Machine) -> Result<()> {
+    machine.shell("kill -9 $(pgrep -o -x machineadm)")?;
+    until("kubeadm's end with machineadm's", LIMIT, || match machine.run(&["pgrep", "-x", "kubeadm|machineadm"]) {
+        Ok(output) if output.code == 1 => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+}
+
+/// What etcd says of a machine that joins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Learner,
+    Voter,
+}
+
+/// Waits on the first machine until etcd lists the other one so. A loop of the machine's own is quick enough for that.
+fn until_member(first: &Machine, other: &Machine, seen: Seen) -> Result<()> {
+    let peer = format!("https://{}:2380", other.address());
+    until(&format!("{} as {seen:?}", other.name()), LIMIT, || {
+        let found = members(first).map_err(|error| error.to_string())?;
+        match found.get(&peer) {
+            Some(member) if member.is_learner == (seen == Seen::Learner) => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    })
+}
+
+/// After every kill: the cluster takes writes, and the machine has data of etcd if and only if etcd has a member for it,
+/// or has not got so far as to start it.
+fn list_and_data_agree(first: &Machine, other: &Machine, number: usize) -> Result<()> {
+    first.kubectl(&["create", "configmap", &format!("after-kill-{number}")])?;
+    let found = members(first)?;
+    let is_member = found.contains_key(&format!("https://{}:2380", other.address()));
+    let has_data = other.run(&["test", "-d", "/var/lib/etcd/member"])?.code == 0;
+    assert!(is_member || !has_data, "data without a member: {found:?}");
+    assert!(found.values().any(|member| member.name == first.name() && !member.is_learner), "{found:?}");
+    Ok(())
+}
+
+fn joined(first: &Machine, other: &Machine) -> Result<()> {
+    first.wait_for_nodes(&["cp1", "cp2"])?;
+    assert_eq!(voters(first)?, ["cp1", "cp2"]);
+    serves(other)?;
+    let node = first.kubectl_json(&["get", "node", "cp2"])?;
+    assert!(node["metadata"]["labels"].get("node-role.kubernetes.io/control-plane").is_some(), "{node}");
+    let status = other.check(&[PROGRAM, "status"])?;
+    assert!(status.starts_with("cp2  SUCCEEDED"), "{status}");
+    Ok(())
+}
+
+#[test]
+fn a_control_plane_join_that_is_killed_at_each_turn_of_etcd_is_finished_by_the_next_run() -> Result<()> {
+    testbed::needs!(Nodes, Judge("openssl"));
+    let (bed, ca) = (Bed::new()?, Authority::new());
+    let (first, endpoint) = first_with_token(&bed, &ca)?;
+    let second = with_program(bed.machine("cp2", &Profile::node())?)?;
+    second.boot()?;
+    second.write(DELIVERED, further(&endpoint, &ca), 0o600)?;
+
+    // While certificates are downloaded: the journal is written just before.
+    let started =
+        "until grep -qs download-certs /var/lib/machineadm/journal.json; do :; done; kill -9 $(pgrep -o -x machineadm)";
+    second.shell(&format!("systemd-run --quiet --unit=killer sh -c '{started}'"))?;
+    start(&second, "downloading")?;
+    until("the kill", LIMIT, || match second.run(&["systemctl", "is-failed", "downloading"]) {
+        Ok(output) if output.stdout == "failed\n" => Ok(()),
+        other => Err(format!("{other:?}")),
+    })?;
+    let journal = second.read("/var/lib/machineadm/journal.json")?;
+    assert!(!journal.contains("kubeadm join"), "the kill came too late: {journal}");
+    list_and_data_agree(&first, &second, 1)?;
+
+    // After the member was added, before its promotion.
+    start(&second, "learner")?;
+    until_member(&first, &second, Seen::Learner)?;
+    kill(&second)?;
+    let learner = members(&first)?;
+    assert!(learner.values().any(|member| member.is_learner), "the kill came too late: {learner:?}");
+    list_and_data_agree(&first, &second, 2)?;
+    let before: Vec<String> = learner.values().map(|member| member.id.clone()).collect();
+
+    // After its promotion.
+    start(&second, "voter")?;
+    until_member(&first, &second, Seen::Voter)?;
+    kill(&second)?;
+    let status = second.run(&[PROGRAM, "status"])?;
+    assert!(status.stdout.starts_with("cp2  INTERRUPTED at JoinConfig"), "the kill came too late: {status:?}");
+    list_and_data_agree(&first, &second, 3)?;
+    let promoted = members(&first)?;
+    let is_new = |member: &&support::control_plane::Listed| !before.contains(&member.id);
+    assert_eq!(promoted.values().filter(is_new).count(), 1, "the learner of the first try was removed: {promoted:?}");
+
+    ends_well(&second, &["bootstrap"])?;
+    joined(&first, &second)?;
+    bed.down()
+}
+
+/// Kills joins at random moments, each of a new machine's; every one is finished by the next run.
+fn at_random(joins: usize) -> Result<()> {
+    let mut random = Random::seeded(SEED);
+    let (bed, ca) = (Bed::new()?, Authority::new());
+    let (first, endpoint) = first_with_token(&bed, &ca)?;
+    // How long a join takes when nothing happens.
+    let mut usual = Duration::from_secs(15);
+    for number in 0..joins {
+        let second = with_program(bed.machine("cp2", &Profile::node())?)?;
+        second.boot()?;
+        second.write(DELIVERED, further(&endpoint, &ca), 0o600)?;
+        let part = random.part();
+        let began = Instant::now();
+        start(&second, "joining")?;
+        // The moment is drawn: there is nothing to wait for.
+        std::thread::sleep(usual.mul_f64(part));
+        if second.run(&["pgrep", "-o", "-x", "machineadm"])?.code == 0 {
+            kill(&second)?;
+        }
+        list_and_data_agree(&first, &second, number)?;
+        let again = second.run(&[PROGRAM, "status"])?;
+        if !again.stdout.starts_with("cp2  SUCCEEDED") {
+            ends_well(&second, &["bootstrap"])?;
+        }
+        eprintln!("killed at {part:.2}: whole after {:.1?}", began.elapsed());
+        usual = usual.min(began.elapsed());
+        joined(&first, &second)?;
+        leave(&first, second)?;
+    }
+    bed.down()
+}
+
+/// The machine leaves the cluster as an operator would have it, and is gone.
+fn leave(first: &Machine, machine: Machine) -> Result<()> {
+    ends_well(&machine, &["reset", "--force"])?;
+    assert_eq!(voters(first)?, ["cp1"]);
+    first.kubectl(&["delete", "node", machine.name()])?;
+    machine.discard()
+}
+
+#[test]
+fn two_control_plane_joins_that_are_killed_at_random_are_finished_by_the_next_run() -> Result<()> {
+    testbed::needs!(Nodes, Judge("openssl"));
+    at_random(2)
+}
+
+#[test]
+#[ignore = "long tier: twenty control plane joins, each killed at a random moment"]
+fn twenty_control_plane_joins_that_are_killed_at_random_are_finished_by_the_next_run() -> Result<()> {
+    testbed::needs!(Nodes, Judge("openssl"));
+    at_random(20)
+}
