@@ -236,7 +236,7 @@ impl Inspect for Memory {
         })
     }
     fn exists(&self, path: &str) -> Result<bool> {
-        Ok(self.files.contains_key(path))
+        Ok(self.state_at(path)? != PathState::Absent)
     }
     fn owner(&self, user: &str, group: &str) -> Result<(u32, u32)> {
         let find = |name: &str| self.accounts.get(name).copied();

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     ControlPlaneFacts, Look, MemberFacts, Patience, PlanError, Unanswered, World,
+    control_plane_facts::DATA,
     fingerprint::Parts,
     look::{NodeCondition, NodeWait},
     phases::control_plane_traces::ControlPlaneTraces,
@@ -69,25 +70,20 @@ impl State {
     /// By what a machine and etcd show.
     fn of(host: &dyn Inspect, facts: &ControlPlaneFacts, own: Option<&Member>) -> host::Result<Self> {
         let traces = ControlPlaneTraces::on(host)?;
-        let votes = match &facts.member {
-            None => true,
-            Some(member) => own.is_some_and(|own| own.role == Role::Voter) && has_data(host, member)?,
-        };
+        let has_data = facts.member.as_ref().map_or(Ok(false), |member| has_data(host, &member.data_directory))?;
+        let votes = facts.member.is_none() || has_data && own.is_some_and(|own| own.role == Role::Voter);
         Ok(match (votes && traces.has_static_pods(facts.member.is_some()), traces.worker.credentials()) {
             (true, Some(_)) => Self::Serves,
             (true, None) if traces.worker.has_bootstrap_kubeconfig() => Self::Promoted,
-            _ if traces.are_any() || own.is_some() || has_any_data(host, facts)? => Self::Interrupted,
+            _ if traces.are_any() || own.is_some() || has_data => Self::Interrupted,
             _ => Self::Absent,
         })
     }
 }
 
-fn has_data(host: &dyn Inspect, member: &MemberFacts) -> host::Result<bool> {
-    host.exists(&format!("{}/member", member.data_directory))
-}
-
-fn has_any_data(host: &dyn Inspect, facts: &ControlPlaneFacts) -> host::Result<bool> {
-    facts.member.as_ref().map_or(Ok(false), |member| has_data(host, member))
+/// Whether a data directory has been used by etcd. The directory alone may be a mount point.
+fn has_data(host: &dyn Inspect, directory: &str) -> host::Result<bool> {
+    host.exists(&format!("{directory}/member"))
 }
 
 impl KubeadmJoinControlPlane {

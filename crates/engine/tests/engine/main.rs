@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails its test")]
 mod acts;
 mod certificates;
+mod control_plane;
 mod cuts;
 mod join;
 mod node_services;

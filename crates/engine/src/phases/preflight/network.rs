@@ -8,20 +8,19 @@ use discovery::Endpoint;
 use documents::v1alpha1::JoinDiscovery;
 use std::{net::IpAddr, time::Duration};
 
-/// The ports of a control plane beside its API server: etcd, controller-manager, scheduler.
-const CONTROL_PLANE_PORTS: [u16; 4] = [2379, 2380, 10257, 10259];
-/// The port of every kubelet.
-const KUBELET_PORT: u16 = 10250;
+/// The ports of a control plane beside its API server: etcd, kubelet, controller-manager, scheduler.
+const CONTROL_PLANE_PORTS: [u16; 5] = [2379, 2380, 10250, 10257, 10259];
+/// The port of a worker: the kubelet.
+const WORKER_PORTS: [u16; 1] = [10250];
 const HOSTS: &str = "/etc/hosts";
 /// How long the resolver may take for a name.
 const RESOLVED: Duration = Duration::from_secs(10);
 
 pub(super) fn ports(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
-    let mut ports = vec![KUBELET_PORT];
-    if candidate.node.is_control_plane() {
-        ports.push(candidate.node.api_server_port());
-        ports.extend(CONTROL_PLANE_PORTS);
-    }
+    let ports = match candidate.node.is_control_plane() {
+        true => [&[candidate.node.api_server_port()][..], &CONTROL_PLANE_PORTS].concat(),
+        false => WORKER_PORTS.to_vec(),
+    };
     for port in ports {
         if candidate.look.host.listens(port)? {
             findings.problem(format!(
