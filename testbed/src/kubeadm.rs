@@ -22,6 +22,18 @@ pub struct Invitation {
     certificate_key: String,
 }
 
+impl Invitation {
+    /// What follows `join`: endpoint, token and the CA's hash.
+    pub fn words(&self) -> Vec<&str> {
+        self.command.split_whitespace().skip_while(|word| *word != "join").skip(1).collect()
+    }
+
+    /// What decrypts the certificates of the cluster.
+    pub fn certificate_key(&self) -> &str {
+        &self.certificate_key
+    }
+}
+
 /// The part that a machine takes in a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -51,7 +63,7 @@ pub fn init_without_anonymous_access(machine: &Machine) -> Result<Invitation> {
 }
 
 /// With further members of kubeadm's ClusterConfiguration.
-fn init_with(machine: &Machine, members: &str) -> Result<Invitation> {
+pub fn init_with(machine: &Machine, members: &str) -> Result<Invitation> {
     let file = "/srv/kubeadm.yaml";
     let certificate_key = machine.check(&["kubeadm", "certs", "certificate-key"])?.trim().to_owned();
     let kind = "kind: ClusterConfiguration\n";

@@ -1,0 +1,107 @@
+//! The ways of a control plane node into a cluster: in a cluster of bare kubeadm's by the flags of kubeadm's users, and bare
+//! kubeadm in a cluster of ours; what is in the way is named, and nothing is started.
+mod support {
+    pub(crate) mod cluster;
+    pub(crate) mod control_plane;
+}
+
+use support::cluster::{Authority, LIMIT, PROGRAM, with_program};
+use support::control_plane::{KEY, etcd, first_with_token, members, serves, voters};
+use testbed::{Bed, Machine, Output, Profile, Result, kubeadm};
+
+/// Its one complaint on a host with control groups of version 1.
+const TOLERATED: &str = "--ignore-preflight-errors=SystemVerification";
+/// A file that static pods of the cluster mount.
+const MOUNTED: &str = "/etc/audit-policy.yaml";
+
+/// Everything of kubeadm and etcd on a machine.
+fn kubernetes(machine: &Machine) -> Result<String> {
+    machine.shell("find /etc/kubernetes /var/lib/etcd /var/lib/kubelet -type f | sort")
+}
+
+/// `machineadm join --control-plane`, with the certificate key on standard input, while every process's arguments are
+/// read; gives the run, and the arguments that held the key.
+fn join(machine: &Machine, words: &str, key: &str) -> Result<(Output, String)> {
+    machine.write("/srv/key", key, 0o600)?;
+    // Arguments are read as often as the machine can, until the run has ended.
+    let sampler = "while test -e /srv/joining; do for f in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $f; echo; done; done \
+                   2>/dev/null > /srv/arguments";
+    machine.shell(&format!("touch /srv/joining; systemd-run --quiet --unit=sampler sh -c \"{sampler}\""))?;
+    let script = format!("{PROGRAM} join {words} --control-plane --certificate-key-file - {TOLERATED} < /srv/key");
+    let ran = machine.run_within(&["sh", "-c", &script], LIMIT)?;
+    machine.shell("rm /srv/joining; while systemctl is-active --quiet sampler; do sleep 0.1; done")?;
+    let held = machine.shell(&format!("grep -cF {key} /srv/arguments || true"))?;
+    machine.shell("systemctl reset-failed sampler 2>/dev/null || true")?;
+    Ok((ran, held.trim().to_owned()))
+}
+
+#[test]
+fn a_control_plane_node_joins_a_bare_kubeadms_cluster_once_nothing_is_in_the_way() -> Result<()> {
+    testbed::needs!(Nodes);
+    let bed = Bed::new()?;
+    let [first, second] = ["cp1", "cp2"].map(|name| with_program(bed.machine(name, &Profile::node())?));
+    let (first, second) = (first?, second?);
+    first.boot()?;
+    second.boot()?;
+    second.shell("sysctl -w net.ipv4.ip_forward=1")?;
+    let policy = "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n";
+    first.write(MOUNTED, policy, 0o600)?;
+    let volume = format!("{{name: audit, hostPath: {MOUNTED}, mountPath: {MOUNTED}, readOnly: true, pathType: File}}");
+    let argument = format!("{{name: audit-policy-file, value: {MOUNTED}}}");
+    let api_server = format!("apiServer: {{extraArgs: [{argument}], extraVolumes: [{volume}]}}\n");
+    let invitation = kubeadm::init_with(&first, &api_server)?;
+    let words = invitation.words().join(" ");
+
+    // A learner that nobody promotes, and a file that is missing here: both are named, and nothing is started.
+    etcd(&first, "cluster/member/add", "{\"peerURLs\":[\"https://10.50.0.250:2380\"],\"isLearner\":true}")?;
+    let before = kubernetes(&second)?;
+    let script = format!("{PROGRAM} join {words} --control-plane --print-config {TOLERATED}");
+    let document = second.shell(&format!("{script} --certificate-key {}", invitation.certificate_key()))?;
+    second.write("/srv/node.yaml", document.trim_end().to_owned() + "\n  timeouts: {etcd: 2s}\n", 0o600)?;
+    let refused = second.run_within(&[PROGRAM, "bootstrap", "-f", "/srv/node.yaml"], LIMIT)?;
+    assert_eq!(refused.code, 1, "{refused:?}");
+    let status = second.run(&[PROGRAM, "status"])?.stdout;
+    assert!(status.starts_with("cp2  FAILED at control plane"), "{status}");
+    assert!(status.contains("https://10.50.0.250:2380") && status.contains("is a learner"), "{status}");
+    assert!(status.contains("machineadm control-plane remove https://10.50.0.250:2380"), "{status}");
+    assert!(status.contains(&format!("{MOUNTED} is missing here, and kube-apiserver")), "{status}");
+    assert_eq!(kubernetes(&second)?, before, "nothing was started");
+    assert_eq!(members(&first)?.len(), 2, "and etcd has no member of this machine");
+
+    first.check(&[PROGRAM, "control-plane", "remove", "https://10.50.0.250:2380", "--yes"])?;
+    assert_eq!(voters(&first)?, ["cp1"]);
+    second.write(MOUNTED, policy, 0o600)?;
+    let (ran, held) = join(&second, &words, invitation.certificate_key())?;
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(held, "0", "no process had the certificate key among its arguments");
+    assert_ne!(second.shell("grep -c 'kubeadm join' /srv/arguments")?.trim(), "0", "the sampler saw kubeadm");
+    first.wait_for_nodes(&["cp1", "cp2"])?;
+    assert_eq!(voters(&first)?, ["cp1", "cp2"]);
+    serves(&second)?;
+    bed.down()
+}
+
+#[test]
+fn bare_kubeadm_joins_a_control_plane_node_to_a_cluster_of_ours() -> Result<()> {
+    testbed::needs!(Nodes, Judge("openssl"));
+    let (bed, ca) = (Bed::new()?, Authority::new());
+    let (first, _) = first_with_token(&bed, &ca)?;
+    let second = bed.machine("cp2", &Profile::node())?;
+    second.boot()?;
+    let command = first.check(&[
+        PROGRAM,
+        "token",
+        "create",
+        "--print-join-command",
+        "--certificate-key",
+        KEY,
+        "--kubeconfig",
+        "/etc/kubernetes/admin.conf",
+    ])?;
+    assert!(command.starts_with("kubeadm join ") && command.contains("--control-plane --certificate-key"), "{command}");
+    second.shell(&format!("{} {TOLERATED}", command.trim()))?;
+    first.wait_for_nodes(&["cp1", "cp2"])?;
+    assert_eq!(voters(&first)?, ["cp1", "cp2"]);
+    serves(&second)?;
+    bed.down()
+}
