@@ -3,11 +3,13 @@
 mod support {
     pub(crate) mod cluster;
     pub(crate) mod control_plane;
+    pub(crate) mod further_node;
 }
 
 use host::contract::DELIVERED;
 use support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program};
-use support::control_plane::{KEY, first_with_token, further, serves, voters};
+use support::control_plane::{KEY, first_with_token, serves, voters};
+use support::further_node::further;
 use testbed::{Bed, Profile, Result, until};
 
 #[test]

@@ -3,13 +3,15 @@
 mod support {
     pub(crate) mod cluster;
     pub(crate) mod control_plane;
+    pub(crate) mod further_node;
     pub(crate) mod random;
 }
 
 use host::contract::DELIVERED;
 use std::time::{Duration, Instant};
 use support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program};
-use support::control_plane::{first_with_token, further, members, serves, voters};
+use support::control_plane::{first_with_token, members, serves, voters};
+use support::further_node::further;
 use support::random::Random;
 use testbed::{Bed, Machine, Profile, Result, until};
 

@@ -98,6 +98,7 @@ fn bare_kubeadm_joins_a_control_plane_node_to_a_cluster_of_ours() -> Result<()> 
         "--kubeconfig",
         "/etc/kubernetes/admin.conf",
     ])?;
+    assert!(command.contains(&ca.pin), "{command}");
     assert!(command.starts_with("kubeadm join ") && command.contains("--control-plane --certificate-key"), "{command}");
     second.shell(&format!("{} {TOLERATED}", command.trim()))?;
     first.wait_for_nodes(&["cp1", "cp2"])?;

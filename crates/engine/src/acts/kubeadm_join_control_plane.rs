@@ -72,7 +72,8 @@ impl State {
         let traces = ControlPlaneTraces::on(host)?;
         let has_data = facts.member.as_ref().map_or(Ok(false), |member| has_data(host, &member.data_directory))?;
         let votes = facts.member.is_none() || has_data && own.is_some_and(|own| own.role == Role::Voter);
-        Ok(match (votes && traces.has_static_pods(facts.member.is_some()), traces.worker.credentials()) {
+        let has_pods = traces.has_static_pods() && (traces.has_etcd || facts.member.is_none());
+        Ok(match (votes && has_pods, traces.worker.credentials()) {
             (true, Some(_)) => Self::Serves,
             (true, None) if traces.worker.has_bootstrap_kubeconfig() => Self::Promoted,
             _ if traces.are_any() || own.is_some() || has_data => Self::Interrupted,
@@ -178,11 +179,10 @@ impl Act for KubeadmJoinControlPlane {
         let traces = ControlPlaneTraces::on(look.host)?;
         let Some(facts) = &self.facts else {
             let is_ours = look.host.progress(kubeadm_join::ID)? != Progress::New;
+            let is_left = traces.are_any() || is_ours && has_data(look.host, DATA)?;
             return Ok(match () {
                 () if traces.are_all() => Effect::Unanswered("the API server or etcd does not answer".to_owned()),
-                () if traces.are_any() || is_ours && look.host.exists(crate::control_plane_facts::DATA)? => {
-                    Effect::Partial
-                }
+                () if is_left => Effect::Partial,
                 () => Effect::Absent,
             });
         };

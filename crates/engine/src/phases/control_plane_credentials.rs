@@ -22,7 +22,7 @@ const MASTERS: &str = "system:masters";
 
 /// Credentials for etcd.
 pub(super) fn etcd_client(set: &CertificateSet, cluster: &dyn Cluster) -> Result<Credentials, Unanswered> {
-    let (authority, key) = pair(set, FileName::EtcdCaCertificate, FileName::EtcdCaKey)?;
+    let (authority, key) = (content(set, FileName::EtcdCaCertificate)?, content(set, FileName::EtcdCaKey)?);
     let ClientCertificate { certificate, key } = cluster.issue(authority.expose(), key, ETCD_CLIENT)?;
     Ok(Credentials { authority: authority.expose().clone(), certificate, key })
 }
@@ -37,7 +37,7 @@ pub(super) fn administrator(
     let version = configuration.kubernetes_version.as_deref().and_then(|text| text.parse::<KubernetesVersion>().ok());
     let is_old = version.is_some_and(|version| version.effective_minor() < FIRST_GROUP);
     let subject = Subject { name: ADMINISTRATOR, group: Some(if is_old { MASTERS } else { GROUP }) };
-    let (authority, key) = pair(set, FileName::CaCertificate, FileName::CaKey)?;
+    let (authority, key) = (content(set, FileName::CaCertificate)?, content(set, FileName::CaKey)?);
     let ClientCertificate { certificate, key } = cluster.issue(authority.expose(), key, subject)?;
     let mut entry = json!({
         "server": info.server(),
@@ -61,15 +61,8 @@ pub(super) fn administrator(
     Ok(Secret::new(text.to_string().into_bytes()))
 }
 
-/// A CA certificate of a set, and its key.
-fn pair(
-    set: &CertificateSet,
-    certificate: FileName,
-    key: FileName,
-) -> Result<(&Secret<Vec<u8>>, &Secret<Vec<u8>>), Unanswered> {
-    let content = |name: FileName| {
-        let found = set.files().iter().find(|(file, _)| file.name == name).map(|(_, content)| content);
-        found.ok_or_else(|| Unanswered(format!("the certificates of the cluster lack {}", name.entry())))
-    };
-    Ok((content(certificate)?, content(key)?))
+/// The content of a file of a set.
+fn content(set: &CertificateSet, name: FileName) -> Result<&Secret<Vec<u8>>, Unanswered> {
+    let found = set.files().iter().find(|(file, _)| file.name == name).map(|(_, content)| content);
+    found.ok_or_else(|| Unanswered(format!("the certificates of the cluster lack {}", name.entry())))
 }

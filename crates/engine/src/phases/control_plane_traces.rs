@@ -20,7 +20,7 @@ pub(crate) struct ControlPlaneTraces {
     /// How many static pods there are beside etcd.
     manifests: usize,
     /// Whether there is etcd's static pod.
-    has_etcd: bool,
+    pub(crate) has_etcd: bool,
 }
 
 impl ControlPlaneTraces {
@@ -43,13 +43,13 @@ impl ControlPlaneTraces {
         self.manifests > 0 || self.has_etcd || self.has_administrator || self.worker.has_traces()
     }
 
-    /// Whether all static pods are there.
-    pub(crate) const fn has_static_pods(&self, with_etcd: bool) -> bool {
-        self.manifests == MANIFESTS.len() && (self.has_etcd || !with_etcd)
+    /// Whether all static pods beside etcd's are there.
+    pub(crate) const fn has_static_pods(&self) -> bool {
+        self.manifests == MANIFESTS.len()
     }
 
     /// Whether the machine is a control plane node, as far as its files tell.
     pub(crate) fn are_all(&self) -> bool {
-        self.manifests == MANIFESTS.len() && self.has_administrator && self.worker.credentials().is_some()
+        self.has_static_pods() && self.has_administrator && self.worker.credentials().is_some()
     }
 }

@@ -1,5 +1,5 @@
 //! Control planes of several machines: their documents, and what etcd says of its members.
-use super::cluster::{Authority, FORWARDING, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
+use super::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
 use host::contract::DELIVERED;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -12,28 +12,6 @@ pub(crate) const KEY: &str = "e6a2eb8581237ab72a4f494f30285ec12a9694d750b9785706
 pub(crate) fn first_of_several(ca: &Authority, endpoint: &str) -> String {
     let more = format!("  controlPlaneEndpoint: {endpoint}\n  certificateKey: {KEY}\n  podSubnets:");
     control_plane(ca).replacen("  podSubnets:", &more, 1)
-}
-
-/// A further control plane node's documents.
-pub(crate) fn further(endpoint: &str, ca: &Authority) -> String {
-    format!(
-        "{FORWARDING}apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
-kind: JoinConfig
-metadata: {{name: control-plane}}
-spec:
-  kubernetesVersion: v1.36.4
-  discovery:
-    token:
-      endpoints: ['{endpoint}']
-      token: {TOKEN}
-      caPins: ['{}']
-  controlPlane:
-    certificateKey: {KEY}
-  toleratedChecks: [cgroups]
-  timeouts: {{etcd: 5s}}
-",
-        ca.pin
-    )
 }
 
 /// A member of etcd, as etcd lists it.
