@@ -31,6 +31,9 @@ _machineadm() {
             machineadm,config)
                 cmd="machineadm__subcmd__config"
                 ;;
+            machineadm,control-plane)
+                cmd="machineadm__subcmd__control__subcmd__plane"
+                ;;
             machineadm,decrypt)
                 cmd="machineadm__subcmd__decrypt"
                 ;;
@@ -97,6 +100,12 @@ _machineadm() {
             machineadm__subcmd__config,validate)
                 cmd="machineadm__subcmd__config__subcmd__validate"
                 ;;
+            machineadm__subcmd__control__subcmd__plane,list)
+                cmd="machineadm__subcmd__control__subcmd__plane__subcmd__list"
+                ;;
+            machineadm__subcmd__control__subcmd__plane,remove)
+                cmd="machineadm__subcmd__control__subcmd__plane__subcmd__remove"
+                ;;
             machineadm__subcmd__plan,show)
                 cmd="machineadm__subcmd__plan__subcmd__show"
                 ;;
@@ -119,7 +128,7 @@ _machineadm() {
 
     case "${cmd}" in
         machineadm)
-            opts="-v -q -h -V --bootstrap --path --root --mode --verbose --quiet --log-format --help --version bootstrap plan apply join validate encrypt decrypt status explain config token certs discover discovery-objects generate version completion help"
+            opts="-v -q -h -V --bootstrap --path --root --mode --verbose --quiet --log-format --help --version bootstrap plan apply join validate encrypt decrypt status explain config token certs control-plane discover discovery-objects generate version completion help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -735,6 +744,88 @@ _machineadm() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        machineadm__subcmd__control__subcmd__plane)
+            opts="-v -q -h --kubeconfig --verbose --quiet --log-format --help list remove"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        machineadm__subcmd__control__subcmd__plane__subcmd__list)
+            opts="-o -v -q -h --output --kubeconfig --verbose --quiet --log-format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        machineadm__subcmd__control__subcmd__plane__subcmd__remove)
+            opts="-y -o -v -q -h --dry-run --force --yes --output --kubeconfig --verbose --quiet --log-format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --log-format)

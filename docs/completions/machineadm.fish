@@ -48,6 +48,7 @@ complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "explain" -d '
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "config" -d 'Convert, validate and edit kubeadm configuration files'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "token" -d 'Create, list and delete bootstrap tokens'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "certs" -d 'Copy the certificates of a control plane to further nodes'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "control-plane" -d 'List control plane nodes and remove a lost one'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discover" -d 'Find a cluster and verify it'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "discovery-objects" -d 'Create cluster-info and the RBAC objects that joining needs'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "generate" -d 'Write a commented starter configuration'
@@ -391,6 +392,33 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from delete" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from delete" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and not __fish_seen_subcommand_from list remove" -l kubeconfig -d 'The kubeconfig of the cluster\'s administrator' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and not __fish_seen_subcommand_from list remove" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and not __fish_seen_subcommand_from list remove" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and not __fish_seen_subcommand_from list remove" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and not __fish_seen_subcommand_from list remove" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and not __fish_seen_subcommand_from list remove" -f -a "list" -d 'List etcd members and control plane nodes with their state'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and not __fish_seen_subcommand_from list remove" -f -a "remove" -d 'Remove a lost control plane node from etcd and the cluster'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from list" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from list" -l kubeconfig -d 'The kubeconfig of the cluster\'s administrator' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from list" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from remove" -s o -l output -d 'Output format of the result' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from remove" -l kubeconfig -d 'The kubeconfig of the cluster\'s administrator' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from remove" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from remove" -l dry-run -d 'Show what would be removed, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from remove" -l force -d 'Remove a node that still runs: its etcd member answers, or its Node object is Ready'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from remove" -s y -l yes -d 'Do not ask for confirmation; required if standard input and standard error are not a terminal'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from remove" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand control-plane; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token -d 'The same as --discovery-token. Other users of this machine can see arguments; --token-file avoids that' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token-file -d 'Read the token from a file or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token -d 'The bootstrap token that verifies the signature of cluster-info' -r

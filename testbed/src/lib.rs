@@ -11,6 +11,7 @@ mod daemon;
 mod digest;
 pub mod doctor;
 mod error;
+pub mod etcd_cluster;
 pub mod fake;
 mod images;
 pub mod judges;

@@ -16,6 +16,7 @@ const RULES: &[&str] = &[
     "machineadm-certs",
     "machineadm-discovery",
     "machineadm-documents",
+    "machineadm-etcd",
     "machineadm-kubeadm",
     "machineadm-objects",
     "machineadm-secret",

@@ -49,7 +49,7 @@ pub enum NoKey {
 
 impl PublicKey {
     /// The key of a certificate.
-    pub(crate) fn of_certificate(certificate: &Certificate) -> Self {
+    pub fn of_certificate(certificate: &Certificate) -> Self {
         Self(certificate.public_key_info.clone())
     }
 

@@ -1,6 +1,7 @@
 //! The JSON of etcd's gateway: 64-bit numbers are text, and members with their zero value are left out.
 use crate::{Member, MemberId, Role, Standing};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// An answer that is none of etcd's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,11 +44,21 @@ struct Header {
 
 /// The members of a list. Whether those that have started answer is not known yet: they count as silent.
 pub fn members(json: &[u8]) -> Result<Vec<Member>, NotEtcd> {
-    let List { members } = serde_json::from_slice(json).map_err(|error| NotEtcd(error.to_string()))?;
+    let List { members } = read(json)?;
     if members.is_empty() {
         return Err(NotEtcd("it lists no members".to_owned()));
     }
-    members.into_iter().map(member).collect()
+    let members: Vec<Member> = members.into_iter().map(member).collect::<Result<_, _>>()?;
+    let ids: BTreeSet<MemberId> = members.iter().map(|member| member.id).collect();
+    match ids.len() == members.len() {
+        true => Ok(members),
+        false => Err(NotEtcd("two members have the same ID".to_owned())),
+    }
+}
+
+/// What a parser says quotes the text.
+fn read<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, NotEtcd> {
+    serde_json::from_slice(json).map_err(|error| NotEtcd(objects::one_line(&error.to_string())))
 }
 
 fn member(listed: Listed) -> Result<Member, NotEtcd> {
@@ -69,7 +80,7 @@ fn member(listed: Listed) -> Result<Member, NotEtcd> {
 
 /// Whether a status is that of this member and reports no error; the reason if not.
 pub fn status(json: &[u8], of: MemberId) -> Result<(), String> {
-    let status: Status = serde_json::from_slice(json).map_err(|error| NotEtcd(error.to_string()).to_string())?;
+    let status: Status = read(json).map_err(|error| error.to_string())?;
     if status.header.member_id != of.0.to_string() {
         return Err("another member answers at its client URL".to_owned());
     }
@@ -115,7 +126,8 @@ mod tests {
 
     #[test]
     fn what_is_no_list_of_members_is_an_error() {
-        for text in ["", "{}", "[]", r#"{"members":[]}"#, r#"{"members":[{"ID":"x"}]}"#, "<html>"] {
+        let twice = r#"{"members":[{"ID":"7"},{"ID":"7","isLearner":true}]}"#;
+        for text in ["", "{}", "[]", r#"{"members":[]}"#, r#"{"members":[{"ID":"x"}]}"#, "<html>", twice] {
             assert!(members(text.as_bytes()).is_err(), "{text}");
         }
     }
@@ -136,5 +148,14 @@ mod tests {
         assert!(of(r#"{"header":{"member_id":"7"}}"#).unwrap_err().contains("no leader"));
         let broken = r#"{"header":{"member_id":"7"},"leader":"9","errors":["NOSPACE"]}"#;
         assert_eq!(of(broken), Err("NOSPACE".to_owned()));
+        assert!(of("<html>").unwrap_err().starts_with("the answer is not one of etcd's"));
+    }
+
+    #[test]
+    fn a_refusal_is_etcds_own_sentence_or_the_status() {
+        let told = br#"{"code":14,"message":"etcdserver: too many learner members in cluster\u001b[2J"}"#;
+        assert!(failure(told, 503).starts_with("etcdserver: too many learner members in cluster"));
+        assert!(!failure(told, 503).contains('\u{1b}'));
+        assert_eq!(failure(b"<html>", 404), "it returned 404");
     }
 }

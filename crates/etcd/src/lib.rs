@@ -18,5 +18,5 @@ mod rules;
 
 pub use answers::{NotEtcd, failure, members, status};
 pub use credentials::Credentials;
-pub use membership::{Member, MemberId, Membership, Quorum, Role, Standing};
+pub use membership::{Member, MemberId, Membership, Quorum, Role, Standing, Votes};
 pub use rules::{JoinObstacle, RemovalObstacle};

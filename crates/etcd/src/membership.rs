@@ -111,4 +111,35 @@ impl Membership {
     pub fn voters(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|member| member.role == Role::Voter)
     }
+    /// How many voters there are, and how many of them answer.
+    pub fn votes(&self) -> Votes {
+        Votes { voters: self.voters().count(), answering: self.voters().filter(|voter| voter.answers()).count() }
+    }
+
+    /// The same members without one of them, of whatever role.
+    pub fn without(&self, id: MemberId) -> Self {
+        let members = self.members.iter().filter(|member| member.id != id).cloned().collect();
+        Self { members, quorum: self.quorum.clone() }
+    }
+}
+
+/// The voters of etcd, counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Votes {
+    /// All of them.
+    pub voters: usize,
+    /// Those that answer.
+    pub answering: usize,
+}
+
+impl Votes {
+    /// How many must answer: more than half.
+    pub const fn needed(self) -> usize {
+        self.voters / 2 + 1
+    }
+
+    /// How many of those that answer may still fail.
+    pub const fn may_fail(self) -> usize {
+        self.answering.saturating_sub(self.needed())
+    }
 }

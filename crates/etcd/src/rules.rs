@@ -108,6 +108,7 @@ fn obstacle(member: &Member) -> Option<JoinObstacle> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn member(number: u64, role: Role, standing: Standing) -> Member {
         let name = if standing == Standing::NotStarted { String::new() } else { format!("cp{number}") };
@@ -156,6 +157,20 @@ mod tests {
     }
 
     #[test]
+    fn votes_are_counted_with_those_that_may_still_fail() {
+        let of = |members: Vec<Member>| {
+            let votes = of(members).votes();
+            (votes.answering, votes.voters, votes.needed(), votes.may_fail())
+        };
+        let learner = || member(9, Role::Learner, Standing::Answers);
+        assert_eq!(of(vec![voter(1), learner()]), (1, 1, 1, 0));
+        assert_eq!(of(vec![voter(1), voter(2)]), (2, 2, 2, 0));
+        assert_eq!(of(vec![voter(1), voter(2), voter(3)]), (3, 3, 2, 1));
+        assert_eq!(of(vec![voter(1), voter(2), silent(3)]), (2, 3, 2, 0));
+        assert_eq!(of(vec![voter(1), silent(2), silent(3)]), (1, 3, 2, 0));
+    }
+
+    #[test]
     fn without_a_quorum_nothing_else_counts() {
         let lost = Membership { members: vec![voter(1), silent(2)], quorum: Quorum::Lost("no leader".into()) };
         assert_eq!(lost.joining(OWN), [JoinObstacle::NoQuorum("no leader".into())]);
@@ -171,5 +186,61 @@ mod tests {
         assert_eq!(of(vec![voter(1)]).removing(&voter(1)), Some(RemovalObstacle::OnlyVoter("cp1".into())));
         let learner = member(2, Role::Learner, Standing::NotStarted);
         assert_eq!(of(vec![voter(1), learner.clone()]).removing(&learner), None);
+    }
+
+    fn any_member() -> impl Strategy<Value = (Role, Standing)> {
+        let role = prop_oneof![4 => Just(Role::Voter), 1 => Just(Role::Learner)];
+        let standing = prop_oneof![
+            3 => Just(Standing::Answers),
+            1 => Just(Standing::NotStarted),
+            2 => Just(Standing::Silent("timed out".into())),
+        ];
+        (role, standing)
+    }
+
+    fn any_membership() -> impl Strategy<Value = Membership> {
+        let quorum = prop_oneof![4 => Just(Quorum::Held), 1 => Just(Quorum::Lost("no leader".into()))];
+        (prop::collection::vec(any_member(), 1..10), quorum).prop_map(|(members, quorum)| {
+            let members = members.into_iter().zip(1..).map(|((role, standing), number)| member(number, role, standing));
+            Membership { members: members.collect(), quorum }
+        })
+    }
+
+    fn most_voters_answer(membership: &Membership) -> bool {
+        let votes = membership.votes();
+        votes.answering * 2 > votes.voters && votes.answering >= votes.needed()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(5_000) })]
+
+        #[test]
+        fn no_removal_is_allowed_after_which_most_voters_do_not_answer(before in any_membership()) {
+            for member in &before.members {
+                if before.removing(member).is_none() {
+                    prop_assert_eq!(&before.quorum, &Quorum::Held);
+                    // A learner does not vote: without it the quorum is what it was.
+                    prop_assert!(member.role == Role::Learner || most_voters_answer(&before.without(member.id)));
+                }
+            }
+        }
+
+        #[test]
+        fn no_join_is_allowed_after_which_most_voters_do_not_answer(before in any_membership(), own in 1_u64..12) {
+            let url = format!("https://10.0.0.{own}:2380");
+            let leftover = before.at(&url).filter(|leftover| before.removing(leftover).is_some());
+            if before.joining(&url).is_empty() && leftover.is_none() {
+                prop_assert_eq!(&before.quorum, &Quorum::Held);
+                let mut after = before.without(MemberId(own));
+                // etcd accepts one learner, and the others must be able to decide while it starts.
+                prop_assert!(after.members.iter().all(|other| other.role == Role::Voter && other.answers()));
+                after.members.push(member(own, Role::Learner, Standing::NotStarted));
+                prop_assert!(after.voters().count() == 0 || most_voters_answer(&after));
+                // It is promoted once it has caught up.
+                after.members.pop();
+                after.members.push(voter(own));
+                prop_assert!(most_voters_answer(&after));
+            }
+        }
     }
 }

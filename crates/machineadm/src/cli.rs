@@ -3,9 +3,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use crate::command::{
-    certs::arguments::Certs, config::arguments::Config, decrypt::Decrypt, discover::arguments::Discover,
-    discovery_objects::DiscoveryObjects, encrypt::Encrypt, generate::Generate, help::Help, join::Join,
-    token::arguments::Token,
+    certs::arguments::Certs, config::arguments::Config, control_plane::arguments::ControlPlane, decrypt::Decrypt,
+    discover::arguments::Discover, discovery_objects::DiscoveryObjects, encrypt::Encrypt, generate::Generate,
+    help::Help, join::Join, token::arguments::Token,
 };
 use crate::show::log::Settings;
 use std::path::PathBuf;
@@ -181,6 +181,13 @@ Examples:
       --discovery-token-ca-cert-hash sha256:9f3a… --certificate-key-file key
   machineadm certs list")]
     Certs(Box<Certs>),
+    /// List control plane nodes and remove a lost one
+    #[command(after_help = "\
+Examples:
+  machineadm control-plane list             # on a control plane node
+  machineadm control-plane remove cp3 --dry-run
+  machineadm control-plane remove cp3")]
+    ControlPlane(ControlPlane),
     /// Find a cluster and verify it
     #[command(after_help = "\
 Examples:

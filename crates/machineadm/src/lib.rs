@@ -97,6 +97,7 @@ fn command(cli: Cli) -> Result<Exit, CommandError> {
         Command::Decrypt(asked) => command::decrypt::run(&asked),
         Command::Explain(asked) => command::explain::run(&asked),
         Command::Config(asked) => command::config::run(&asked),
+        Command::ControlPlane(asked) => command::control_plane::run(&asked),
         Command::Token(asked) => command::token::run(&asked),
         Command::DiscoveryObjects(asked) => command::discovery_objects::run(&asked),
         Command::Generate(asked) => command::generate::run(&asked),

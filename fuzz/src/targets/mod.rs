@@ -3,6 +3,7 @@ mod archive;
 mod ca_bundle;
 mod certs_secret;
 mod decryption;
+mod etcd_answers;
 mod expansion;
 mod expiration;
 mod instance_value;
@@ -33,6 +34,7 @@ pub const TARGETS: &[Target] = &[
     certs_secret::TARGET,
     pem_set::TARGET,
     runtime_report::TARGET,
+    etcd_answers::TARGET,
     instance_value::TARGET,
     archive::TARGET,
 ];

@@ -9,6 +9,11 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(30);
 
 impl ControlPlane {
+    /// The client URL of etcd.
+    pub fn etcd_url(&self) -> Result<String> {
+        Ok(format!("https://127.0.0.1:{}", self.find(Part::Etcd)?.1.number()))
+    }
+
     /// The bytes stored under a key such as `/registry/secrets/default/name`; `None` when there is no such key.
     pub fn stored(&self, key: &str) -> Result<Option<Vec<u8>>> {
         let answer = self.range(json!({ "key": encode(key.as_bytes()) }))?;
@@ -29,7 +34,7 @@ impl ControlPlane {
     }
 
     fn range(&self, request: Value) -> Result<Value> {
-        let url = format!("https://127.0.0.1:{}/v3/kv/range", self.find(Part::Etcd)?.1.number());
+        let url = format!("{}/v3/kv/range", self.etcd_url()?);
         let answer = child::check(curl(self.claim.directory(), &url).args(["--data", &request.to_string()]), LIMIT)?;
         serde_json::from_str(&answer).map_err(|_| unreadable(&answer))
     }

@@ -69,6 +69,13 @@ impl Authority {
         Arc::new(builder.with_client_cert_verifier(verifier).with_single_cert(vec![certificate], key).unwrap())
     }
 
+    /// A certificate and its key for a server with these names, which is a client as well, as PEM.
+    pub fn pair(&self, names: &[&str]) -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::new(owned(names)).unwrap().signed_by(&key, &self.issuer).unwrap();
+        (certificate.pem(), key.serialize_pem())
+    }
+
     /// A client's certificate and key, as PEM.
     pub fn client(&self) -> (String, String) {
         let key = KeyPair::generate().unwrap();

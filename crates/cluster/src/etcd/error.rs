@@ -1,4 +1,5 @@
 //! Why etcd did not do what was asked.
+use std::error::Error;
 
 /// Why etcd did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +26,29 @@ pub enum EtcdError {
         /// What it said.
         what: String,
     },
+    /// Several servers were asked, and none of them did it.
+    #[error("{}", .0.iter().map(EtcdError::with_cause).collect::<Vec<_>>().join("; "))]
+    Each(Vec<EtcdError>),
     /// It answered that the member was removed, and lists it.
     #[error("etcd lists the member although it was removed")]
     NotRemoved,
+}
+
+impl EtcdError {
+    /// What became of all servers that were asked.
+    pub(super) fn of(mut failures: Vec<Self>) -> Self {
+        match failures.len() {
+            0 => Self::NoServer,
+            1 => failures.remove(0),
+            _ => Self::Each(failures),
+        }
+    }
+
+    /// The error with its cause, in one line.
+    pub(super) fn with_cause(&self) -> String {
+        match self.source() {
+            Some(source) => format!("{self}: {source}"),
+            None => self.to_string(),
+        }
+    }
 }

@@ -6,7 +6,7 @@ pub use error::EtcdError;
 
 use etcd::{Credentials, Member, MemberId, Membership, Quorum, Standing};
 use fetch::{Client, Identity, Limits, Method, Reach, Request, Settings, Trust, certificates};
-use std::{error::Error, fmt, time::Duration};
+use std::{fmt, time::Duration};
 
 /// What etcd's functions return.
 type Result<T> = std::result::Result<T, EtcdError>;
@@ -38,24 +38,7 @@ impl EtcdServers {
     /// All members with their state, as a server that most voters agree with lists them; without such a server, as any
     /// server does.
     pub fn membership(&self) -> Result<Membership> {
-        let mut first: Option<Membership> = None;
-        let mut failure = None;
-        for endpoint in &self.endpoints {
-            match self.listed_by(endpoint) {
-                Ok(members) => {
-                    let quorum = self.quorum(endpoint);
-                    let is_held = quorum == Quorum::Held;
-                    if is_held || first.is_none() {
-                        first = Some(Membership { members, quorum });
-                    }
-                    if is_held {
-                        break;
-                    }
-                }
-                Err(error) => failure = Some(error),
-            }
-        }
-        let mut membership = first.ok_or(failure.unwrap_or(EtcdError::NoServer))?;
+        let mut membership = self.listed()?;
         membership.members.iter_mut().for_each(|member| self.ask(member));
         Ok(membership)
     }
@@ -64,15 +47,39 @@ impl EtcdServers {
     pub fn remove(&self, member: &Member) -> Result<()> {
         let (own, others): (Vec<_>, Vec<_>) =
             self.endpoints.iter().partition(|endpoint| member.client_urls.contains(*endpoint));
-        let mut failure = None;
+        let mut failures = Vec::new();
         for endpoint in others.into_iter().chain(own) {
             let body = format!("{{\"ID\":\"{}\"}}", member.id.0);
             match self.post(endpoint, "/v3/cluster/member/remove", body) {
                 Ok(answer) => return see_gone(&answer, member.id, endpoint),
-                Err(error) => failure = Some(error),
+                Err(error) => failures.push(error),
             }
         }
-        Err(failure.unwrap_or(EtcdError::NoServer))
+        // A removal whose answer was lost is one that the next server knows nothing to remove for.
+        match self.listed() {
+            Ok(Membership { members, quorum: Quorum::Held }) if members.iter().all(|left| left.id != member.id) => {
+                Ok(())
+            }
+            _ => Err(EtcdError::of(failures)),
+        }
+    }
+
+    /// The members, none of them asked yet.
+    fn listed(&self) -> Result<Membership> {
+        let mut any: Option<Membership> = None;
+        let mut failures = Vec::new();
+        for endpoint in &self.endpoints {
+            let listed = self.listed_by(endpoint).map(|members| Membership { members, quorum: self.quorum(endpoint) });
+            match listed {
+                // The server has caught up with the others by now; what it listed before may be older.
+                Ok(Membership { quorum: Quorum::Held, .. }) => {
+                    return Ok(Membership { members: self.listed_by(endpoint)?, quorum: Quorum::Held });
+                }
+                Ok(lost) => any = any.or(Some(lost)),
+                Err(error) => failures.push(error),
+            }
+        }
+        any.ok_or_else(|| EtcdError::of(failures))
     }
 
     fn listed_by(&self, endpoint: &str) -> Result<Vec<Member>> {
@@ -85,7 +92,7 @@ impl EtcdServers {
         const KEY: &str = r#"{"key":"aGVhbHRo","keys_only":true}"#;
         match self.post(endpoint, "/v3/kv/range", KEY.to_owned()) {
             Ok(_) => Quorum::Held,
-            Err(error) => Quorum::Lost(chain(&error)),
+            Err(error) => Quorum::Lost(error.with_cause()),
         }
     }
 
@@ -93,7 +100,7 @@ impl EtcdServers {
     fn ask(&self, member: &mut Member) {
         let mut why = String::new();
         for url in &member.client_urls {
-            let asked = self.post(url, "/v3/maintenance/status", "{}".to_owned()).map_err(|error| chain(&error));
+            let asked = self.post(url, "/v3/maintenance/status", "{}".to_owned()).map_err(|error| error.with_cause());
             match asked.and_then(|answer| etcd::status(&answer, member.id)) {
                 Ok(()) => {
                     member.standing = Standing::Answers;
@@ -136,12 +143,4 @@ fn see_gone(answer: &[u8], id: MemberId, endpoint: &str) -> Result<()> {
 
 fn refused(endpoint: &str, what: String) -> EtcdError {
     EtcdError::Refused { server: endpoint.to_owned(), what }
-}
-
-/// An error with its causes, in one line.
-fn chain(error: &EtcdError) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    }
 }

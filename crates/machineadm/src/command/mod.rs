@@ -7,6 +7,8 @@ pub(crate) mod certs;
 pub(crate) mod completion;
 pub(crate) mod config;
 mod configuration_file;
+pub(crate) mod confirm;
+pub(crate) mod control_plane;
 pub(crate) mod decrypt;
 mod delivered;
 pub(crate) mod discover;

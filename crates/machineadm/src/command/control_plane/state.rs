@@ -1,0 +1,174 @@
+//! What a control plane node sees of its cluster's control plane, and how it changes that.
+use super::node::Node;
+use crate::{
+    api_servers::ApiServers,
+    command::{api, token::arguments::Connection},
+    command_error::CommandError,
+    context::silent_machine,
+};
+use cluster::{ApiServer, Deleted, Timeouts, kubeadm_certs::Layout};
+use engine::{Cluster, EtcdAccess, EtcdPod, Patience, Unanswered, outcome::chain};
+use etcd::{Member, Membership};
+use host::Linux;
+use kubeadm::hub::ClusterConfiguration;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// An API server whose etcd has no quorum answers nothing: that must not take a minute.
+const TIMEOUTS: Timeouts =
+    Timeouts { connect: Duration::from_secs(3), request: Duration::from_secs(5), total: Duration::from_secs(8) };
+const NEXT_STEP: &str = "run this command as root on a control plane node that kubeadm set up";
+
+/// What was seen at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ControlPlaneState {
+    pub(super) etcd: EtcdState,
+    /// The Nodes of the control plane; the reason if the API server does not answer.
+    pub(super) nodes: Result<Vec<Node>, String>,
+    pub(super) this_machine: ThisMachine,
+}
+
+/// Whose etcd it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum EtcdState {
+    /// It runs on the control plane nodes, as kubeadm set it up.
+    Stacked(Membership),
+    /// It runs elsewhere, and kubeadm only uses it.
+    External,
+}
+
+/// What this machine is known by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ThisMachine {
+    pub(super) hostname: String,
+    pub(super) peer_url: Option<String>,
+}
+
+impl ControlPlaneState {
+    /// The members of etcd, if it is kubeadm's.
+    pub(super) fn membership(&self) -> Option<&Membership> {
+        match &self.etcd {
+            EtcdState::Stacked(membership) => Some(membership),
+            EtcdState::External => None,
+        }
+    }
+
+    /// The Nodes that are known.
+    pub(super) fn known_nodes(&self) -> &[Node] {
+        self.nodes.as_deref().unwrap_or_default()
+    }
+}
+
+/// The way to etcd and to the API server.
+pub(super) struct Access {
+    server: ApiServer,
+    etcd: EtcdOf,
+    this_machine: ThisMachine,
+    /// Why the API server did not answer, if it did not.
+    unanswered: Option<String>,
+}
+
+enum EtcdOf {
+    ThisCluster(Box<EtcdAccess>),
+    Others,
+}
+
+impl Access {
+    /// By a kubeconfig and by what kubeadm left on this machine.
+    pub(super) fn connect(kubeconfig: &Path) -> Result<Self, CommandError> {
+        let machine = silent_machine(Path::new("/"))?;
+        let named = Connection { kubeconfig: Some(kubeconfig.to_owned()), context: None };
+        let kubeconfig = api::kubeconfig(&named).map_err(|error| error.with_remedy(NEXT_STEP))?;
+        let server = ApiServer::connect(kubeconfig, TIMEOUTS).map_err(|error| CommandError::usage(chain(&error)))?;
+        let peer_url = EtcdPod::on(&machine)?.map(|pod| pod.peer_url);
+        let this_machine = ThisMachine { hostname: machine.name().to_lowercase(), peer_url };
+        let (configuration, unanswered) = match server.cluster_configuration() {
+            Ok(configuration) => (Some(configuration.map_err(|none| CommandError::failed(none.to_string()))?), None),
+            Err(error) => (None, Some(chain(&error))),
+        };
+        let etcd = match configuration.as_ref().is_some_and(|cluster| cluster.etcd.external.is_some()) {
+            true => EtcdOf::Others,
+            false => EtcdOf::ThisCluster(Box::new(stacked(&machine, configuration.as_ref(), unanswered.as_deref())?)),
+        };
+        let mut access = Self { server, etcd, this_machine, unanswered };
+        access.find_servers();
+        Ok(access)
+    }
+
+    /// The cluster knows the other etcd servers; without it, this machine's own has to do.
+    fn find_servers(&mut self) {
+        if let (EtcdOf::ThisCluster(etcd), None) = (&mut self.etcd, &self.unanswered) {
+            // The same is asked with all else, without this kubeconfig's exec plugins and proxies.
+            etcd.kubeconfig = None;
+            etcd.endpoints.extend(self.server.etcd_endpoints().unwrap_or_default());
+        }
+    }
+
+    /// Looks at etcd and at the Nodes.
+    pub(super) fn look(&self) -> Result<ControlPlaneState, CommandError> {
+        let etcd = match &self.etcd {
+            EtcdOf::Others => EtcdState::External,
+            EtcdOf::ThisCluster(etcd) => {
+                let patience = Patience { within: Duration::ZERO, while_true: &|| false };
+                EtcdState::Stacked(ApiServers.members(etcd, &patience).map_err(|why| silent(&why))?)
+            }
+        };
+        let members = if let EtcdState::Stacked(membership) = &etcd { &membership.members[..] } else { &[] };
+        let nodes = match &self.unanswered {
+            Some(why) => Err(why.clone()),
+            None => Node::all(&self.server, members).map_err(|error| chain(&error)),
+        };
+        Ok(ControlPlaneState { etcd, nodes, this_machine: self.this_machine.clone() })
+    }
+
+    /// A Node that is perhaps none of the control plane.
+    pub(super) fn node(&self, name: &str) -> Result<Option<Node>, CommandError> {
+        Node::named(&self.server, name).map_err(|error| api::failed(&error))
+    }
+
+    /// Removes a member, and sees it gone.
+    pub(super) fn remove_member(&self, member: &Member) -> Result<(), CommandError> {
+        let EtcdOf::ThisCluster(etcd) = &self.etcd else { return Ok(()) };
+        ApiServers.remove_member(etcd, member).map_err(|Unanswered(why)| {
+            let text = format!("cannot remove the etcd member {} ({}): {why}", member.title(), member.id);
+            CommandError::failed(text)
+                .with_remedy("check `machineadm control-plane list`, then run the same command again")
+        })
+    }
+
+    /// Deletes a Node, and sees it gone.
+    pub(super) fn delete_node(&self, node: &Node) -> Result<(), CommandError> {
+        let named = |why: String| CommandError::failed(format!("cannot delete the Node {}: {why}", node.name));
+        match node.delete(&self.server).map_err(|error| named(chain(&error)))? {
+            Deleted::Changed => Err(named("it has registered anew; run the same command again".to_owned())),
+            Deleted::Deleted | Deleted::Absent => match self.node(&node.name)? {
+                Some(left) if left.uid == node.uid => Err(named("finalizers of other programs delay it".to_owned())),
+                _ => Ok(()),
+            },
+        }
+    }
+}
+
+/// The etcd of a control plane node with a member.
+fn stacked(
+    machine: &Linux,
+    configuration: Option<&ClusterConfiguration>,
+    unanswered: Option<&str>,
+) -> Result<EtcdAccess, CommandError> {
+    let layout = configuration.map_or_else(|| Ok(Layout::usual()), Layout::of);
+    let Layout { directory, .. } = layout.map_err(|none| CommandError::failed(none.to_string()))?;
+    let access = EtcdAccess::on(machine, &directory.to_string_lossy())?;
+    access.ok_or_else(|| {
+        let files: PathBuf = directory.join("etcd/healthcheck-client.crt");
+        let besides = unanswered.map(|why| format!(", and the API server does not answer: {why}")).unwrap_or_default();
+        let text = format!("this machine has no etcd client certificate {}{besides}", files.display());
+        CommandError::failed(text).with_remedy(NEXT_STEP)
+    })
+}
+
+fn silent(Unanswered(why): &Unanswered) -> CommandError {
+    CommandError::failed(format!("etcd does not answer: {why}"))
+        .with_remedy("run `crictl ps --all --name etcd` and `journalctl --unit kubelet` to see why it does not run")
+}
