@@ -14,6 +14,14 @@ const TOLERATED: &str = "--ignore-preflight-errors=SystemVerification";
 /// A file that static pods of the cluster mount.
 const MOUNTED: &str = "/etc/audit-policy.yaml";
 
+/// Reads the arguments of all processes as often as the machine can, until the run has ended.
+const SAMPLER: &str = "#!/bin/sh
+exec > /srv/arguments 2> /dev/null
+while test -e /srv/joining; do
+    for process in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $process; echo; done
+done
+";
+
 /// Everything of kubeadm and etcd on a machine.
 fn kubernetes(machine: &Machine) -> Result<String> {
     machine.shell("find /etc/kubernetes /var/lib/etcd /var/lib/kubelet -type f | sort")
@@ -23,10 +31,8 @@ fn kubernetes(machine: &Machine) -> Result<String> {
 /// read; gives the run, and the arguments that held the key.
 fn join(machine: &Machine, words: &str, key: &str) -> Result<(Output, String)> {
     machine.write("/srv/key", key, 0o600)?;
-    // Arguments are read as often as the machine can, until the run has ended.
-    let sampler = "while test -e /srv/joining; do for f in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $f; echo; done; done \
-                   2>/dev/null > /srv/arguments";
-    machine.shell(&format!("touch /srv/joining; systemd-run --quiet --unit=sampler sh -c \"{sampler}\""))?;
+    machine.write("/srv/sampler", SAMPLER, 0o755)?;
+    machine.shell("touch /srv/joining; systemd-run --quiet --unit=sampler /srv/sampler")?;
     let script = format!("{PROGRAM} join {words} --control-plane --certificate-key-file - {TOLERATED} < /srv/key");
     let ran = machine.run_within(&["sh", "-c", &script], LIMIT)?;
     machine.shell("rm /srv/joining; while systemctl is-active --quiet sampler; do sleep 0.1; done")?;
