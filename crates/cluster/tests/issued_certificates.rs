@@ -113,7 +113,7 @@ fn what_cannot_issue_is_named_without_a_byte_of_its_key() {
     let (certificate, key) = authority(&folder, KEYS[0].1);
     let text = String::from_utf8(key.expose().clone()).expect("PEM");
     let line = text.lines().nth(3).expect("a line of the key").to_owned();
-    let half = Secret::new(text[..text.len() / 2].as_bytes().to_vec());
+    let half = Secret::new(text.as_bytes()[..text.len() / 2].to_vec());
     let spoiled = Secret::new(text.replacen(&line, &line[1..], 1).into_bytes());
     let binary = Secret::new(vec![0xff; 64]);
     let (elder, foreign) = authority(&other, KEYS[0].1);

@@ -1,12 +1,17 @@
 //! `machineadm control-plane` on whole machines: two control planes by kubeadm alone, a leftover learner, a lost quorum.
 #[expect(dead_code, reason = "the cluster of this test is kubeadm's own")]
 mod support {
+    pub(crate) mod binary;
     pub(crate) mod cluster;
+    pub(crate) mod ran;
 }
 
 use serde_json::Value;
 use std::time::Duration;
-use support::cluster::{LIMIT, PROGRAM, with_program};
+use support::{
+    binary::run,
+    cluster::{LIMIT, PROGRAM, with_program},
+};
 use testbed::{
     Bed, Machine, Output, Profile, Result,
     kubeadm::{self, Part},
@@ -40,6 +45,20 @@ fn add_learner(machine: &Machine) -> Result<()> {
     );
     // etcd refuses while its members have known each other for less than five seconds.
     until("a learner added", LIMIT, || machine.shell(&add).map_err(|error| error.to_string())).map(drop)
+}
+
+#[test]
+fn nothing_is_asked_without_a_kubeconfig_or_without_somebody_who_confirms() {
+    for (words, text) in [
+        (&["list"][..], "remedy: run this command as root on a control plane node that kubeadm set up"),
+        (&["remove", "cp2", "--yes"], "/srv/no.conf"),
+        (&["remove", "cp2", "--dry-run"], "/srv/no.conf"),
+        (&["remove", "cp2"], "confirmation is required, and standard input and standard error are not a terminal"),
+    ] {
+        let ran = run(["control-plane", "--kubeconfig", "/srv/no.conf"].iter().chain(words).copied());
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{words:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(text), "{words:?}: {}", ran.stderr);
+    }
 }
 
 #[test]

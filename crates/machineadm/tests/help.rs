@@ -92,9 +92,12 @@ fn options_are_shown_only_where_they_mean_something() {
         let works_on_cluster = ["token", "token-create", "token-list", "token-delete"].contains(&command)
             || ["discovery-objects", "config-edit-map"].contains(&command)
             || ["certs", "certs-upload", "certs-download", "certs-list", "certs-delete"].contains(&command);
-        assert_eq!((has("--kubeconfig"), has("--context")), (works_on_cluster, works_on_cluster), "{name}");
+        // It works on the etcd of this machine and must not follow a kubeconfig to another cluster.
+        let works_on_etcd = command.starts_with("control-plane");
+        let expected = (works_on_cluster || works_on_etcd, works_on_cluster);
+        assert_eq!((has("--kubeconfig"), has("--context")), expected, "{name}");
         let tries = works_on_cluster && command != "token-list" && !command.starts_with("certs")
-            || ["certs-delete", "join"].contains(&command);
+            || ["certs-delete", "join", "control-plane", "control-plane-remove"].contains(&command);
         assert_eq!(text.contains(" --dry-run"), tries, "{name}");
         if has("--root") {
             let globals = text.split("Global options:").nth(1).expect("a heading of their own");

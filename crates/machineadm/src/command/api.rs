@@ -73,9 +73,14 @@ fn remedy(named: Option<&PathBuf>, places: &[PathBuf]) -> Option<String> {
 /// A connection that reports on standard error when it has to wait. Exec plugins and the proxy of the environment are
 /// used as by kubectl.
 pub(super) fn connect(kubeconfig: Kubeconfig) -> Result<ApiServer, CommandError> {
+    connect_within(kubeconfig, Timeouts::default())
+}
+
+/// The same with other timeouts.
+pub(super) fn connect_within(kubeconfig: Kubeconfig, timeouts: Timeouts) -> Result<ApiServer, CommandError> {
     let kubeconfig = kubeconfig.or_proxy(Proxy::of_environment(|name| std::env::var(name).ok()));
     let kubeconfig = kubeconfig.authenticated(&mut |line| tell!("  | {line}")).map_err(|error| failed(&error))?;
-    let server = ApiServer::connect(kubeconfig, Timeouts::default());
+    let server = ApiServer::connect(kubeconfig, timeouts);
     let server = server.map_err(|error| CommandError::usage(chain(&error)))?;
     Ok(server.telling(|waiting| {
         tell!("{}; retrying for {} s", chain(waiting.last), waiting.left.as_secs());

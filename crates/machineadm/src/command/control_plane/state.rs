@@ -81,7 +81,7 @@ impl Access {
         let machine = silent_machine(Path::new("/"))?;
         let named = Connection { kubeconfig: Some(kubeconfig.to_owned()), context: None };
         let kubeconfig = api::kubeconfig(&named).map_err(|error| error.with_remedy(NEXT_STEP))?;
-        let server = ApiServer::connect(kubeconfig, TIMEOUTS).map_err(|error| CommandError::usage(chain(&error)))?;
+        let server = api::connect_within(kubeconfig, TIMEOUTS)?;
         let peer_url = EtcdPod::on(&machine)?.map(|pod| pod.peer_url);
         let this_machine = ThisMachine { hostname: machine.name().to_lowercase(), peer_url };
         let (configuration, unanswered) = match server.cluster_configuration() {
@@ -97,11 +97,12 @@ impl Access {
         Ok(access)
     }
 
-    /// The cluster knows the other etcd servers; without it, this machine's own has to do.
+    /// The cluster knows the other etcd servers; where it does not answer, this machine's own has to do.
     fn find_servers(&mut self) {
-        if let (EtcdOf::ThisCluster(etcd), None) = (&mut self.etcd, &self.unanswered) {
-            // The same is asked with all else, without this kubeconfig's exec plugins and proxies.
-            etcd.kubeconfig = None;
+        let EtcdOf::ThisCluster(etcd) = &mut self.etcd else { return };
+        // They are asked for here, with the kubeconfig of the command line.
+        etcd.kubeconfig = None;
+        if self.unanswered.is_none() {
             etcd.endpoints.extend(self.server.etcd_endpoints().unwrap_or_default());
         }
     }
