@@ -17,6 +17,7 @@
 //!   which document wrote which path and what was there before.
 mod acts;
 mod apply;
+mod before_kubeadm;
 mod block;
 pub mod certificate_files;
 mod downloads;
@@ -42,6 +43,8 @@ mod redact;
 mod restarts;
 mod run_report;
 mod saved;
+mod scoped_reset;
+mod started_cluster;
 mod turns;
 mod view;
 mod wanted;

@@ -11,7 +11,8 @@ pub use resources::Resources;
 
 use crate::{
     Call, Cgroups, Change, Clock, DirectoryState, DiskSpace, Enablement, Error, FileState, FileSum, Host, Inspect,
-    PathState, Program, Progress, Result, Service, TreeEntry, TrustStore, UnitState, UserState, contract, journal::Journal,
+    PathState, Program, Progress, Result, Service, TreeEntry, TrustStore, UnitState, UserState, contract,
+    journal::Journal,
 };
 use secret::Secret;
 use std::{

@@ -51,7 +51,8 @@ mod tests {
         memory.files.insert("/a/b/c".into(), file.clone());
         memory.files.insert("/ab".into(), file);
         memory.links.insert("/a/d".into(), "x".into());
-        let paths = |memory: &Memory| memory.tree("/a").unwrap().into_iter().map(|entry| entry.path).collect::<Vec<_>>();
+        let paths =
+            |memory: &Memory| memory.tree("/a").unwrap().into_iter().map(|entry| entry.path).collect::<Vec<_>>();
         assert_eq!(paths(&memory), ["/a", "/a/b", "/a/b/c", "/a/d"]);
         assert!(matches!(memory.remove_tree("/a"), Err(Error::PowerFailed)));
         assert_eq!(paths(&memory), ["/a", "/a/b", "/a/b/c"]);
