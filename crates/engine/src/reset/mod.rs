@@ -74,7 +74,7 @@ pub enum ResetError {
     MemberUnknown(String),
     /// etcd would be harmed.
     #[error("the etcd member of this machine cannot be removed: {0}")]
-    MemberNeeded(#[source] RemovalObstacle),
+    MemberNeeded(RemovalObstacle),
     /// etcd did not remove it.
     #[error("the etcd member of this machine was not removed: {0}")]
     MemberNotRemoved(String),
