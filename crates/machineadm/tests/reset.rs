@@ -6,8 +6,12 @@ mod support {
 }
 
 use support::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
-use support::worker::worker;
-use testbed::{Bed, Machine, Profile, Result, Snapshot, kubeadm, until};
+use support::worker::{nothing_is_left, worker};
+use testbed::{
+    Bed, Machine, Profile, Result, Snapshot,
+    kubeadm::{self, Part},
+    until,
+};
 
 const CONFIGURATION: &str = "/srv/node.yaml";
 
@@ -26,10 +30,11 @@ fn write_own_files(machine: &Machine) -> Result<()> {
 
 /// What a reset must leave as it was.
 fn tree(machine: &Machine) -> Result<Snapshot> {
-    for path in ["/var/lib/etcd", "/var/lib/machineadm", "/run/cluster-api/bootstrap-success.complete"] {
+    for path in ["/var/lib/machineadm", "/run/cluster-api/bootstrap-success.complete"] {
         assert_ne!(machine.run(&["test", "-e", path])?.code, 0, "{path} exists");
     }
-    machine.snapshot(&["/etc", "/var/lib/kubelet"])
+    assert_eq!(machine.shell("ls -A /var/lib/etcd")?, "", "etcd has data");
+    machine.snapshot(&["/etc", "/var/lib/kubelet", "/var/lib/etcd"])
 }
 
 fn is_as_before(machine: &Machine, before: &Snapshot) -> Result<()> {
@@ -59,7 +64,9 @@ fn a_reset_leaves_a_machine_as_it_was_and_ready_to_become_a_node_again() -> Resu
     // A worker's preflight refuses pki/ca.crt alone.
     ends_well(&second, &["bootstrap", "-f", CONFIGURATION])?;
     first.wait_for_nodes(&["cp", "w1"])?;
+    nothing_is_left(&second)?;
 
+    an_init_that_others_have_joined_is_finished(&first)?;
     a_plan_changes_nothing(&first)?;
     ends_well(&second, &["reset", "--force"])?;
     is_as_before(&second, &before[1])?;
@@ -77,17 +84,48 @@ fn a_reset_leaves_a_machine_as_it_was_and_ready_to_become_a_node_again() -> Resu
     first.wait_for_nodes(&["cp"])?;
     ends_well(&first, &["reset", "--force"])?;
     is_as_before(&first, &before[0])?;
-    first.shell("sysctl -w net.ipv4.ip_forward=1")?;
-    kubeadm::init(&first)?;
-    let plan = first.run(&[PROGRAM, "reset", "--dry-run"])?;
-    assert!(plan.code == 0 && plan.stdout.contains("kubeadm was started here without machineadm"), "{plan:?}");
-    ends_well(&first, &["reset", "--force"])?;
-    for gone in
-        ["/etc/kubernetes/admin.conf", "/etc/kubernetes/pki/ca.key", "/var/lib/etcd/member", "/var/lib/machineadm"]
-    {
-        assert_ne!(first.run(&["test", "-e", gone])?.code, 0, "{gone} exists");
-    }
+    nodes_of_kubeadm_alone_are_reset(&first, &second)?;
     bed.down()
+}
+
+/// The journal says that the init did not finish, and a part of its work is missing: the worker keeps its cluster.
+fn an_init_that_others_have_joined_is_finished(machine: &Machine) -> Result<()> {
+    let cluster = || machine.kubectl(&["get", "namespace", "kube-system", "--output=jsonpath={.metadata.uid}"]);
+    let before = cluster()?;
+    machine.kubectl(&["delete", "deployment", "coredns", "--namespace=kube-system"])?;
+    let journal = "/var/lib/machineadm/journal.json";
+    machine.shell(&format!("sed -i 's/\"kubeadm init\": \"ended\"/\"kubeadm init\": \"began\"/' {journal}"))?;
+    assert!(machine.read(journal)?.contains("began"));
+    ends_well(machine, &["bootstrap", "-f", CONFIGURATION])?;
+    assert_eq!(cluster()?, before);
+    machine.kubectl(&["get", "deployment", "coredns", "--namespace=kube-system"])?;
+    machine.wait_for_nodes(&["cp", "w1"])
+}
+
+/// The second control plane node first: with its member registered and gone, the first could not write any more.
+fn nodes_of_kubeadm_alone_are_reset(first: &Machine, second: &Machine) -> Result<()> {
+    for machine in [first, second] {
+        machine.shell("sysctl -w net.ipv4.ip_forward=1")?;
+    }
+    let invitation = kubeadm::init(first)?;
+    kubeadm::join(second, &invitation, Part::ControlPlane)?;
+    first.wait_for_nodes(&["cp", "w1"])?;
+    let plan = second.run(&[PROGRAM, "reset", "--dry-run"])?;
+    assert!(plan.code == 0 && plan.stdout.contains("kubeadm was started here without machineadm"), "{plan:?}");
+    assert!(plan.stdout.contains("- etcd member w1") && plan.stdout.contains("1 voter remains"), "{plan:?}");
+    ends_well(second, &["reset", "--force"])?;
+    first.kubectl(&["create", "configmap", "written", "--namespace=default"])?;
+    let plan = first.run(&[PROGRAM, "reset", "--dry-run"])?;
+    assert!(plan.stdout.contains("the cluster and all its data are deleted"), "{plan:?}");
+    ends_well(first, &["reset", "--force"])?;
+    for machine in [first, second] {
+        for gone in
+            ["/etc/kubernetes/admin.conf", "/etc/kubernetes/pki/ca.key", "/var/lib/etcd/member", "/var/lib/machineadm"]
+        {
+            assert_ne!(machine.run(&["test", "-e", gone])?.code, 0, "{gone} exists");
+        }
+    }
+    Ok(())
 }
 
 /// Neither does a reset that nobody confirms.
