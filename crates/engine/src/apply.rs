@@ -244,6 +244,7 @@ fn apply(step: &Step, world: &mut World<'_>) -> host::Result<()> {
 
 fn run(act: &dyn Act, world: &mut World<'_>) -> host::Result<()> {
     let id = act.id();
+    act.before_start(world)?;
     world.host.note(&id, Progress::Started)?;
     if let Err(error) = act.run(world) {
         if act.after_failure() == AfterFailure::Ended {

@@ -144,8 +144,8 @@ impl Parts {
 mod tests {
     use super::*;
     use crate::acts::{
-        Arguments, CommandAct, DownloadCerts, KubeadmInit, KubeadmJoin, KubeadmJoinControlPlane, UploadCerts,
-        proxy_variables::Variables,
+        Arguments, Certificates, CommandAct, DownloadCerts, KubeadmInit, KubeadmJoin, KubeadmJoinControlPlane,
+        UploadCerts, proxy_variables::Variables,
     };
     use certs::{Etcd, ExternalEtcd, FileSet};
     use documents::{
@@ -309,8 +309,9 @@ mod tests {
             facts: None,
             peer_url: "https://10.0.0.2:2380".into(),
             runtime_socket: "/a".into(),
+            certificates: Certificates::Copied,
         };
-        let KubeadmJoinControlPlane { join: _, facts: _, peer_url: _, runtime_socket: _ } = join();
+        let KubeadmJoinControlPlane { join: _, facts: _, peer_url: _, runtime_socket: _, certificates: _ } = join();
         let steps: [Step; 4] = [
             Step::Run(Rc::new(worker_join())),
             Step::Run(Rc::new(join())),

@@ -17,6 +17,7 @@
 //!   which document wrote which path and what was there before.
 mod acts;
 mod apply;
+mod before_kubeadm;
 mod block;
 pub mod certificate_files;
 mod control_plane_facts;
@@ -40,9 +41,12 @@ mod phases;
 mod plan;
 mod plan_key;
 mod redact;
+mod reset;
 mod restarts;
 mod run_report;
 mod saved;
+mod scoped_reset;
+mod started_cluster;
 mod turns;
 mod view;
 mod wanted;
@@ -69,6 +73,7 @@ pub use phases::{PHASES, Phase, Role, makes_node};
 pub use plan::{Ask, Condition, Named, PlanError, Planned, Preview, Remark, Step, preview, steps_for};
 pub use plan_key::PlanKey;
 pub use redact::{LineRedactor, Redactor};
+pub use reset::{MemberQuestion, ResetError, ResetPlan, ResetRequest, ResetScope, ResetView, reset};
 pub use run_report::{LARGEST_REPORT, RunReport, TurnProgress};
 pub use saved::{Reviewed, ReviewedPlan, SavedPlan, Unreadable, Unverified, is_done};
 pub use turns::{ADDED, Addition, Place, Prune, Turn, turns};

@@ -151,7 +151,7 @@ impl Line {
     /// The sign in front.
     pub fn mark(&self) -> &'static str {
         match &*self.action {
-            "create" | "load" | "install" | "import" => "+",
+            "create" | "load" | "install" | "import" | "restore" => "+",
             "delete" => "-",
             "change" | "enable" | "disable" | "mask" | "unmask" => "~",
             "restart" | "refresh" | "start" | "stop" => "↻",

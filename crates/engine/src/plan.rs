@@ -164,7 +164,9 @@ pub enum PlanError {
     #[error("{}", .0.join("\n"))]
     Unfit(Vec<String>),
     /// Unfinished work that machineadm did not start is in the way.
-    #[error("{0} was started outside machineadm and did not finish; run \"kubeadm reset\", then run machineadm again")]
+    #[error(
+        "{0} was started outside machineadm and did not finish; run \"machineadm reset\", then run machineadm again"
+    )]
     Foreign(String),
     /// Work that machineadm did not start, and whether it is finished could not be asked.
     #[error(
@@ -181,11 +183,11 @@ pub enum PlanError {
     Abandoned(String),
     /// The machine is a node of another cluster.
     #[error(
-        "this machine is a node of another cluster: the CA certificates in /etc/kubernetes/kubelet.conf match none of the CA pins; run \"kubeadm reset\", then run machineadm again"
+        "this machine is a node of another cluster: the CA certificates in /etc/kubernetes/kubelet.conf match none of the CA pins; run \"machineadm reset\", then run machineadm again"
     )]
     OtherCluster,
     /// Undoing an act did not remove what it had left.
-    #[error("{0} was undone, and some of its files are still there; run \"kubeadm reset\" and check its output")]
+    #[error("{0} was undone, and some of its files are still there; run \"machineadm reset\" and check its output")]
     NotUndone(String),
     /// It was this turn's time and it still could not tell.
     #[error("{0} did not bring what this step needs")]

@@ -30,6 +30,8 @@ pub const DOWNLOADS_DIR: &str = "/var/lib/machineadm/downloads";
 pub const OWNERSHIP: &str = "/var/lib/machineadm/ownership.json";
 /// What was at a path before a document wrote it, one file a path.
 pub const PREVIOUS_DIR: &str = "/var/lib/machineadm/previous";
+/// What existed below kubeadm's directories before kubeadm was started for the first time, with contents; root's alone.
+pub const BEFORE_KUBEADM: &str = "/var/lib/machineadm/before-kubeadm.json";
 /// The key of this machine's saved plans, so that nobody can edit one or guess secrets by it.
 pub const PLAN_KEY: &str = "/var/lib/machineadm/plan.key";
 /// There while a command that needs a reboot has run and the machine has not been rebooted since.
@@ -82,6 +84,7 @@ pub const PATHS: &[&str] = &[
     DOWNLOADS_DIR,
     OWNERSHIP,
     PREVIOUS_DIR,
+    BEFORE_KUBEADM,
     PLAN_KEY,
     REBOOT_REQUIRED,
     SYSTEM_REBOOT_REQUIRED,
@@ -113,6 +116,7 @@ pub const WRITTEN_FILES: &[&str] = &[
     FETCHED,
     CLUSTER_INFO,
     OWNERSHIP,
+    BEFORE_KUBEADM,
     REBOOT_REQUIRED,
     SUCCESS,
     SUCCESS_KEPT,

@@ -26,6 +26,7 @@ mod journal;
 pub mod linux;
 mod memory;
 mod resources;
+mod tree;
 
 pub use account::{UserSettings, UserSort, UserState};
 pub use act::{Call, Program, Progress};
@@ -39,6 +40,7 @@ pub use journal::Journal;
 pub use linux::Linux;
 pub use memory::{DraftBytes, Memory, Played, Resources};
 pub use resources::{CgroupVersion, Cgroups, Clock, DiskSpace};
+pub use tree::{EntrySort, TreeEntry};
 
 use std::{net::IpAddr, time::Duration};
 
@@ -56,6 +58,9 @@ pub trait Inspect {
     fn names_in(&self, directory: &str) -> Result<Option<Vec<String>>>;
     /// What is at a path; a link at its end is what is there, and is not followed.
     fn state_at(&self, path: &str) -> Result<PathState>;
+    /// A directory and everything below it, in order; empty when there is nothing. No file is read, links are not
+    /// followed, and other file systems are not entered. Names that are not UTF-8 are left out.
+    fn tree(&self, directory: &str) -> Result<Vec<TreeEntry>>;
     /// Whether there is anything at a path.
     fn exists(&self, path: &str) -> Result<bool>;
     /// Numbers of a user and a group, given by name or number, by this machine's own accounts.
@@ -135,6 +140,8 @@ pub trait Host: Inspect + Drafts {
     fn write_together(&mut self, directory: &str, files: &[(String, FileState)]) -> Result<()>;
     /// Removes what an interrupted `write_together` may have left beside the directory.
     fn remove_together_drafts(&mut self, directory: &str) -> Result<()>;
+    /// Deletes a file, or a directory with everything below it; links are not followed, other file systems not entered.
+    fn remove_tree(&mut self, path: &str) -> Result<()>;
     /// Waits until a service runs.
     fn wait_active(&mut self, service: &str, within: Duration) -> Result<()>;
 }

@@ -3,6 +3,7 @@ mod accounts;
 mod drafts;
 mod resources;
 mod together;
+mod tree;
 mod units;
 
 pub use drafts::DraftBytes;
@@ -10,7 +11,8 @@ pub use resources::Resources;
 
 use crate::{
     Call, Cgroups, Change, Clock, DirectoryState, DiskSpace, Enablement, Error, FileState, FileSum, Host, Inspect,
-    PathState, Program, Progress, Result, Service, TrustStore, UnitState, UserState, contract, journal::Journal,
+    PathState, Program, Progress, Result, Service, TreeEntry, TrustStore, UnitState, UserState, contract,
+    journal::Journal,
 };
 use secret::Secret;
 use std::{
@@ -179,7 +181,11 @@ impl Memory {
                 let contents = Secret::new(text.clone().into_bytes());
                 self.files.insert(path.clone(), FileState { contents, mode: 0o644, uid: 0, gid: 0 });
             }
-            Played::RemoveBelow(start) => self.files.retain(|path, _| !path.starts_with(start)),
+            Played::RemoveBelow(start) => {
+                self.files.retain(|path, _| !path.starts_with(start));
+                self.links.retain(|path, _| !path.starts_with(start));
+                self.directories.retain(|path, _| !path.starts_with(start));
+            }
             Played::Fail => {
                 return Err(Error::Program {
                     program: "a played program".into(),
@@ -234,6 +240,9 @@ impl Inspect for Memory {
             (None, None, None) if entries > 0 => PathState::Directory { state: USUAL_DIRECTORY, entries },
             (None, None, None) => PathState::Absent,
         })
+    }
+    fn tree(&self, directory: &str) -> Result<Vec<TreeEntry>> {
+        Ok(self.tree_of(directory))
     }
     fn exists(&self, path: &str) -> Result<bool> {
         Ok(self.state_at(path)? != PathState::Absent)
@@ -432,6 +441,9 @@ impl Host for Memory {
     /// Nothing to do: files are written together in one change here, without a draft.
     fn remove_together_drafts(&mut self, _: &str) -> Result<()> {
         Ok(())
+    }
+    fn remove_tree(&mut self, path: &str) -> Result<()> {
+        self.remove_tree_of(path)
     }
     fn wait_active(&mut self, service: &str, _: Duration) -> Result<()> {
         match self.services.get(service) {

@@ -5,7 +5,7 @@ use clap_complete::Shell;
 pub(crate) use crate::command::{
     certs::arguments::Certs, config::arguments::Config, control_plane::arguments::ControlPlane, decrypt::Decrypt,
     discover::arguments::Discover, discovery_objects::DiscoveryObjects, encrypt::Encrypt, generate::Generate,
-    help::Help, join::Join, token::arguments::Token,
+    help::Help, join::Join, reset::Reset, token::arguments::Token,
 };
 use crate::show::log::Settings;
 use std::path::PathBuf;
@@ -114,6 +114,20 @@ certificate key. With it machineadm downloads and checks the certificates of the
 checks the members of etcd.
 An interrupted join is finished by `machineadm bootstrap`.")]
     Join(Box<Join>),
+    /// Undo what machineadm and kubeadm did on this machine
+    #[command(after_help = "\
+Examples:
+  machineadm reset --dry-run                # show what would be undone
+  machineadm reset                          # show it, ask, and do it
+  machineadm reset --force                  # do not ask
+  machineadm reset --force --node-only      # leave what documents wrote
+
+The etcd member of this machine is removed first. kubeadm's files are deleted, and files that existed before kubeadm ran
+are restored. Then everything that documents wrote is restored or deleted, and machineadm's own state is deleted.
+An interrupted reset is continued by the next one.
+
+Exit code 6: etcd does not answer, or removing the member would cost its quorum; nothing was changed.")]
+    Reset(Reset),
     /// Check a configuration and list every problem
     #[command(after_help = "\
 Examples:

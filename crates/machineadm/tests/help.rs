@@ -124,7 +124,6 @@ fn what_users_of_kubeadm_type_names_our_command_or_where_to_read_on() {
     for (words, named) in [
         (&["init"][..], "machineadm generate"),
         (&["init", "--pod-network-cidr", "10.0.0.0/8"], "InitConfig"),
-        (&["reset", "-f"], "kubeadm reset"),
         (&["upgrade", "plan"], "machineadm config convert"),
         (&["certs", "renew", "all"], "kubeadm certs renew"),
         (&["certs", "certificate-key"], "machineadm certs key"),

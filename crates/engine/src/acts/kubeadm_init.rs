@@ -1,9 +1,32 @@
 //! `kubeadm init`: a new cluster, with this machine as its first control plane.
+//!
+//! What a run finds decides what an `init` needs that did not finish, not where kubeadm was interrupted: the order of its
+//! phases differs between minor versions. A cluster that others may have joined is never deleted.
+//!
+//! | kubeadm's files | data of etcd | etcd | API server | journal | what is done |
+//! |---|---|---|---|---|---|
+//! | none | | | | any | `kubeadm init` |
+//! | all | | | has kubeadm's objects | any | nothing, it is done |
+//! | some or all | none | | | started | undone, `kubeadm init` again |
+//! | some or all | there | lists this machine alone | has no other Node, or does not answer | started | undone, `kubeadm init` again |
+//! | some or all | there | lists other members | | started | `kubeadm init` is finished on top |
+//! | some or all | there | | has other Nodes | started | `kubeadm init` is finished on top |
+//! | some or all | there | does not answer | | started | `kubeadm init` is finished on top |
+//! | any, while an undo is not finished | | | | started | the undo is finished, `kubeadm init` again |
+//! | some | | | | new | stops: manual action |
+//! | some | | | | ended | nothing; a remark |
+//!
+//! Finished on top means: `kubeadm init` runs again without its preflight. Each of its phases uses what it finds.
 use super::{
     ADMIN, Act, AfterFailure, Effect, Sort, Undone, kubeadm,
     proxy_variables::{self, Variables},
 };
-use crate::{Look, Patience, PlanError, Unanswered, World, fingerprint::Parts};
+use crate::{
+    Look, Patience, PlanError, Unanswered, World, before_kubeadm,
+    fingerprint::Parts,
+    scoped_reset::{ScopedReset, scoped_reset},
+    started_cluster::reason_to_keep,
+};
 use documents::{Secret, v1alpha1::Repeat};
 use host::{Change, FileState, Inspect, PathState, Service, contract::KUBEADM_FILE};
 use std::time::Duration;
@@ -14,18 +37,16 @@ pub(crate) const ID: &str = "kubeadm init";
 pub(super) const SORT: Sort = Sort {
     first_words: ID,
     left_behind: |id, look| {
-        // Whoever has run `kubeadm reset` since has done what is asked here.
-        let is_left = traces(look)? != Effect::Absent;
+        // Whoever has reset the machine since has done what is asked here.
+        let is_left = traces(look.host)? != Effect::Absent || before_kubeadm::is_deleting(look.host)?;
         Ok(is_left.then(|| {
             format!(
-                "{id} was started and did not finish, and this configuration no longer has it; run \"kubeadm reset\", \
+                "{id} was started and did not finish, and this configuration no longer has it; run \"machineadm reset\", \
                  then run machineadm again"
             )
         }))
     },
 };
-
-const RESET: Duration = Duration::from_secs(5 * 60);
 
 /// What `kubeadm init` writes, in its order; certificates may be the user's own, so they tell nothing.
 const TRACES: [&str; 6] = [
@@ -45,6 +66,8 @@ pub(crate) const KUBE_PROXY: &str = "/apis/apps/v1/namespaces/kube-system/daemon
 
 /// Stands in kubeadm's file for the token that nobody uses. Its secret is replaced when kubeadm runs.
 pub(crate) const UNUSED_TOKEN: &str = "unused.0000000000000000";
+/// For an interrupted run that is finished.
+const WITHOUT_PREFLIGHT: &str = "--skip-phases=preflight";
 const UNUSED_ID: &str = "unused.";
 /// The kernel's random numbers, as a parameter.
 const RANDOM: &str = "kernel/random/uuid";
@@ -74,17 +97,17 @@ pub(crate) struct KubeadmInit {
 pub(crate) const FILES: usize = TRACES.len();
 
 /// How many of them are there.
-pub(crate) fn files_found(look: &Look<'_>) -> Result<usize, PlanError> {
+pub(crate) fn files_found(host: &dyn Inspect) -> host::Result<usize> {
     let mut found = 0;
     for trace in TRACES {
-        found += usize::from(look.host.exists(trace)?);
+        found += usize::from(host.exists(trace)?);
     }
     Ok(found)
 }
 
 /// How much of it lies on the machine, without asking the cluster: `Unseen` is never the answer.
-fn traces(look: &Look<'_>) -> Result<Effect, PlanError> {
-    Ok(match files_found(look)? {
+fn traces(host: &dyn Inspect) -> host::Result<Effect> {
+    Ok(match files_found(host)? {
         0 => Effect::Absent,
         FILES => Effect::Done,
         _ => Effect::Partial,
@@ -125,7 +148,10 @@ impl Act for KubeadmInit {
 
     /// Its files, and then what it leaves in the cluster. The API server may be starting: only the kubelet starts it.
     fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError> {
-        let traces = traces(look)?;
+        if before_kubeadm::is_deleting(look.host)? {
+            return Ok(Effect::Partial);
+        }
+        let traces = traces(look.host)?;
         if traces != Effect::Done {
             return Ok(traces);
         }
@@ -140,8 +166,14 @@ impl Act for KubeadmInit {
         })
     }
 
-    /// The file goes, however kubeadm ends: it may hold a secret.
+    fn before_start(&self, world: &mut World<'_>) -> host::Result<()> {
+        before_kubeadm::record(ID, world.host)
+    }
+
+    /// The file goes, however kubeadm ends: it may hold a secret. Files that are there were left by an interrupted run, which
+    /// is finished: kubeadm's preflight would refuse them.
     fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+        let is_finished_on_top = files_found(world.host)? > 0;
         let (uid, gid) = world.host.default_owner();
         let contents = Secret::new(self.file_now(world.host)?.into_bytes());
         let file = FileState { contents, mode: 0o600, uid, gid };
@@ -152,6 +184,9 @@ impl Act for KubeadmInit {
         // The token that it makes for the next machines is not for a log.
         let mut argv = vec!["init", "--config", KUBEADM_FILE, "--skip-token-print"];
         argv.extend(self.flags.iter().map(String::as_str));
+        if is_finished_on_top {
+            argv.push(WITHOUT_PREFLIGHT);
+        }
         let ended = kubeadm::run(&kubeadm::program(&argv, &self.environment, self.within), world);
         let removed = world.host.ensure(&Change::Remove { path, was: PathState::File(file) });
         ended.and(removed)
@@ -161,10 +196,12 @@ impl Act for KubeadmInit {
         AfterFailure::Partial
     }
 
-    /// `kubeadm reset` removes certificates and manifests, whoever put them there.
+    /// A cluster that others may have joined is finished instead.
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
-        let socket = format!("--cri-socket=unix://{}", self.runtime_socket);
-        world.host.run(&kubeadm::program(&["reset", "--force", &socket], &Variables::new(), RESET))?;
+        if reason_to_keep(world)?.is_some() {
+            return Ok(Undone::Nothing);
+        }
+        scoped_reset(world, &ScopedReset { runtime_socket: Some(&self.runtime_socket), ..ScopedReset::default() })?;
         Ok(Undone::Changed)
     }
 

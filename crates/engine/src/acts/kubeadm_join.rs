@@ -14,7 +14,7 @@ use super::{
     proxy_variables::{self, Variables, host_of},
 };
 use crate::{
-    Look, Patience, PlanError, Unanswered, World,
+    Look, Patience, PlanError, Unanswered, World, before_kubeadm,
     fingerprint::Parts,
     look::{NodeCondition, NodeWait},
     phases::worker::{BOOTSTRAP_KUBECONFIG, CA_CERTIFICATE, KUBELET_KUBECONFIG, Worker},
@@ -44,7 +44,7 @@ pub(super) const SORT: Sort = Sort {
         let is_left = Worker::seen(look)?.has_traces();
         Ok(is_left.then(|| {
             format!(
-                "{id} was started and did not finish, and this configuration no longer has it; run \"kubeadm reset\", \
+                "{id} was started and did not finish, and this configuration no longer has it; run \"machineadm reset\", \
                  then run machineadm again"
             )
         }))
@@ -175,6 +175,10 @@ impl Act for KubeadmJoin {
             Ok(_) => Effect::Partial,
             Err(Unanswered(why)) => Effect::Unanswered(why),
         })
+    }
+
+    fn before_start(&self, world: &mut World<'_>) -> host::Result<()> {
+        before_kubeadm::record(ID, world.host)
     }
 
     fn run(&self, world: &mut World<'_>) -> host::Result<()> {

@@ -19,10 +19,13 @@ use super::{
 };
 use crate::{
     ControlPlaneFacts, Look, MemberFacts, Patience, PlanError, Unanswered, World,
+    before_kubeadm::{self, BeforeKubeadm},
     control_plane_facts::DATA,
+    etcd_access::CERTIFICATES,
     fingerprint::Parts,
     look::{NodeCondition, NodeWait},
     phases::control_plane_traces::ControlPlaneTraces,
+    scoped_reset::{ScopedReset, has_member_data, scoped_reset},
 };
 use documents::{Secret, v1alpha1::Repeat};
 use etcd::{Member, Membership, Quorum, Role};
@@ -51,6 +54,17 @@ pub(crate) struct KubeadmJoinControlPlane {
     pub(crate) peer_url: String,
     /// The container runtime's socket, for undoing an interrupted join.
     pub(crate) runtime_socket: String,
+    /// Where the certificates come from.
+    pub(crate) certificates: Certificates,
+}
+
+/// Where the certificates of a joining control plane node come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Certificates {
+    /// From the cluster's copy.
+    Copied,
+    /// The machine has them.
+    Own,
 }
 
 /// How far a join has come.
@@ -70,7 +84,8 @@ impl State {
     /// By what a machine and etcd show.
     fn of(host: &dyn Inspect, facts: &ControlPlaneFacts, own: Option<&Member>) -> host::Result<Self> {
         let traces = ControlPlaneTraces::on(host)?;
-        let has_data = facts.member.as_ref().map_or(Ok(false), |member| has_data(host, &member.data_directory))?;
+        let has_data =
+            facts.member.as_ref().map_or(Ok(false), |member| has_member_data(&member.data_directory, host))?;
         let votes = facts.member.is_none() || has_data && own.is_some_and(|own| own.role == Role::Voter);
         let has_pods = traces.has_static_pods() && (traces.has_etcd || facts.member.is_none());
         Ok(match (votes && has_pods, traces.worker.credentials()) {
@@ -80,11 +95,6 @@ impl State {
             _ => Self::Absent,
         })
     }
-}
-
-/// Whether a data directory has been used by etcd. The directory alone may be a mount point.
-fn has_data(host: &dyn Inspect, directory: &str) -> host::Result<bool> {
-    host.exists(&format!("{directory}/member"))
 }
 
 impl KubeadmJoinControlPlane {
@@ -140,6 +150,13 @@ impl KubeadmJoinControlPlane {
         })
     }
 
+    /// Deletes what kubeadm did, and restores what was there before.
+    fn reset(&self, certificates: &str, etcd_data: Option<&str>, world: &mut World<'_>) -> host::Result<()> {
+        let elsewhere = (certificates != CERTIFICATES).then(|| format!("--cert-dir={certificates}"));
+        let flags = elsewhere.into_iter().collect();
+        scoped_reset(world, &ScopedReset { runtime_socket: Some(&self.runtime_socket), flags, etcd_data })
+    }
+
     /// A kubelet that has its certificate registers by itself; kubeadm's last phase marks the Node.
     fn finish(&self, facts: &ControlPlaneFacts, world: &mut World<'_>) -> host::Result<()> {
         self.join.finish(world)?;
@@ -176,10 +193,13 @@ impl Act for KubeadmJoinControlPlane {
     /// Joined means: the kubelet has a valid certificate, all static pods are there, this machine's etcd member votes, and
     /// the Node has the marks of a control plane.
     fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError> {
+        if before_kubeadm::is_deleting(look.host)? {
+            return Ok(Effect::Partial);
+        }
         let traces = ControlPlaneTraces::on(look.host)?;
         let Some(facts) = &self.facts else {
             let is_ours = look.host.progress(kubeadm_join::ID)? != Progress::New;
-            let is_left = traces.are_any() || is_ours && has_data(look.host, DATA)?;
+            let is_left = traces.are_any() || is_ours && has_member_data(DATA, look.host)?;
             return Ok(match () {
                 () if traces.are_all() => Effect::Unanswered("the API server or etcd does not answer".to_owned()),
                 () if is_left => Effect::Partial,
@@ -201,6 +221,14 @@ impl Act for KubeadmJoinControlPlane {
         })
     }
 
+    /// What was there before the certificates came: the download has recorded it, unless the machine had them.
+    fn before_start(&self, world: &mut World<'_>) -> host::Result<()> {
+        match self.certificates {
+            Certificates::Copied if BeforeKubeadm::read(world.host)?.is_some() => Ok(()),
+            Certificates::Copied | Certificates::Own => before_kubeadm::record(kubeadm_join::ID, world.host),
+        }
+    }
+
     fn run(&self, world: &mut World<'_>) -> host::Result<()> {
         if ControlPlaneTraces::on(world.host)?.worker.credentials().is_none() {
             return self.join.join(world);
@@ -215,6 +243,11 @@ impl Act for KubeadmJoinControlPlane {
 
     /// The member goes first and is seen gone; only then are its data and everything else of kubeadm deleted.
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
+        // An undo that has started to delete has seen the member gone.
+        if before_kubeadm::is_deleting(world.host)? {
+            self.reset(CERTIFICATES, None, world)?;
+            return Ok(Undone::Changed);
+        }
         let facts = self.facts(world)?;
         let membership = Self::membership(&facts, world)?;
         let own = match (&membership, &facts.member) {
@@ -238,8 +271,8 @@ impl Act for KubeadmJoinControlPlane {
             unit(UnitAction::Stop, world.host)?;
         }
         self.delete_node(&facts, world)?;
-        let socket = format!("--cri-socket=unix://{}", self.runtime_socket);
-        world.host.run(&kubeadm::program(&["reset", "--force", &socket], &Variables::new(), REGISTERED))?;
+        let data = facts.member.as_ref().map(|member| member.data_directory.as_str());
+        self.reset(&facts.directory.to_string_lossy(), data, world)?;
         Ok(Undone::Changed)
     }
 
@@ -248,7 +281,8 @@ impl Act for KubeadmJoinControlPlane {
     }
 
     fn compares(&self, parts: &mut Parts) {
-        let Self { join, facts: _, peer_url, runtime_socket } = self;
+        // Whether there is a certificate key is compared by the download.
+        let Self { join, facts: _, peer_url, runtime_socket, certificates: _ } = self;
         join.compares(parts);
         parts.text("control plane").text(peer_url).text(runtime_socket);
     }

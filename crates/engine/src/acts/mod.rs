@@ -18,16 +18,17 @@ pub(crate) use import_images::{ID as IMAGES_ID, ImportImages};
 pub(crate) use install_program::{ID as PROGRAM_ID, InstallProgram};
 pub(crate) use kubeadm_init::KubeadmInit;
 pub(crate) use kubeadm_join::KubeadmJoin;
-pub(crate) use kubeadm_join_control_plane::KubeadmJoinControlPlane;
+pub(crate) use kubeadm_join_control_plane::{Certificates, KubeadmJoinControlPlane};
 pub use upload_certs::{UPLOAD_ID, UploadCerts};
 
 use crate::{
     Cluster, Facts, Look, PlanError, PlanKey, Wanted, World,
+    before_kubeadm::BeforeKubeadm,
     fingerprint::{Parts, act_fingerprint},
     ownership, phases,
 };
 use documents::v1alpha1::Repeat;
-use host::Inspect;
+use host::{Inspect, Progress};
 use std::{collections::BTreeSet, fmt};
 
 /// The administrator's kubeconfig on a control plane node.
@@ -47,6 +48,11 @@ pub trait Act: fmt::Debug {
     fn repeat(&self) -> Repeat;
     /// How much of its effect the machine and the cluster show.
     fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError>;
+    /// Records what the run would overwrite. It comes before the journal knows of the run: interrupted here, nothing was
+    /// started.
+    fn before_start(&self, _: &mut World<'_>) -> host::Result<()> {
+        Ok(())
+    }
     /// Runs it to its end.
     fn run(&self, world: &mut World<'_>) -> host::Result<()>;
     /// What the journal says after it failed.
@@ -101,6 +107,7 @@ pub fn check_unfinished(
 /// The same for a run; gives the ids of which nothing is left any more.
 pub(crate) fn check_abandoned(look: &Look<'_>, given_up: &[String]) -> Result<Vec<String>, PlanError> {
     ownership::check_records(look.host)?;
+    check_reset(look.host)?;
     let known = phases::act_ids(look.wanted);
     let mut undone = Vec::new();
     let is_asked_for = |id: &str| {
@@ -123,6 +130,21 @@ pub(crate) fn check_abandoned(look: &Look<'_>, given_up: &[String]) -> Result<Ve
         }
     }
     Ok(undone)
+}
+
+/// Stops when a reset was started by its command and did not finish. An undo is finished by the act that it undoes.
+fn check_reset(host: &dyn Inspect) -> Result<(), PlanError> {
+    let is_started = BeforeKubeadm::read(host)?.is_some_and(|record| record.reset.is_some());
+    let is_undo = is_started
+        && [kubeadm_init::ID, kubeadm_join::ID]
+            .iter()
+            .try_fold(false, |is_undo, id| Ok::<_, host::Error>(is_undo || host.progress(id)? == Progress::Started))?;
+    match is_started && !is_undo {
+        true => {
+            Err(PlanError::Abandoned("\"machineadm reset\" was started and did not finish; run it again".to_owned()))
+        }
+        false => Ok(()),
+    }
 }
 
 /// What a look at the machine says of an act's effect.

@@ -103,7 +103,7 @@ fn upload(wanted: &v1alpha1::Init) -> Result<Option<UploadCerts>, PlanError> {
 
 /// What there is of a control plane node.
 pub(super) fn traces(look: &Look<'_>) -> Result<NodeTraces, PlanError> {
-    let found = kubeadm_init::files_found(look)?;
+    let found = kubeadm_init::files_found(look.host)?;
     Ok(NodeTraces { act: kubeadm_init::ID, are_any: found > 0, are_all: found == kubeadm_init::FILES })
 }
 

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Look, PlanError, Planned, Step,
     acts::{
-        self, CopySource, DOWNLOAD_ID, DownloadCerts, KubeadmJoin, KubeadmJoinControlPlane, kubeadm_join,
+        self, Certificates, CopySource, DOWNLOAD_ID, DownloadCerts, KubeadmJoin, KubeadmJoinControlPlane, kubeadm_join,
         proxy_variables,
     },
     instance_values, steps_for,
@@ -75,6 +75,10 @@ fn of_control_plane(
         facts,
         peer_url: control_plane::peer_url(control_plane, look)?,
         runtime_socket: wanted.runtime_socket.clone(),
+        certificates: match control_plane.certificate_key {
+            Some(_) => Certificates::Copied,
+            None => Certificates::Own,
+        },
     };
     let joining = steps_for(Rc::new(act), look)?;
     // What an interrupted join has left goes first; the certificates are looked at again after it.

@@ -166,7 +166,7 @@ fn a_started_cluster_that_the_stream_no_longer_has_names_reset() {
     host.files.insert(TRACES[0].into(), file(""));
     host.note("kubeadm init", Progress::Started).unwrap();
     let failure = run(Mode::Provision, &wanted(&[FORWARDING]), &mut host).unwrap_err();
-    assert!(failure.cause.to_string().contains("run \"kubeadm reset\""), "{failure:?}");
+    assert!(failure.cause.to_string().contains("run \"machineadm reset\""), "{failure:?}");
     // The operator has done so: what happens to kubeadm later is no longer machineadm's.
     host.files.remove(TRACES[0]);
     assert!(run(Mode::Provision, &wanted(&[FORWARDING]), &mut host).is_ok());

@@ -271,6 +271,8 @@ fn joined() -> Vec<Played> {
 fn machine() -> Memory {
     let mut host = fresh();
     host.programs.insert("kubeadm join".into(), joined());
+    let emptied = ["/etc/kubernetes/", "/var/lib/kubelet/"].map(|path| Played::RemoveBelow(path.into()));
+    host.programs.insert("kubeadm reset".into(), emptied.to_vec());
     // Marking the Node writes nothing on the machine.
     host.programs.insert(MARK.into(), Vec::new());
     host.sysctls.insert("net/ipv4/ip_forward".into(), "1".into());

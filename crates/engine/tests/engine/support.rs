@@ -3,7 +3,7 @@ use certs::{CertificateSet, Etcd, FileName, FileSet, Found, check_download, chec
 use cri::{CgroupDriver, RuntimeReport};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
-use host::{Draft, FileState, Inspect, Memory, Played};
+use host::{DirectoryState, Draft, FileState, Inspect, Memory, PathState, Played};
 use jiff::Timestamp;
 use machineadm_engine::{
     Ask, CertificateCopy, Checks, Cluster, ContainerRuntime, Done, Download, Downloads, Event, Failure, Line, Mode,
@@ -340,9 +340,16 @@ pub(crate) fn changes(mode: Mode, wanted: &Wanted, host: &mut Memory) -> Vec<Str
     changes
 }
 
-/// What a run leaves, without the log of how it came to be.
+/// What a run leaves, without the log of how it came to be. A directory with the usual mode is the same whether it was
+/// created by itself or on the way to a file.
 pub(crate) fn left(host: &Memory) -> Memory {
-    Memory { log: Vec::new(), environments: BTreeMap::new(), ..host.clone() }
+    let mut left = Memory { log: Vec::new(), environments: BTreeMap::new(), ..host.clone() };
+    let usual = DirectoryState { mode: 0o755, uid: 0, gid: 0 };
+    left.directories.retain(|path, state| {
+        let is_implied = matches!(host.state_at(path), Ok(PathState::Directory { entries: 1.., .. }));
+        *state != usual || !is_implied
+    });
+    left
 }
 
 /// Whether a path is there.

@@ -20,6 +20,7 @@ mod state;
 mod systemd;
 mod tail;
 mod together;
+mod tree;
 mod trust;
 mod trusted;
 mod units;
@@ -34,7 +35,7 @@ pub use state::State;
 
 use crate::{
     Cgroups, Change, Clock, DiskSpace, Error, FileState, FileSum, Host, Inspect, PathState, Program, Progress, Result,
-    Service, TrustStore, UnitState, UserState, contract, journal::Journal,
+    Service, TreeEntry, TrustStore, UnitState, UserState, contract, journal::Journal,
 };
 use command::Runner;
 use root::Root;
@@ -181,6 +182,9 @@ impl Inspect for Linux {
     fn state_at(&self, path: &str) -> Result<PathState> {
         paths::state_at(&self.root, path)
     }
+    fn tree(&self, directory: &str) -> Result<Vec<TreeEntry>> {
+        tree::tree(&self.root, directory)
+    }
     fn exists(&self, path: &str) -> Result<bool> {
         Ok(self.root.walk(path, root::Missing::Report)?.is_some_and(|spot| spot.found.is_some()))
     }
@@ -326,6 +330,10 @@ impl Host for Linux {
     }
     fn remove_together_drafts(&mut self, directory: &str) -> Result<()> {
         together::remove_drafts(&self.root, directory)
+    }
+    fn remove_tree(&mut self, path: &str) -> Result<()> {
+        state::check_foreign(&self.root, path, LastLink::Replaced)?;
+        tree::remove(&self.root, path)
     }
     fn wait_active(&mut self, service: &str, within: Duration) -> Result<()> {
         systemd::wait_active(service, within)

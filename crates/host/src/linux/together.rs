@@ -31,6 +31,7 @@ use std::{
     ffi::{OsStr, OsString},
     path::Path,
 };
+pub(super) use tree::remove_tree as remove_entry;
 use tree::{Tree, remove_tree};
 
 type Outcome = std::result::Result<(), Failure>;

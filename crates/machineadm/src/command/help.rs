@@ -14,11 +14,6 @@ const HABITS: &[(&str, &str)] = &[
          run `machineadm bootstrap -f node.yaml`; `machineadm explain InitConfig` lists its fields",
     ),
     (
-        "reset",
-        "machineadm undoes its own interrupted `kubeadm init` when `machineadm bootstrap` runs again. To remove a node, run \
-         `kubeadm reset`; to restore files that earlier documents wrote, run `machineadm bootstrap --mode post --prune`",
-    ),
-    (
         "upgrade",
         "machineadm does not upgrade a node in place: Cluster API replaces machines. `machineadm config convert` converts a \
          kubeadm file for another Kubernetes version",

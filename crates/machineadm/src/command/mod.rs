@@ -20,6 +20,7 @@ pub(crate) mod help;
 pub(crate) mod join;
 mod kubelet_patches;
 pub(crate) mod plan;
+pub(crate) mod reset;
 mod run;
 mod saved_plan;
 mod skipped_phases;

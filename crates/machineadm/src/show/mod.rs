@@ -4,6 +4,7 @@ pub(crate) mod log;
 pub(crate) mod moving_line;
 pub(crate) mod plan;
 pub(crate) mod progress;
+pub(crate) mod reset;
 pub(crate) mod status;
 mod terminal;
 pub(crate) mod tokens;

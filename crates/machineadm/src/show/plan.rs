@@ -44,7 +44,8 @@ fn changes(plan: &PlanView) -> String {
     }
 }
 
-fn step(line: &Line, width: usize) -> String {
+/// One step.
+pub(super) fn step(line: &Line, width: usize) -> String {
     let (target, detail) = (one_line(&line.target), one_line(&line.detail));
     let head = format!("    {} {}  {detail}", sign(line.mark()), padded(&target, width));
     let mut text = format!("{}\n", head.trim_end());

@@ -20,7 +20,7 @@ pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Resul
         _ if candidate.node.is_control_plane() => {
             if is_full(ETCD)? {
                 findings.problem(format!(
-                    "{ETCD} is not empty: kubeadm refuses a machine with the data of another cluster; run kubeadm reset, or \
+                    "{ETCD} is not empty: kubeadm refuses a machine with the data of another cluster; run machineadm reset, or \
                      move the data away"
                 ));
             }
@@ -28,13 +28,13 @@ pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Resul
         Node::Init(_) | Node::Join(_) => {
             if host.exists(CA_CERTIFICATE)? {
                 findings.problem(format!(
-                    "{CA_CERTIFICATE} exists: kubeadm refuses to join a machine with files of another cluster; run kubeadm \
+                    "{CA_CERTIFICATE} exists: kubeadm refuses to join a machine with files of another cluster; run machineadm \
                      reset, or delete the file"
                 ));
             }
             if candidate.kubeadm_minor().is_some_and(refuses_static_pods) && is_full(MANIFESTS)? {
                 findings.problem(format!(
-                    "{MANIFESTS} is not empty: this kubeadm refuses to join a machine with static pods; run kubeadm reset, \
+                    "{MANIFESTS} is not empty: this kubeadm refuses to join a machine with static pods; run machineadm reset, \
                      or delete the files"
                 ));
             }

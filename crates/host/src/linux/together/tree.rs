@@ -115,7 +115,7 @@ fn names(directory: &OwnedFd) -> rustix::io::Result<Vec<OsString>> {
 }
 
 /// Deletes a file, or a directory with everything below it; links are not followed, other file systems not entered.
-pub(super) fn remove_tree(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
+pub(in crate::linux) fn remove_tree(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
     match unlinkat(parent, name, AtFlags::empty()) {
         Err(Errno::NOENT) => return Ok(()),
         Err(Errno::ISDIR) => {}

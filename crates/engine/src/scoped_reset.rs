@@ -1,0 +1,152 @@
+//! Undoes what kubeadm did on this machine, and nothing else: `kubeadm reset` without its etcd phase, then everything that
+//! existed before kubeadm ran is restored.
+//!
+//! `kubeadm reset` by itself empties etcd's data directory also where it could not remove the member of this machine: a
+//! cluster then has a member that can never start again. So that phase never runs here.
+use crate::{
+    EtcdPod, World,
+    acts::{kubeadm, proxy_variables::Variables},
+    before_kubeadm::{BeforeKubeadm, DIRECTORIES, ETCD_DATA, ResetProgress},
+};
+use host::{Change, Error, Host, Inspect, PathState};
+use std::time::Duration;
+
+/// How long `kubeadm reset` may take: it stops every container.
+const WITHIN: Duration = Duration::from_secs(10 * 60);
+const KUBELET_DIRECTORY: &str = DIRECTORIES[1];
+/// The phase of kubeadm that deletes etcd's data, in every version since 1.15.
+const WITHOUT_ETCD: &str = "--skip-phases=remove-etcd-member";
+/// What some versions of `kubeadm reset` leave of what kubeadm wrote.
+const LEFT_BY_KUBEADM: [&str; 1] = ["/etc/kubernetes/super-admin.conf"];
+/// Directories that kubeadm and the kubelet create. They go if they are empty and did not exist before.
+const CREATED: [&str; 6] = [
+    "/etc/kubernetes/pki/etcd",
+    "/etc/kubernetes/pki",
+    "/etc/kubernetes/manifests",
+    "/etc/kubernetes",
+    KUBELET_DIRECTORY,
+    ETCD_DATA,
+];
+
+/// How kubeadm's work is undone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ScopedReset<'a> {
+    /// The container runtime's socket; kubeadm looks for it if there is none.
+    pub(crate) runtime_socket: Option<&'a str>,
+    /// Further flags of `kubeadm reset`.
+    pub(crate) flags: Vec<String>,
+    /// Where etcd's data is if there is no manifest that says so.
+    pub(crate) etcd_data: Option<&'a str>,
+}
+
+impl ScopedReset<'_> {
+    /// The call of kubeadm.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let socket = self.runtime_socket.map(|socket| format!("--cri-socket=unix://{socket}"));
+        let fixed = ["reset", "--force", WITHOUT_ETCD].map(str::to_owned);
+        fixed.into_iter().chain(socket).chain(self.flags.iter().cloned()).collect()
+    }
+}
+
+/// Where etcd's data of this machine is, by its manifest or by the record of a reset that has deleted the manifest. Data of
+/// an etcd that kubeadm did not set up is nobody's here.
+pub(crate) fn etcd_data(host: &dyn Inspect) -> host::Result<Option<String>> {
+    match BeforeKubeadm::read(host)?.and_then(|record| record.reset) {
+        Some(ResetProgress::Deleting { etcd_data }) => Ok(etcd_data),
+        _ => Ok(EtcdPod::on(host)?.map(|pod| pod.data_directory)),
+    }
+}
+
+/// Whether etcd has written data into a directory.
+pub(crate) fn has_member_data(directory: &str, host: &dyn Inspect) -> host::Result<bool> {
+    Ok(host.state_at(&member_data(directory))? != PathState::Absent)
+}
+
+/// Undoes what kubeadm did. Interrupted anywhere and run again, it leaves the same machine.
+///
+/// The caller has seen that no cluster with other members has an etcd member for this machine: its data is deleted.
+pub(crate) fn scoped_reset(world: &mut World<'_>, reset: &ScopedReset<'_>) -> host::Result<()> {
+    let etcd_data = etcd_data(world.host)?.or_else(|| reset.etcd_data.map(str::to_owned));
+    let mut record = BeforeKubeadm::read_or_empty(world.host)?;
+    record.start_deleting(etcd_data.clone(), world.host)?;
+    let arguments = reset.arguments();
+    let argv: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    world.host.run(&kubeadm::program(&argv, &Variables::new(), WITHIN))?;
+    check_emptied(world.host)?;
+    if let Some(directory) = etcd_data {
+        world.host.remove_tree(&member_data(&directory))?;
+    }
+    restore(&record, world.host)?;
+    match record.is_recorded {
+        true => {
+            record.reset = None;
+            record.write(world.host)
+        }
+        false => BeforeKubeadm::forget(world.host),
+    }
+}
+
+/// etcd's own directory: what else an operator has beside it stays.
+fn member_data(directory: &str) -> String {
+    format!("{}/member", directory.trim_end_matches('/'))
+}
+
+/// kubeadm only warns of what it could not delete.
+fn check_emptied(host: &dyn Inspect) -> host::Result<()> {
+    match host.state_at(KUBELET_DIRECTORY)? {
+        PathState::Directory { entries: 1.., .. } => Err(Error::Unfit {
+            what: KUBELET_DIRECTORY.to_owned(),
+            why: "kubeadm reset has not deleted everything in it".to_owned(),
+            advice: format!("unmount what is mounted below it (findmnt | grep {KUBELET_DIRECTORY}), then run again"),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Brings back what existed before kubeadm ran, and deletes what only kubeadm has created.
+fn restore(record: &BeforeKubeadm, host: &mut dyn Host) -> host::Result<()> {
+    for path in LEFT_BY_KUBEADM.into_iter().filter(|path| !record.has(path)) {
+        host.remove_tree(path)?;
+    }
+    for (path, wanted) in record.restored() {
+        if let Some(change) = change_to(path, host.state_at(path)?, wanted) {
+            host.ensure(&change)?;
+        }
+    }
+    if !record.is_recorded {
+        return Ok(());
+    }
+    for path in CREATED.into_iter().filter(|path| !record.has(path)) {
+        let was = host.state_at(path)?;
+        if matches!(was, PathState::Directory { entries: 0, .. }) {
+            host.ensure(&Change::Remove { path: path.to_owned(), was })?;
+        }
+    }
+    Ok(())
+}
+
+/// What has to change at a path; nothing where it is so, or where something else than before is there by now.
+fn change_to(path: &str, now: PathState, wanted: PathState) -> Option<Change> {
+    let path = path.to_owned();
+    Some(match (now, wanted) {
+        (PathState::File(now), PathState::File(file)) if now == file => return None,
+        (now @ (PathState::Absent | PathState::File(_)), PathState::File(file)) => {
+            let was = if let PathState::File(was) = now { Some(was) } else { None };
+            Change::WriteFile { path, block: None, was, file, confidential: true }
+        }
+        (PathState::Directory { state, .. }, PathState::Directory { state: directory, .. }) if state == directory => {
+            return None;
+        }
+        (PathState::Directory { state, .. }, PathState::Directory { state: directory, .. }) => {
+            Change::MakeDirectory { path, was: Some(state), directory }
+        }
+        (PathState::Absent, PathState::Directory { state: directory, .. }) => {
+            Change::MakeDirectory { path, was: None, directory }
+        }
+        (PathState::Absent, PathState::Link { target }) => Change::MakeLink { path, was: None, target },
+        (PathState::Link { target: was }, PathState::Link { target }) if was != target => {
+            Change::MakeLink { path, was: Some(was), target }
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,68 @@
+//! A cluster whose `kubeadm init` did not finish: whether others may have joined it meanwhile, so that it is not undone.
+use crate::{
+    EtcdAccess, EtcdPod, Patience, Unanswered, World, acts::ADMIN, before_kubeadm, etcd_access::CERTIFICATES,
+    phases::worker::KUBELET_KUBECONFIG, scoped_reset::has_member_data,
+};
+use etcd::Member;
+use host::{Inspect, Service};
+use objects::{one_line, yaml};
+
+const NODES: &str = "/api/v1/nodes";
+/// How kubeadm names the user of a kubelet's kubeconfig.
+const NODE_USER: &str = "system:node:";
+
+/// Why the cluster on this machine is not deleted; `None` when nobody else can have anything of it.
+///
+/// An etcd that has data and does not answer is a reason: its data is deleted only when it was seen that no other member
+/// needs it. A reset that has started to delete has seen that.
+pub(crate) fn reason_to_keep(world: &World<'_>) -> host::Result<Option<String>> {
+    if before_kubeadm::is_deleting(world.host)? {
+        return Ok(None);
+    }
+    let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
+    let patience = Patience { within: world.patience, while_true: &kubelet_runs };
+    Ok(match other_members(world, &patience)? {
+        Some(reason) => Some(reason),
+        None => other_nodes(world, &patience)?,
+    })
+}
+
+fn other_members(world: &World<'_>, patience: &Patience<'_>) -> host::Result<Option<String>> {
+    let Some(pod) = EtcdPod::on(world.host)? else { return Ok(None) };
+    if !has_member_data(&pod.data_directory, world.host)? {
+        return Ok(None);
+    }
+    let Some(access) = EtcdAccess::on(world.host, CERTIFICATES)? else {
+        return Ok(Some("its etcd has data, and the certificate to ask it is missing".to_owned()));
+    };
+    Ok(match world.cluster.members(&access, patience) {
+        Ok(membership) => {
+            let others = membership.members.iter().filter(|member| !member.has_peer_url(&pod.peer_url));
+            list("its etcd has other members", others.map(Member::title))
+        }
+        Err(Unanswered(why)) => Some(format!("its etcd has data and does not answer: {}", one_line(&why))),
+    })
+}
+
+fn other_nodes(world: &World<'_>, patience: &Patience<'_>) -> host::Result<Option<String>> {
+    let Some(admin) = world.host.file(ADMIN)? else { return Ok(None) };
+    let own = own_node(world.host)?;
+    // Without an answer nobody can have joined through this API server now, and etcd has no other member.
+    let Ok(Some(nodes)) = world.cluster.object(admin.contents.expose(), NODES, patience) else { return Ok(None) };
+    let items = nodes["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let names = items.iter().filter_map(|node| node["metadata"]["name"].as_str());
+    Ok(list("the cluster has other Nodes", names.filter(|name| own.as_deref() != Some(name))))
+}
+
+/// The name of this machine's Node, by the kubelet's kubeconfig that `kubeadm init` writes.
+pub(crate) fn own_node(host: &dyn Inspect) -> host::Result<Option<String>> {
+    let kubeconfig = host.file(KUBELET_KUBECONFIG)?;
+    let text = kubeconfig.as_ref().and_then(|file| std::str::from_utf8(file.contents.expose()).ok());
+    let value = text.and_then(|text| yaml::value(text).ok()).unwrap_or_default();
+    Ok(value["users"][0]["name"].as_str().and_then(|user| user.strip_prefix(NODE_USER)).map(str::to_owned))
+}
+
+fn list<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let names: Vec<String> = names.map(one_line).collect();
+    (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
+}

@@ -1,0 +1,274 @@
+//! A reset undoes what machineadm and kubeadm did and nothing else; it never deletes data that other members of etcd need.
+use crate::{
+    etcd_machine::{DATA, FakeEtcd, documents, machine, member, run, world},
+    support::{PATIENCE, file, has, left, text_of, wanted},
+};
+use etcd::{Quorum, Role, Standing};
+use host::{Host, Inspect, Memory, PathState, Progress};
+use machineadm_engine::{MemberQuestion, PlanError, ResetError, ResetPlan, ResetRequest, ResetScope, ResetView, reset};
+
+fn request() -> ResetRequest {
+    ResetRequest {
+        runtime_socket: None,
+        certificates: "/etc/kubernetes/pki".into(),
+        flags: Vec::new(),
+        question: MemberQuestion::IsAsked,
+        scope: ResetScope::Machine,
+        patience: PATIENCE,
+    }
+}
+
+/// A node, as machineadm makes it of the machine of these tests.
+fn node() -> Memory {
+    let mut host = machine();
+    run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    host.files.insert("/var/lib/machineadm/bootstrap-success.complete".into(), file("success\n"));
+    host.files.insert("/run/cluster-api/bootstrap-success.complete".into(), file("success\n"));
+    host
+}
+
+fn reset_as(request: &ResetRequest, host: &mut Memory, cluster: &FakeEtcd) -> Result<(), ResetError> {
+    let plan = ResetPlan::new(request, host, cluster)?;
+    reset(request, &plan, &mut world(host, cluster), &mut |_| ())
+}
+
+fn lines(request: &ResetRequest, host: &Memory, cluster: &FakeEtcd) -> Vec<String> {
+    let plan = ResetPlan::new(request, host, cluster).unwrap();
+    let view = ResetView::new("m".into(), &plan, request.scope, host).unwrap();
+    let steps = |part: &machineadm_engine::TurnView| {
+        let steps = part.steps.iter().map(ToString::to_string).collect::<Vec<_>>();
+        steps.into_iter().chain(part.remarks.iter().map(|remark| format!("· {remark}"))).collect::<Vec<_>>()
+    };
+    view.parts.iter().flat_map(steps).collect()
+}
+
+#[test]
+fn a_reset_leaves_the_machine_as_it_was_before_machineadm() {
+    let mut host = node();
+    reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    assert_eq!(left(&host), left(&machine()));
+    let calls: Vec<_> = host.log.iter().filter(|entry| entry.starts_with("run kubeadm reset")).collect();
+    assert_eq!(calls, ["run kubeadm reset --force --skip-phases=remove-etcd-member"]);
+    // A second one has nothing to do.
+    let plan = ResetPlan::new(&request(), &host, &FakeEtcd::silent()).unwrap();
+    assert!(plan.is_empty() && !plan.is_of_node());
+    let before = host.clone();
+    reset_as(&request(), &mut host, &FakeEtcd::silent()).unwrap();
+    assert_eq!(left(&host), left(&before));
+}
+
+#[test]
+fn a_plan_changes_nothing_and_shows_what_is_undone_and_no_content() {
+    let host = node();
+    let lines = lines(&request(), &host, &FakeEtcd::with(&[1]));
+    let expected = [
+        "· this machine has the only etcd member: the cluster and all its data are deleted",
+        "run kubeadm reset",
+        "delete /var/lib/etcd/member/",
+        "restore /etc/kubernetes/audit.yaml",
+        "restore /etc/kubernetes/manifests/own.yaml",
+        "restore /etc/kubernetes/pki/link",
+        "restore /etc/kubernetes/pki/own.key",
+        "restore /var/lib/kubelet/config.json",
+        "change /etc/hosts",
+        "delete /etc/kubernetes/pki/ca.crt",
+        "delete /etc/motd",
+        "delete /etc/sysctl.d/90-machineadm-forwarding.conf",
+        "change net.ipv4.ip_forward",
+    ];
+    assert_eq!(lines[..expected.len()], expected, "{lines:#?}");
+    let view = ResetPlan::new(&request(), &host, &FakeEtcd::with(&[1])).unwrap();
+    let view = serde_json::to_string(&ResetView::new("m".into(), &view, ResetScope::Machine, &host).unwrap()).unwrap();
+    for secret in ["the operator's key", "a registry's password", "dGhlIG9wZXJhdG9y"] {
+        assert!(!view.contains(secret), "{view}");
+    }
+    assert!(view.contains("kubectl delete node cp1"), "{view}");
+}
+
+#[test]
+fn a_reset_that_is_interrupted_anywhere_is_continued_by_the_next_one() {
+    for members in [&[1][..], &[1, 2, 3]] {
+        for power in 0.. {
+            let mut host = Memory { power: Some(power), ..node() };
+            let cluster = FakeEtcd::with(members);
+            let is_cut = reset_as(&request(), &mut host, &cluster).is_err();
+            host.power = None;
+            let is_gone = !cluster.numbers().contains(&1);
+            assert!(
+                members.len() == 1 || is_gone || has(&host, DATA),
+                "after {power} changes the data of a member is gone"
+            );
+            reset_as(&request(), &mut host, &cluster).unwrap();
+            assert_eq!(left(&host), left(&machine()), "{members:?}: power failed after {power} changes");
+            if !is_cut {
+                assert!(power > 30, "only {power} cuts");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_member_of_a_cluster_with_others_is_removed_before_its_data() {
+    let (mut host, cluster) = (node(), FakeEtcd::with(&[1, 2, 3]));
+    assert_eq!(lines(&request(), &host, &cluster)[0], "delete etcd member cp1");
+    reset_as(&request(), &mut host, &cluster).unwrap();
+    assert_eq!(cluster.numbers(), [2, 3]);
+    assert!(!has(&host, DATA));
+}
+
+#[test]
+fn a_removal_whose_answer_was_lost_is_looked_up_at_the_other_members() {
+    let mut host = node();
+    let cluster = FakeEtcd { loses_removal: true, ..FakeEtcd::with(&[1, 2, 3]) };
+    assert!(matches!(reset_as(&request(), &mut host, &cluster), Err(ResetError::MemberNotRemoved(_))));
+    assert!(has(&host, DATA) && has(&host, "/etc/kubernetes/admin.conf"));
+    cluster.asked.borrow_mut().clear();
+    reset_as(&request(), &mut host, &cluster).unwrap();
+    assert!(cluster.asked.borrow().contains(&"https://10.50.0.2:2379".to_owned()), "{:?}", cluster.asked);
+    assert_eq!(left(&host), left(&machine()));
+}
+
+#[test]
+fn data_of_an_etcd_that_does_not_answer_is_deleted_only_if_the_operator_says_so() {
+    let mut host = node();
+    let before = host.clone();
+    let error = reset_as(&request(), &mut host, &FakeEtcd::silent()).unwrap_err();
+    assert!(matches!(error, ResetError::MemberUnknown(_)), "{error}");
+    host.files.remove("/etc/kubernetes/pki/etcd/healthcheck-client.key");
+    let error = reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).unwrap_err();
+    assert!(error.to_string().ends_with("/etc/kubernetes/pki/etcd has no client certificate"), "{error}");
+    host = before;
+    let removed = ResetRequest { question: MemberQuestion::IsRemoved, ..request() };
+    reset_as(&removed, &mut host, &FakeEtcd::silent()).unwrap();
+    assert_eq!(left(&host), left(&machine()));
+}
+
+#[test]
+fn without_data_a_silent_etcd_does_not_keep_a_machine_from_being_reset() {
+    let mut host = node();
+    host.files.remove(DATA);
+    let shown = lines(&request(), &host, &FakeEtcd::silent());
+    assert!(shown[0].contains("machineadm control-plane remove NODE"), "{shown:?}");
+    reset_as(&request(), &mut host, &FakeEtcd::silent()).unwrap();
+    assert_eq!(left(&host), left(&machine()));
+}
+
+#[test]
+fn a_member_whose_removal_costs_the_quorum_stays_with_its_data() {
+    let silent = |number| etcd::Member { standing: Standing::Silent("refused".into()), ..member(number) };
+    let learner = |number| etcd::Member { role: Role::Learner, ..member(number) };
+    for (members, quorum, reason) in [
+        (vec![member(1), member(2), silent(3)], Quorum::Held, "only 1 of 2 voters answer"),
+        (vec![member(1), learner(2)], Quorum::Held, "is the only voter"),
+        (vec![member(1), silent(2)], Quorum::Lost("no leader".into()), "etcd has no quorum"),
+    ] {
+        let (mut host, cluster) = (node(), FakeEtcd::with(&[]));
+        *cluster.members.borrow_mut() = Ok(etcd::Membership { members, quorum });
+        let error = reset_as(&request(), &mut host, &cluster).unwrap_err();
+        assert!(matches!(error, ResetError::MemberNeeded(_)) && error.to_string().contains(reason), "{error}");
+        assert_eq!(host, node());
+    }
+}
+
+#[test]
+fn members_that_join_while_the_operator_reads_the_plan_stop_the_reset() {
+    let (mut host, cluster) = (node(), FakeEtcd::with(&[1]));
+    let plan = ResetPlan::new(&request(), &host, &cluster).unwrap();
+    *cluster.members.borrow_mut() = FakeEtcd::with(&[1, 2]).members.into_inner();
+    let error = reset(&request(), &plan, &mut world(&mut host, &cluster), &mut |_| ()).unwrap_err();
+    assert!(matches!(error, ResetError::MembersChanged), "{error}");
+    assert_eq!(host, node());
+}
+
+#[test]
+fn a_reset_of_the_node_alone_leaves_what_documents_wrote() {
+    let mut host = node();
+    let before = host.clone();
+    let node_only = ResetRequest { scope: ResetScope::NodeOnly, ..request() };
+    reset_as(&node_only, &mut host, &FakeEtcd::with(&[1])).unwrap();
+    for path in ["/etc/motd", "/etc/kubernetes/pki/ca.crt", "/etc/hosts", "/var/lib/machineadm/ownership.json"] {
+        assert_eq!(host.files[path], before.files[path], "{path}");
+    }
+    for gone in ["/etc/kubernetes/admin.conf", "/var/lib/machineadm/bootstrap-success.complete", DATA] {
+        assert!(!has(&host, gone), "{gone}");
+    }
+    assert_eq!(host.progress("kubeadm init").unwrap(), Progress::New);
+    // The rest is undone by a whole one, and the machine can become a node again.
+    run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    assert_eq!(left(&host), left(&machine()));
+}
+
+#[test]
+fn a_document_that_was_written_anew_since_is_undone_all_the_same() {
+    let mut host = node();
+    let files = "{files: [{path: /etc/kubernetes/pki/ca.crt, content: newer}]}";
+    let newer = wanted(&[("FilesConfig", "", files)]);
+    crate::support::run(machineadm_engine::Mode::Post, &newer, &mut host).unwrap();
+    assert_eq!(text_of(&host, "/etc/kubernetes/pki/ca.crt").trim_end(), "newer");
+    reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    assert_eq!(left(&host), left(&machine()));
+}
+
+#[test]
+fn a_node_of_kubeadm_alone_is_reset_without_a_record_and_the_plan_says_so() {
+    let mut host = node();
+    host.files.retain(|path, _| !path.starts_with("/var/lib/machineadm/") && !path.starts_with("/run/cluster-api/"));
+    let shown = lines(&request(), &host, &FakeEtcd::with(&[1]));
+    assert!(shown.iter().any(|line| line.contains("kubeadm was started here without machineadm")), "{shown:?}");
+    reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    assert!(
+        !has(&host, DATA)
+            && !has(&host, "/etc/kubernetes/admin.conf")
+            && !has(&host, "/etc/kubernetes/super-admin.conf")
+    );
+    assert_eq!(text_of(&host, "/etc/kubernetes/audit.yaml"), "the operator's policy");
+    assert_eq!(host.state_at("/var/lib/machineadm").unwrap(), PathState::Absent);
+}
+
+#[test]
+fn data_of_an_etcd_that_kubeadm_did_not_set_up_stays() {
+    let mut host = machine();
+    host.files.insert(DATA.into(), file("of another etcd"));
+    host.files.insert("/etc/kubernetes/kubelet.conf".into(), file(""));
+    reset_as(&request(), &mut host, &FakeEtcd::silent()).unwrap();
+    assert_eq!(text_of(&host, DATA), "of another etcd");
+}
+
+#[test]
+fn a_reset_that_did_not_finish_stops_a_run_until_it_is_continued() {
+    let mut host = Memory { power: Some(6), ..node() };
+    reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).unwrap_err();
+    host.power = None;
+    let before = host.clone();
+    let failure = run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap_err();
+    assert!(failure.cause.needs_operator(), "{failure:?}");
+    assert!(matches!(&*failure.cause, PlanError::Abandoned(text) if text.contains("machineadm reset")), "{failure:?}");
+    assert_eq!(host, before);
+}
+
+#[test]
+fn commands_users_and_services_are_named_as_not_undone_and_do_not_stop_a_reset() {
+    let commands = ("CommandsConfig", "c", "{commands: [{name: a, argv: ['true']}, {name: b, argv: [late]}]}");
+    let mut host = machine();
+    host.programs.insert("late".into(), Vec::new());
+    run(&wanted(&[commands]), &mut host, &FakeEtcd::silent()).unwrap();
+    let ids: Vec<String> =
+        serde_json::to_value(host.journal().unwrap()).unwrap()["acts"].as_object().unwrap().keys().cloned().collect();
+    host.note(&ids[1], Progress::Started).unwrap();
+    let plan = ResetPlan::new(&request(), &host, &FakeEtcd::silent()).unwrap();
+    let view = ResetView::new("m".into(), &plan, ResetScope::Machine, &host).unwrap();
+    assert_eq!(view.not_undone, ["run c/a", "run c/b"]);
+    reset_as(&request(), &mut host, &FakeEtcd::silent()).unwrap();
+    assert_eq!(left(&host), left(&Memory { programs: host.programs.clone(), ..machine() }));
+}
+
+#[test]
+fn what_kubeadm_could_not_delete_stops_a_reset_with_the_reason() {
+    let mut host = node();
+    host.programs.insert("kubeadm reset".into(), Vec::new());
+    let error = reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).unwrap_err();
+    assert!(error.to_string().contains("/var/lib/kubelet: kubeadm reset has not deleted everything"), "{error}");
+    assert!(has(&host, DATA));
+}

@@ -1,0 +1,161 @@
+//! An init that did not finish: what is seen decides whether it is undone or finished, and a cluster that others may have
+//! joined is never deleted. And the record of what existed before kubeadm ran.
+use crate::{
+    etcd_machine::{DATA, FakeEtcd, documents, init, machine, run},
+    support::{file, has, left, text_of},
+};
+use host::{FileState, Host, Inspect, Memory, PathState, Played, Progress};
+use machineadm_engine::{PlanError, Unanswered};
+
+const RECORD: &str = "/var/lib/machineadm/before-kubeadm.json";
+
+/// What the calls of kubeadm were.
+fn calls(host: &Memory) -> Vec<String> {
+    let call = |entry: &String| {
+        let words = entry.strip_prefix("run kubeadm ")?;
+        let is_kept =
+            |word: &&str| !word.starts_with("--config") && !word.starts_with("/run") && !word.contains("token");
+        Some(words.split(' ').filter(is_kept).collect::<Vec<_>>().join(" "))
+    };
+    host.log.iter().filter_map(call).collect()
+}
+
+/// A machine on which kubeadm was interrupted after so many of its files.
+fn interrupted(files: usize, with_data: bool) -> Memory {
+    let mut host = machine();
+    host.programs.insert("kubeadm init".into(), init()[..files].iter().cloned().chain([Played::Fail]).collect());
+    run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap_err();
+    if with_data {
+        host.files.insert(DATA.into(), file("all of the cluster"));
+    }
+    host.programs.insert("kubeadm init".into(), init());
+    host.log.clear();
+    host
+}
+
+const UNDONE: [&str; 2] =
+    ["reset --force --skip-phases=remove-etcd-member --cri-socket=unix:///run/containerd/containerd.sock", "init"];
+const FINISHED: [&str; 1] = ["init --skip-phases=preflight"];
+/// The files before the manifest of etcd, that manifest included, and all of them.
+const WITH_ETCD: usize = 10;
+const ALL: usize = 14;
+
+#[test]
+fn what_is_found_decides_what_an_unfinished_init_needs() {
+    let unfinished = || FakeEtcd { has_objects: Ok(false), ..FakeEtcd::with(&[1]) };
+    let no_api = || FakeEtcd { nodes: Err(Unanswered("refused".into())), ..unfinished() };
+    let joined = || FakeEtcd { has_objects: Ok(false), ..FakeEtcd::with(&[1, 2]) };
+    let worker = || FakeEtcd { nodes: Ok(vec!["cp1", "w1"]), ..unfinished() };
+    let only_worker = || FakeEtcd { nodes: Ok(vec!["w1"]), ..unfinished() };
+    type Row<'a> = (&'a str, Memory, FakeEtcd, &'a [&'a str]);
+    let rows: [Row<'_>; 10] = [
+        ("only certificates", interrupted(2, false), FakeEtcd::silent(), &["init"]),
+        ("kubeconfigs, no etcd", interrupted(7, false), FakeEtcd::silent(), &UNDONE),
+        ("etcd has never started", interrupted(WITH_ETCD, false), FakeEtcd::silent(), &UNDONE),
+        ("etcd alone, no other Node", interrupted(ALL, true), unfinished(), &UNDONE),
+        ("etcd alone, no API server", interrupted(ALL, true), no_api(), &UNDONE),
+        ("others are members", interrupted(ALL, true), joined(), &FINISHED),
+        ("others are members, files are missing", interrupted(WITH_ETCD, true), joined(), &FINISHED),
+        ("others are Nodes", interrupted(ALL, true), worker(), &FINISHED),
+        ("another is the only Node", interrupted(ALL, true), only_worker(), &FINISHED),
+        ("etcd has data and is silent", interrupted(WITH_ETCD, true), FakeEtcd::silent(), &FINISHED),
+    ];
+    for (row, mut host, cluster, expected) in rows {
+        run(&documents(), &mut host, &cluster).unwrap();
+        assert_eq!(calls(&host), expected, "{row}");
+        assert_eq!(text_of(&host, "/etc/kubernetes/pki/own.key"), "the operator's key", "{row}");
+        assert_eq!(host.progress("kubeadm init").unwrap(), Progress::Ended, "{row}");
+        let others = cluster.numbers();
+        assert!(others.len() < 2 || has(&host, DATA), "{row}: data of a member with others was deleted");
+    }
+}
+
+#[test]
+fn an_init_that_is_done_needs_nothing_and_one_of_others_is_left_alone() {
+    let mut done = interrupted(ALL, true);
+    run(&documents(), &mut done, &FakeEtcd::with(&[1])).unwrap();
+    assert_eq!(calls(&done), [""; 0]);
+    let mut foreign = interrupted(WITH_ETCD, true);
+    foreign.note("kubeadm init", Progress::New).unwrap();
+    let before = left(&foreign);
+    let failure = run(&documents(), &mut foreign, &FakeEtcd::with(&[1])).unwrap_err();
+    assert!(matches!(*failure.cause, PlanError::Foreign(_)), "{failure:?}");
+    assert!(failure.cause.to_string().contains("run \"machineadm reset\""), "{failure:?}");
+    assert_eq!(left(&foreign), before);
+    let mut ended = interrupted(WITH_ETCD, true);
+    ended.note("kubeadm init", Progress::Ended).unwrap();
+    run(&documents(), &mut ended, &FakeEtcd::with(&[1])).unwrap();
+    assert_eq!(calls(&ended), [""; 0]);
+}
+
+#[test]
+fn what_exists_is_recorded_once_before_kubeadm_starts() {
+    let mut host = machine();
+    host.programs.insert("kubeadm init".into(), vec![init()[3].clone(), Played::Fail]);
+    run(&documents(), &mut host, &FakeEtcd::with(&[])).unwrap_err();
+    let first = host.files[RECORD].clone();
+    assert_eq!((first.mode, first.uid, first.gid), (0o600, 0, 0));
+    let record: serde_json::Value = serde_json::from_slice(first.contents.expose()).unwrap();
+    let entries = record["entries"].as_object().unwrap();
+    let expected = [
+        "/etc/kubernetes",
+        "/etc/kubernetes/audit.yaml",
+        "/etc/kubernetes/manifests",
+        "/etc/kubernetes/manifests/own.yaml",
+        "/etc/kubernetes/pki",
+        "/etc/kubernetes/pki/ca.crt",
+        "/etc/kubernetes/pki/link",
+        "/etc/kubernetes/pki/own.key",
+        "/var/lib/kubelet",
+        "/var/lib/kubelet/config.json",
+    ];
+    assert_eq!(entries.keys().collect::<Vec<_>>(), expected);
+    let key = &entries["/etc/kubernetes/pki/own.key"];
+    assert_eq!((key["mode"].as_u64(), key["uid"].as_u64()), (Some(0o600), Some(7)));
+    run(&documents(), &mut host, &FakeEtcd::with(&[])).unwrap_err();
+    assert_eq!(host.files[RECORD], first, "what kubeadm left is not what was there before");
+}
+
+#[test]
+fn a_file_that_is_too_large_is_recorded_without_its_content() {
+    let mut host = machine();
+    host.files.insert("/var/lib/kubelet/huge".into(), file(&"x".repeat(5 << 20)));
+    run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    let record: serde_json::Value = serde_json::from_slice(host.files[RECORD].contents.expose()).unwrap();
+    assert_eq!(record["entries"]["/var/lib/kubelet/huge"]["notCopied"], serde_json::json!({}));
+}
+
+#[test]
+fn a_damaged_record_stops_a_run_and_shows_nothing_of_its_content() {
+    let mut host = interrupted(ALL, true);
+    let text = r#"{"version": 1, "isRecorded": "s3cret", "entries": {}}"#;
+    host.files.insert(RECORD.into(), FileState { mode: 0o600, ..file(text) });
+    let failure = run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap_err();
+    assert!(failure.cause.needs_operator(), "{failure:?}");
+    let cause = failure.cause.to_string();
+    assert!(cause.contains("damaged at line 1") && !cause.contains("s3cret"), "{cause}");
+}
+
+#[test]
+fn an_undo_that_is_interrupted_anywhere_is_finished_by_the_next_run() {
+    let cluster = || FakeEtcd { has_objects: Ok(false), ..FakeEtcd::with(&[1]) };
+    let mut whole = interrupted(ALL, true);
+    run(&documents(), &mut whole, &cluster()).unwrap();
+    assert_eq!(calls(&whole), UNDONE);
+    for power in 0.. {
+        let mut host = Memory { power: Some(power), ..interrupted(ALL, true) };
+        let is_cut = run(&documents(), &mut host, &cluster()).is_err();
+        host.power = None;
+        // The data goes with the undo: whoever answers afterwards is asked about nothing.
+        let after = if has(&host, DATA) { cluster() } else { FakeEtcd::silent() };
+        run(&documents(), &mut host, &FakeEtcd { has_objects: Ok(false), ..after }).unwrap();
+        // Without an answer, the objects of the cluster are looked for in vain: a last run closes it.
+        run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+        assert_eq!(left(&host), left(&whole), "power failed after {power} changes");
+        assert!(matches!(host.state_at("/etc/kubernetes/pki/link").unwrap(), PathState::Link { .. }));
+        if !is_cut {
+            assert!(power > 20, "only {power} cuts");
+            break;
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! `machineadm reset`: undoes what machineadm and kubeadm did on this machine.
+use super::run::lock;
+use crate::{
+    api_servers::ApiServers,
+    cli::{Output, RootOption},
+    command_error::CommandError,
+    context::{machine, silent_machine},
+    downloads::HttpsDownloads,
+    interrupt,
+    runtimes::Runtimes,
+    show,
+};
+use clap::Args;
+use engine::{
+    MemberQuestion, PlanError, ResetError, ResetPlan, ResetRequest, ResetScope, ResetView, World, outcome::chain,
+};
+use host::{Inspect, Linux, contract::Exit};
+use kubeadm::KubernetesVersion;
+use objects::one_line;
+use std::{
+    io::{BufRead, IsTerminal},
+    path::Path,
+    time::Duration,
+};
+
+/// How long a reset waits for an etcd that may be starting.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The same for `--dry-run`.
+const BRIEFLY: Duration = Duration::from_secs(3);
+const CERTIFICATES: &str = "/etc/kubernetes/pki";
+/// The first minor version whose kubeadm has `reset --cleanup-tmp-dir`.
+const CLEANUP_TMP_DIR: u32 = 26;
+const AGAIN: &str = "interrupted; to continue: machineadm reset";
+
+#[derive(Debug, Args)]
+pub(crate) struct Reset {
+    /// Do not ask for confirmation
+    #[arg(short, long, alias = "yes", short_alias = 'y')]
+    pub(crate) force: bool,
+    /// Show what would be undone, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Leave what documents wrote: undo only what made this machine a node
+    #[arg(long)]
+    pub(crate) node_only: bool,
+    /// The etcd member of this machine is removed: do not ask etcd. Its data is deleted
+    #[arg(long)]
+    pub(crate) etcd_member_removed: bool,
+    /// Socket of the container runtime. Default: kubeadm looks for it
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) cri_socket: Option<String>,
+    /// Directory of kubeadm's certificates; kubeadm deletes everything in it
+    #[arg(long, value_name = "DIRECTORY", default_value = CERTIFICATES)]
+    pub(crate) cert_dir: String,
+    /// Also delete the content of /etc/kubernetes/tmp; kubeadm 1.26 or newer
+    #[arg(long)]
+    pub(crate) cleanup_tmp_dir: bool,
+    /// Passed on to kubeadm; may be repeated or a list with commas
+    #[arg(long, value_name = "CHECK", value_delimiter = ',')]
+    pub(crate) ignore_preflight_errors: Vec<String>,
+    /// Not supported: a reset that leaves parts of a node out cannot be continued
+    #[arg(long, value_name = "PHASE", value_delimiter = ',', hide = true)]
+    pub(crate) skip_phases: Vec<String>,
+    /// Output format
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+    #[command(flatten)]
+    pub(crate) root: RootOption,
+}
+
+pub(crate) fn run(asked: &Reset, root: &Path) -> Result<Exit, CommandError> {
+    check(asked, root)?;
+    let seen = silent_machine(root)?;
+    let request = request(asked, &seen)?;
+    if asked.dry_run {
+        return dry_run(&request, asked.output, &seen);
+    }
+    let _lock = lock(&seen, "machineadm reset")?;
+    let plan = ResetPlan::new(&request, &seen, &ApiServers).map_err(refused)?;
+    let mut view = ResetView::new(seen.name(), &plan, request.scope, &seen)?;
+    if plan.is_empty() {
+        return print(&view, asked.output);
+    }
+    if !asked.force {
+        confirm(&view)?;
+    }
+    interrupt::advise(AGAIN.to_owned());
+    let mut linux = machine(root, Box::new(|line| tell!("  | {}", one_line(line))))?;
+    let downloads = HttpsDownloads { transferred: &|_| () };
+    let mut world = World {
+        host: &mut linux,
+        cluster: &ApiServers,
+        runtime: &Runtimes,
+        downloads: &downloads,
+        patience: request.patience,
+    };
+    engine::reset(&request, &plan, &mut world, &mut |part| tell!("{part}")).map_err(refused)?;
+    view.is_done = true;
+    print(&view, asked.output)
+}
+
+/// What is not supported is refused before anything is looked at.
+fn check(asked: &Reset, root: &Path) -> Result<(), CommandError> {
+    if root != Path::new("/") {
+        return Err(CommandError::invalid(
+            "reset needs the running system, and --root names the root file system of another one",
+        ));
+    }
+    if let Some(phase) = asked.skip_phases.first() {
+        return Err(CommandError::invalid(format!(
+            "--skip-phases {}: a reset that leaves parts of a node out cannot be continued",
+            one_line(phase)
+        ))
+        .with_remedy(
+            "leave it out: machineadm removes the etcd member itself, before kubeadm runs. To keep what documents wrote, \
+             pass --node-only",
+        ));
+    }
+    Ok(())
+}
+
+fn request(asked: &Reset, linux: &Linux) -> Result<ResetRequest, CommandError> {
+    let mut flags = Vec::new();
+    if asked.cert_dir != CERTIFICATES {
+        flags.push(format!("--cert-dir={}", asked.cert_dir));
+    }
+    if !asked.ignore_preflight_errors.is_empty() {
+        flags.push(format!("--ignore-preflight-errors={}", asked.ignore_preflight_errors.join(",")));
+    }
+    if asked.cleanup_tmp_dir {
+        check_cleanup_tmp_dir(linux)?;
+        flags.push("--cleanup-tmp-dir".to_owned());
+    }
+    let socket = |socket: &String| socket.strip_prefix("unix://").unwrap_or(socket).to_owned();
+    Ok(ResetRequest {
+        runtime_socket: asked.cri_socket.as_ref().map(socket),
+        certificates: asked.cert_dir.trim_end_matches('/').to_owned(),
+        flags,
+        question: if asked.etcd_member_removed { MemberQuestion::IsRemoved } else { MemberQuestion::IsAsked },
+        scope: if asked.node_only { ResetScope::NodeOnly } else { ResetScope::Machine },
+        patience: if asked.dry_run { BRIEFLY } else { PATIENCE },
+    })
+}
+
+/// An older kubeadm would fail only after the etcd member is removed.
+fn check_cleanup_tmp_dir(linux: &Linux) -> Result<(), CommandError> {
+    let printed = linux.output(&["kubeadm", "version", "-o", "short"], Duration::from_secs(60))?.unwrap_or_default();
+    let version = printed.trim().parse::<KubernetesVersion>();
+    match version {
+        Ok(version) if version.minor < CLEANUP_TMP_DIR => Err(CommandError::invalid(format!(
+            "--cleanup-tmp-dir requires kubeadm 1.{CLEANUP_TMP_DIR} or newer, and this one is {}",
+            one_line(printed.trim())
+        ))
+        .with_remedy("leave it out, and delete the content of /etc/kubernetes/tmp")),
+        _ => Ok(()),
+    }
+}
+
+fn dry_run(request: &ResetRequest, output: Option<Output>, linux: &Linux) -> Result<Exit, CommandError> {
+    if let Some(holder) = linux.lock_holder()? {
+        return Err(CommandError::new(Exit::Locked, format!("a run is in progress: {}", one_line(&holder.0)))
+            .with_remedy("wait until that run has ended"));
+    }
+    linux.state().check()?;
+    let plan = ResetPlan::new(request, linux, &ApiServers).map_err(refused)?;
+    print(&ResetView::new(linux.name(), &plan, request.scope, linux)?, output)?;
+    if output.is_none() {
+        tell!("\nNothing was changed.");
+    }
+    Ok(Exit::Done)
+}
+
+fn print(view: &ResetView, output: Option<Output>) -> Result<Exit, CommandError> {
+    match output {
+        Some(output) => show::machine_readable(view, output)?,
+        None => show::print_text(&show::reset::text(view))?,
+    }
+    Ok(Exit::Done)
+}
+
+/// Shows the plan and asks; only a terminal can answer.
+fn confirm(view: &ResetView) -> Result<(), CommandError> {
+    if !std::io::stdin().is_terminal() {
+        return Err(CommandError::invalid("reset asks for confirmation, and standard input is not a terminal")
+            .with_remedy("see what it does: machineadm reset --dry-run; then pass --force"));
+    }
+    tell!("{}\nReset this machine? [y/N]", show::reset::text(view));
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    match read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) {
+        true => Ok(()),
+        false => Err(CommandError::invalid("the reset was not confirmed; nothing was changed")),
+    }
+}
+
+/// Why the machine is not reset, and what to do about it.
+fn refused(error: ResetError) -> CommandError {
+    match error {
+        ResetError::Machine(error) => error.into(),
+        ResetError::Documents(error) => CommandError::from(&error),
+        ResetError::Restore(failure) => match *failure.cause {
+            PlanError::Look(error) => error.into(),
+            error => CommandError::from(&error),
+        },
+        ResetError::MemberUnknown(_) => CommandError::manual_action(chain(&error)).with_remedies([
+            "start the control plane of this machine (systemctl start kubelet), then run: machineadm reset",
+            "or, on another control plane node, run: machineadm control-plane remove NODE; then here: machineadm reset \
+             --etcd-member-removed",
+        ]),
+        ResetError::MemberNeeded(_) => CommandError::manual_action(chain(&error)).with_remedy(
+            "start control plane nodes that are down, or remove those that are lost (machineadm control-plane remove \
+             NODE), or wait until a machine that is joining has joined; then run: machineadm reset",
+        ),
+        ResetError::MemberNotRemoved(_) => {
+            CommandError::failed(chain(&error)).with_remedy("run it again: machineadm reset")
+        }
+        ResetError::MembersChanged => {
+            CommandError::manual_action(chain(&error)).with_remedy("see what it does now: machineadm reset --dry-run")
+        }
+    }
+}
