@@ -66,6 +66,8 @@ pub(crate) struct KubeadmInit {
     pub(crate) version: String,
     /// The container runtime's socket, for undoing an interrupted run.
     pub(crate) runtime_socket: String,
+    /// The certificates directory, where it is not kubeadm's own.
+    pub(crate) certificates: Option<String>,
     /// How long kubeadm may take.
     pub(crate) within: Duration,
 }
@@ -164,7 +166,9 @@ impl Act for KubeadmInit {
     /// `kubeadm reset` removes certificates and manifests, whoever put them there.
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
         let socket = format!("--cri-socket=unix://{}", self.runtime_socket);
-        world.host.run(&kubeadm::program(&["reset", "--force", &socket], &Variables::new(), RESET))?;
+        let certificates = self.certificates.as_ref().map(|directory| format!("--cert-dir={directory}"));
+        let argv: Vec<_> = ["reset", "--force", &socket].into_iter().chain(certificates.as_deref()).collect();
+        world.host.run(&kubeadm::program(&argv, &Variables::new(), RESET))?;
         Ok(Undone::Changed)
     }
 
@@ -173,8 +177,18 @@ impl Act for KubeadmInit {
     }
 
     fn compares(&self, parts: &mut Parts) {
-        // The addons and the time are in the file.
-        let Self { file, flags, environment, addons: _, api_version, version, runtime_socket, within: _ } = self;
+        // The addons, the certificates directory and the time are in the file.
+        let Self {
+            file,
+            flags,
+            environment,
+            addons: _,
+            api_version,
+            version,
+            runtime_socket,
+            certificates: _,
+            within: _,
+        } = self;
         parts.text("init").text(file.expose()).list(flags).text(api_version).text(version).text(runtime_socket);
         proxy_variables::compare(environment, parts);
     }
@@ -198,6 +212,7 @@ mod tests {
             api_version: String::new(),
             version: String::new(),
             runtime_socket: String::new(),
+            certificates: None,
             within: Duration::ZERO,
         }
     }

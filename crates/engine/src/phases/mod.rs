@@ -1,6 +1,7 @@
 //! Phases: what a document of each kind asks of the machine. One file for each kind, one row in [`PHASES`].
 mod cluster_skew;
 mod commands;
+mod control_plane;
 pub(crate) mod discovery;
 mod files;
 mod init;

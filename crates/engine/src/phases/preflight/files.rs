@@ -3,12 +3,11 @@ use super::{
     findings::Findings,
     node::{Candidate, Node},
 };
-use crate::{PlanError, phases::worker::CA_CERTIFICATE};
+use crate::{PlanError, Planned, phases::worker::CA_CERTIFICATE};
 use host::PathState;
 use kubeadm::preflight_checks::{refuses_static_pods, required_programs};
 
 const MANIFESTS: &str = "/etc/kubernetes/manifests";
-const ETCD: &str = "/var/lib/etcd";
 
 /// Files with which kubeadm refuses to go on; of a worker's it would find them only after discovery.
 pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
@@ -16,11 +15,20 @@ pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Resul
     let is_full =
         |path: &str| Ok::<_, PlanError>(matches!(host.state_at(path)?, PathState::Directory { entries: 1.., .. }));
     match candidate.node {
-        Node::ControlPlane(_) => {
-            if is_full(ETCD)? {
+        Node::ControlPlane(wanted) => {
+            let data = wanted.settings.etcd_data();
+            if is_full(data)? {
                 findings.problem(format!(
-                    "{ETCD} is not empty: kubeadm refuses a machine with the data of another cluster; run kubeadm reset, or \
+                    "{data} is not empty: kubeadm refuses a machine with the data of another cluster; run kubeadm reset, or \
                      move the data away"
+                ));
+            }
+            if let Some(patches) = &wanted.settings.patches
+                && !is_directory(candidate, patches)?
+            {
+                findings.problem(format!(
+                    "{patches} is not a directory: kubeadm reads its patches there; create it with a FilesConfig, or remove \
+                     `patches`"
                 ));
             }
         }
@@ -40,6 +48,11 @@ pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Resul
         }
     }
     Ok(())
+}
+
+/// Whether there is a directory, or an earlier document creates it.
+fn is_directory(candidate: &Candidate<'_>, path: &str) -> Result<bool, PlanError> {
+    Ok(matches!(candidate.look.state_after(&Planned::default(), path)?, PathState::Directory { .. }))
 }
 
 pub(super) fn programs(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {

@@ -69,8 +69,8 @@ fn growing(candidate: &Candidate<'_>) -> Vec<Growing> {
         Growing { path: "/var/lib/kubelet".to_owned(), eviction_percent: eviction(EVICTION_NODE_PERCENT) },
         Growing { path: STATE_DIR.to_owned(), eviction_percent: None },
     ];
-    if matches!(candidate.node, Node::ControlPlane(_)) {
-        growing.push(Growing { path: "/var/lib/etcd".to_owned(), eviction_percent: None });
+    if let Node::ControlPlane(wanted) = candidate.node {
+        growing.push(Growing { path: wanted.settings.etcd_data().to_owned(), eviction_percent: None });
     }
     growing
 }

@@ -8,8 +8,8 @@ use discovery::Endpoint;
 use documents::v1alpha1::JoinDiscovery;
 use std::{net::IpAddr, time::Duration};
 
-/// The ports of a control plane: API server, etcd, kubelet, controller-manager, scheduler.
-const CONTROL_PLANE_PORTS: [u16; 6] = [6443, 2379, 2380, 10250, 10257, 10259];
+/// The ports of a control plane beside that of the API server: etcd, kubelet, controller-manager, scheduler.
+const CONTROL_PLANE_PORTS: [u16; 5] = [2379, 2380, 10250, 10257, 10259];
 /// The port of a worker: the kubelet.
 const WORKER_PORTS: [u16; 1] = [10250];
 const HOSTS: &str = "/etc/hosts";
@@ -18,11 +18,11 @@ const RESOLVED: Duration = Duration::from_secs(10);
 
 pub(super) fn ports(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
     let ports = match candidate.node {
-        Node::ControlPlane(_) => &CONTROL_PLANE_PORTS[..],
-        Node::Worker(_) => &WORKER_PORTS,
+        Node::ControlPlane(wanted) => [&[wanted.settings.port()], &CONTROL_PLANE_PORTS[..]].concat(),
+        Node::Worker(_) => WORKER_PORTS.to_vec(),
     };
     for port in ports {
-        if candidate.look.host.listens(*port)? {
+        if candidate.look.host.listens(port)? {
             findings.problem(format!(
                 "port {port} is in use by another program: find it with ss -ltnp 'sport = :{port}', and stop it"
             ));
