@@ -17,6 +17,7 @@ pub(crate) use import_images::{ID as IMAGES_ID, ImportImages};
 pub(crate) use install_program::{ID as PROGRAM_ID, InstallProgram};
 pub(crate) use kubeadm_init::KubeadmInit;
 pub(crate) use kubeadm_join::KubeadmJoin;
+pub(crate) use upload_certs::SeenCopy;
 pub use upload_certs::{UPLOAD_ID, UploadCerts};
 
 use crate::{

@@ -18,6 +18,7 @@ mod services;
 mod sysctl;
 mod tolerated_checks;
 mod trust_bundle;
+pub(crate) mod uploaded_certificates;
 mod users;
 pub(crate) mod worker;
 

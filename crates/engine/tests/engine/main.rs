@@ -17,4 +17,5 @@ mod review;
 mod services;
 mod support;
 mod switches;
+mod uploaded_again;
 mod users;

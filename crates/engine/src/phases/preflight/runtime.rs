@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{PlanError, outcome::chain};
 use cri::{CgroupDriver, RuntimeReport};
-use documents::v1alpha1::ImagePull;
+use documents::v1alpha1::{self, ImagePull};
 use kubeadm::preflight_checks::{needs_cri_v1, needs_runtime_config, warns_of_runtime_config};
 use std::{io, time::Duration};
 
@@ -91,7 +91,7 @@ pub(super) fn images(candidate: &Candidate<'_>, findings: &mut Findings) -> Resu
     let (ImagePull::Never, Some(report)) = (candidate.node.image_pull(), candidate.report()) else { return Ok(()) };
     match candidate.node {
         Node::ControlPlane(wanted) => {
-            for missing in missing_images(&wanted.kubernetes_version, report, candidate)? {
+            for missing in missing_images(wanted, report, candidate)? {
                 findings.problem(absent(&missing));
             }
         }
@@ -101,8 +101,15 @@ pub(super) fn images(candidate: &Candidate<'_>, findings: &mut Findings) -> Resu
 }
 
 /// The images that kubeadm names for a version, and that the runtime does not have.
-fn missing_images(version: &str, report: &RuntimeReport, candidate: &Candidate<'_>) -> Result<Vec<String>, PlanError> {
-    let argv = ["kubeadm", "config", "images", "list", "--kubernetes-version", version];
+fn missing_images(
+    wanted: &v1alpha1::Init,
+    report: &RuntimeReport,
+    candidate: &Candidate<'_>,
+) -> Result<Vec<String>, PlanError> {
+    let mut argv = vec!["kubeadm", "config", "images", "list", "--kubernetes-version", &wanted.kubernetes_version];
+    if let Some(repository) = &wanted.settings.image_repository {
+        argv.extend(["--image-repository", repository]);
+    }
     let listed = candidate.look.host.output(&argv, IMAGES)?.unwrap_or_default();
     let images = listed.lines().map(str::trim).filter(|image| image.contains('/'));
     Ok(images.filter(|image| !report.images.contains(*image)).map(objects::one_line).collect())
