@@ -92,6 +92,7 @@ fn command(cli: Cli) -> Result<Exit, CommandError> {
             let root = asked.root().cloned().unwrap_or_default();
             before.on_root(&root, |root| command::certs::run(&asked, root))
         }
+        Command::Init(asked) => before.on_root(&asked.root(), |root| command::init::run(&asked, root)),
         Command::Join(asked) => before.on_root(&asked.root, |root| command::join::run(&asked, root)),
         Command::Encrypt(asked) => command::encrypt::run(&asked),
         Command::Decrypt(asked) => command::decrypt::run(&asked),
@@ -132,9 +133,12 @@ impl Before {
             Command::Plan(plan) if plan.command.is_some() => (true, false),
             Command::Bootstrap(_) | Command::Plan(_) => (true, true),
             Command::Certs(certs) => (certs.root().is_some(), false),
-            Command::Apply(_) | Command::Validate(_) | Command::Status(_) | Command::Discover(_) | Command::Join(_) => {
-                (true, false)
-            }
+            Command::Apply(_)
+            | Command::Validate(_)
+            | Command::Status(_)
+            | Command::Discover(_)
+            | Command::Init(_)
+            | Command::Join(_) => (true, false),
             _ => (false, false),
         };
         let unused =

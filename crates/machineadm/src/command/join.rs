@@ -2,7 +2,9 @@
 use super::{
     bootstrap, configuration_file,
     discover::arguments::DiscoverySource,
-    kubelet_patches, plan,
+    kubelet_patches,
+    node_registration::{NODE_LABELS, labels, taint, without_scheme},
+    plan,
     skipped_phases::{self, Preflight},
     small_file,
     tls_bootstrap_token::TlsBootstrapToken,
@@ -18,12 +20,12 @@ use clap::Args;
 use discovery::method::{Flags, Purpose, choose};
 use documents::{
     Source,
-    v1alpha1::{DiscoverySpec, FileSpec, JoinConfig, JoinTimeouts, NodeTaint, PreflightCheck, TaintEffect, TokenSpec},
+    v1alpha1::{DiscoverySpec, FileSpec, JoinConfig, JoinTimeouts, PreflightCheck, TokenSpec},
 };
 use host::contract::Exit;
 use kubeadm::hub::{self, JoinConfiguration};
 use secret::Secret;
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 use zeroize::Zeroizing;
 
 #[derive(Debug, Args)]
@@ -181,6 +183,9 @@ fn file_spec(file: &str, flags: &Flags) -> Result<FileSpec, CommandError> {
     Ok(FileSpec { location: Secret::new(location), accept_untrusted_certificate: flags.accept_untrusted_certificate })
 }
 
+/// The kind of kubeadm's document.
+const KIND: &str = "JoinConfiguration";
+
 /// A JoinConfiguration of kubeadm; what a JoinConfig has no place for is refused by name.
 fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandError> {
     let missing = || CommandError::invalid("--config has no JoinConfiguration");
@@ -243,7 +248,7 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
         },
         tls_bootstrap_token: discovery.tls_bootstrap_token,
         node_name: name,
-        taints: taints.unwrap_or_default().into_iter().map(taint).collect::<Result<_, _>>()?,
+        taints: taints.unwrap_or_default().into_iter().map(|given| taint(KIND, given)).collect::<Result<_, _>>()?,
         runtime_socket: cri_socket.as_deref().map_or(JoinConfig::default().runtime_socket, without_scheme),
         tolerated_checks,
         labels: labels(&kubelet_extra_args),
@@ -252,34 +257,7 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
             kubelet: text(timeouts.kubelet_health_check),
             certificate: text(timeouts.tls_bootstrap),
         },
-        image_pull: tolerated_checks::image_pull(image_pull_policy.as_deref())?,
+        image_pull: tolerated_checks::image_pull(KIND, image_pull_policy.as_deref())?,
         ..JoinConfig::default()
     })
-}
-
-/// The flag of the kubelet that labels its node.
-const NODE_LABELS: &str = "node-labels";
-
-fn labels(arguments: &[hub::Arg]) -> BTreeMap<String, String> {
-    let given = arguments.iter().filter(|argument| argument.name == NODE_LABELS);
-    let pairs = given.flat_map(|argument| argument.value.split(',')).filter(|pair| !pair.is_empty());
-    pairs
-        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .map(|(key, value)| (key.into(), value.into()))
-        .collect()
-}
-
-fn taint(taint: hub::Taint) -> Result<NodeTaint, CommandError> {
-    let effect = [TaintEffect::NoSchedule, TaintEffect::PreferNoSchedule, TaintEffect::NoExecute];
-    let effect = effect.into_iter().find(|effect| taint.effect.as_deref() == Some(effect.name()));
-    let unknown = || CommandError::invalid("JoinConfiguration.nodeRegistration.taints: an effect is unknown");
-    Ok(NodeTaint {
-        key: taint.key.unwrap_or_default(),
-        value: taint.value.unwrap_or_default(),
-        effect: effect.ok_or_else(unknown)?,
-    })
-}
-
-fn without_scheme(socket: &str) -> String {
-    socket.strip_prefix("unix://").unwrap_or(socket).to_owned()
 }

@@ -24,7 +24,7 @@ use host::{
 };
 use jiff::Timestamp;
 use objects::one_line;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::{
     cell::RefCell,
     path::Path,
@@ -48,6 +48,22 @@ pub(super) struct Run<'a> {
     pub(super) again: String,
     /// What its success deletes.
     pub(super) delivered: Option<Delivered>,
+    /// What its success prints besides.
+    pub(super) closing: Option<&'a dyn Closing>,
+}
+
+/// What a command adds to the report of a run that succeeded.
+pub(super) trait Closing {
+    /// What it has to say of this run on this machine.
+    fn report(&self, outcome: &Outcome, machine: &Linux) -> ClosingReport;
+}
+
+/// It for people and for programs; it may hold secrets that were asked for.
+pub(super) struct ClosingReport {
+    /// Follows the outcome on standard output.
+    pub(super) text: String,
+    /// Beside the members of the outcome.
+    pub(super) members: Map<String, Value>,
 }
 
 /// Who takes note of what a run does.
@@ -193,7 +209,7 @@ impl Run<'_> {
             // It is there already, without the remark.
             let _ = linux.state().write(place, &outcome.bytes(), 0o600);
         }
-        let reported = self.report(&outcome, exit, &linux.place_of(place));
+        let reported = self.report(&outcome, exit, linux, place);
         all_succeeded([reported, kept.map_err(CommandError::from)])?;
         Ok(exit)
     }
@@ -305,10 +321,17 @@ impl Run<'_> {
     /// Reports how the run ended. A report that standard output does not take is exit code 1, also where the run
     /// succeeded: whoever reads standard output must not take what is missing for an answer. The run stands: its outcome
     /// is on disk, and the success file, which boot tools poll, stays.
-    fn report(&self, outcome: &Outcome, exit: Exit, place: &Path) -> Result<(), CommandError> {
+    fn report(&self, outcome: &Outcome, exit: Exit, linux: &Linux, place: &str) -> Result<(), CommandError> {
+        let place = &linux.place_of(place);
+        let closing = self.closing.filter(|_| outcome.failure.is_none()).map(|closing| closing.report(outcome, linux));
         let printed = match (self.output, &outcome.failure) {
-            (Some(output), _) => show::machine_readable(outcome, output),
-            (None, None) => show::print_text(&done(outcome, place)),
+            (Some(output), _) => {
+                with_members(outcome, closing).and_then(|value| show::machine_readable(&value, output))
+            }
+            (None, None) => {
+                let closing = closing.map(|closing| closing.text).unwrap_or_default();
+                show::print_text(&done(outcome, place)).and_then(|()| show::print_text_whole(&closing))
+            }
             (None, Some(_)) => {
                 let (now, clock) = (&show::status::Now::Idle, Timestamp::now());
                 let reading =
@@ -320,6 +343,16 @@ impl Run<'_> {
         let remedy = format!("the run has ended; its outcome is saved in {}", place.display());
         printed.map_err(|lost| lost.with_remedy(remedy))
     }
+}
+
+/// An outcome for programs, with what a command adds.
+fn with_members(outcome: &Outcome, closing: Option<ClosingReport>) -> Result<Value, CommandError> {
+    let no_json = |error| CommandError::failed(format!("cannot write the result as JSON: {error}"));
+    let mut value = serde_json::to_value(outcome).map_err(no_json)?;
+    if let (Value::Object(members), Some(closing)) = (&mut value, closing) {
+        members.extend(closing.members);
+    }
+    Ok(value)
 }
 
 /// A run that succeeded, for people.

@@ -3,7 +3,7 @@ pub(crate) mod arguments;
 mod delete;
 mod download;
 pub(crate) mod failures;
-mod key;
+pub(super) mod key;
 mod layout;
 mod list;
 pub(crate) mod upload;
