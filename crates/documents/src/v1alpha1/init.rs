@@ -124,8 +124,9 @@ pub struct InitConfig {
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub kube_proxy: Members,
     /// Certificate key, 64 hexadecimal digits from `machineadm certs key`. When set, the certificates that further
-    /// control plane nodes need are encrypted with it and uploaded once, for two hours. Anyone who has the key and reads
-    /// the Secret `kubeadm-certs` in that time gets the private keys of the cluster.
+    /// control plane nodes need are encrypted with it and uploaded once, for two hours; mode post uploads them again once
+    /// the cluster has deleted them. Anyone who has the key and reads the Secret `kubeadm-certs` in that time gets the
+    /// private keys of the cluster.
     #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     pub certificate_key: Option<Secret<String>>,
     /// Bootstrap token that the cluster is created with. Default: a random token that expires after 24 hours.

@@ -1,7 +1,8 @@
 //! `machineadm bootstrap`: makes this machine what its configuration says.
 use super::{
+    closing::Closing,
     delivered::{self, Delivered},
-    run::{Closing, Run, is_node, lock, machine_for, write_failure},
+    run::{Run, is_node, lock, machine_for, write_failure},
 };
 use crate::{
     api_servers::ApiServers,

@@ -9,11 +9,6 @@ use host::contract::Exit;
 /// Commands that users of kubeadm type, and what does that here.
 const HABITS: &[(&str, &str)] = &[
     (
-        "init",
-        "an InitConfig document creates the first control-plane node. Start from `machineadm generate > node.yaml`, then \
-         run `machineadm bootstrap -f node.yaml`; `machineadm explain InitConfig` lists its fields",
-    ),
-    (
         "reset",
         "machineadm undoes its own interrupted `kubeadm init` when `machineadm bootstrap` runs again. To remove a node, run \
          `kubeadm reset`; to restore files that earlier documents wrote, run `machineadm bootstrap --mode post --prune`",

@@ -4,6 +4,7 @@ pub(crate) mod apply;
 pub(crate) mod bootstrap;
 mod bundle;
 pub(crate) mod certs;
+mod closing;
 pub(crate) mod completion;
 pub(crate) mod config;
 mod configuration_file;

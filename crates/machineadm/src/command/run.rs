@@ -1,5 +1,8 @@
 //! A run, from its lock to its outcome: what `bootstrap` and `apply` share.
-use super::delivered::Delivered;
+use super::{
+    closing::{Closing, with_members},
+    delivered::Delivered,
+};
 use crate::{
     api_servers::ApiServers,
     cli::Output,
@@ -24,7 +27,7 @@ use host::{
 };
 use jiff::Timestamp;
 use objects::one_line;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::{
     cell::RefCell,
     path::Path,
@@ -50,20 +53,6 @@ pub(super) struct Run<'a> {
     pub(super) delivered: Option<Delivered>,
     /// What its success prints besides.
     pub(super) closing: Option<&'a dyn Closing>,
-}
-
-/// What a command adds to the report of a run that succeeded.
-pub(super) trait Closing {
-    /// What it has to say of this run on this machine.
-    fn report(&self, outcome: &Outcome, machine: &Linux) -> ClosingReport;
-}
-
-/// It for people and for programs; it may hold secrets that were asked for.
-pub(super) struct ClosingReport {
-    /// Follows the outcome on standard output.
-    pub(super) text: String,
-    /// Beside the members of the outcome.
-    pub(super) members: Map<String, Value>,
 }
 
 /// Who takes note of what a run does.
@@ -343,16 +332,6 @@ impl Run<'_> {
         let remedy = format!("the run has ended; its outcome is saved in {}", place.display());
         printed.map_err(|lost| lost.with_remedy(remedy))
     }
-}
-
-/// An outcome for programs, with what a command adds.
-fn with_members(outcome: &Outcome, closing: Option<ClosingReport>) -> Result<Value, CommandError> {
-    let no_json = |error| CommandError::failed(format!("cannot write the result as JSON: {error}"));
-    let mut value = serde_json::to_value(outcome).map_err(no_json)?;
-    if let (Value::Object(members), Some(closing)) = (&mut value, closing) {
-        members.extend(closing.members);
-    }
-    Ok(value)
 }
 
 /// A run that succeeded, for people.

@@ -153,8 +153,8 @@ Examples:
   machineadm init phase upload-certs --upload-certs
   machineadm init phase upload-certs --upload-certs --certificate-key-file key --skip-certificate-key-print
 
-It does what `machineadm certs upload` does, and prints the certificate key. The cluster deletes the certificates after two
-hours; run it again for a control plane node that joins later.")]
+It does what `machineadm certs upload` does, and prints the certificate key. The cluster deletes the certificates after
+two hours; run it again for a control plane node that joins later.")]
     UploadCerts(Box<UploadPhase>),
 }
 

@@ -1,7 +1,7 @@
 //! What `machineadm init` prints at its end: how to use the cluster, how machines join it, and what that risks.
 use crate::command::{
     api,
-    run::{self, ClosingReport},
+    closing::{self, ClosingReport},
     token::{
         join_command::{Invitation, WITHHELD},
         taken::in_words,
@@ -35,7 +35,7 @@ pub(super) struct Closing<'a> {
     pub(super) skip_key: bool,
 }
 
-impl run::Closing for Closing<'_> {
+impl closing::Closing for Closing<'_> {
     fn report(&self, outcome: &Outcome, machine: &Linux) -> ClosingReport {
         let created = Created {
             token: self.token.filter(|_| outcome.has_run("kubeadm init")),
@@ -196,4 +196,63 @@ fn expiry(token: &Secret<String>, kubeconfig: Kubeconfig) -> Option<Expiry> {
     let path = format!("/api/v1/namespaces/{}/secrets/{}", token_secret::NAMESPACE, token_secret::name(&token.id));
     let settings = TokenSettings::read(&api::read(server.get(&path).ok()??).ok()?).ok()?;
     Some(settings.expires.map_or(Expiry::Never, Expiry::At))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &str = "ae23dc.faddc87f5a5ab458";
+    const WORKER: &str = "  machineadm join 10.0.0.10:6443 --token ae23dc.faddc87f5a5ab458\n";
+
+    /// The message of a run that has created what it was told to create; without pins, which are other tests' concern.
+    fn said(document: &InitConfig, expires: Option<Expiry>, change: impl FnOnce(&mut Closing<'_>)) -> String {
+        let (token, key) = (Secret::new(TOKEN.to_owned()), document.certificate_key.clone());
+        let mut closing =
+            Closing { token: Some(&token), key: key.as_ref(), document, skip_token: false, skip_key: false };
+        change(&mut closing);
+        let created = Created { token: closing.token, key: closing.key };
+        let server = "https://10.0.0.10:6443".parse().unwrap();
+        closing.text(&created, &Joining { invitation: Invitation::new(&server, Vec::new()), expires })
+    }
+
+    fn document(endpoint: Option<&str>, key: Option<&str>) -> InitConfig {
+        InitConfig {
+            control_plane_endpoint: endpoint.map(str::to_owned),
+            certificate_key: key.map(|key| Secret::new(key.to_owned())),
+            ..InitConfig::default()
+        }
+    }
+
+    #[test]
+    fn control_plane_nodes_are_invited_only_with_an_endpoint_and_uploaded_certificates() {
+        let plain = said(&document(None, None), Some(Expiry::Never), |_| ());
+        assert!(plain.contains(WORKER) && !plain.contains("control plane"), "{plain}");
+        assert!(plain.contains("Until it is deleted, anyone who has this token"), "{plain}");
+        let both = said(&document(Some("a:6443"), Some("e6a2")), None, |_| ());
+        let command = format!("{} --control-plane --certificate-key e6a2\n", WORKER.trim_end());
+        assert!(both.contains(&command) && both.contains(WORKER) && both.contains(KEY_RISK), "{both}");
+        let later = said(&document(Some("a:6443"), None), None, |_| ());
+        assert!(later.contains(UPLOAD_LATER) && !later.contains("--control-plane "), "{later}");
+        // A key that nobody printed would be lost, also where no node can use it.
+        let alone = said(&document(None, Some("e6a2")), None, |_| ());
+        assert!(alone.contains("\n  e6a2\n") && !alone.contains("--control-plane "), "{alone}");
+        assert!(alone.contains("--control-plane-endpoint only"), "{alone}");
+    }
+
+    #[test]
+    fn what_is_not_to_be_printed_is_withheld_as_kubeadm_does() {
+        let withheld = said(&document(Some("a:6443"), Some("e6a2")), None, |closing| {
+            (closing.skip_token, closing.skip_key) = (true, true);
+        });
+        assert!(!withheld.contains("faddc87f5a5ab458") && !withheld.contains("e6a2"), "{withheld}");
+        let command = "--token <value withheld> --control-plane --certificate-key <value withheld>\n";
+        assert!(withheld.contains(command), "{withheld}");
+    }
+
+    #[test]
+    fn a_token_that_this_run_did_not_create_is_not_shown() {
+        let none = said(&document(Some("a:6443"), None), None, |closing| closing.token = None);
+        assert!(none.contains(NO_TOKEN) && !none.contains("machineadm join"), "{none}");
+    }
 }
