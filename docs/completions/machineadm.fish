@@ -39,7 +39,9 @@ complete -c machineadm -n "__fish_machineadm_needs_command" -s V -l version -d '
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "bootstrap" -d 'Apply a configuration to this machine'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "plan" -d 'Show what bootstrap would change'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "apply" -d 'Apply a saved plan'
-complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "join" -d 'Join this machine to a cluster as a worker'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "init" -d 'Create a cluster with this machine as its first node'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "join" -d 'Join this machine to a cluster as a worker or a control plane node'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "reset" -d 'Undo what machineadm and kubeadm did on this machine'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "validate" -d 'Check a configuration and list every problem'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "encrypt" -d 'Encrypt documents with a passphrase'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "decrypt" -d 'Decrypt documents and print them'
@@ -102,6 +104,52 @@ json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand apply" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l token -d 'The bootstrap token to create; "" creates none. Other users of this machine can see arguments; --token-file avoids that. Default: a random token' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l token-file -d 'Read the bootstrap token from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l token-ttl -d 'Time until the token expires, such as 2h30m; 0 is never [default: 24h0m0s]' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l pod-network-cidr -d 'Networks of pods, such as 10.244.0.0/16; one of each family, with a comma' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l service-cidr -d 'Networks of services; one of each family, with a comma [default: 10.96.0.0/12]' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l service-dns-domain -d 'DNS domain of services [default: cluster.local]' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l control-plane-endpoint -d 'Endpoint of the cluster: a load balancer, or this machine. Without a port, that of the API server is used' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l apiserver-advertise-address -d 'IP address of this machine\'s API server for other machines. Default: the address of the default route' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l apiserver-bind-port -d 'Port of this machine\'s API server [default: 6443]' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l apiserver-cert-extra-sans -d 'Further names and addresses in the certificate of the API server; may be repeated or a list with commas' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l cert-dir -d 'Directory of certificates and keys; those that it has are used [default: /etc/kubernetes/pki]' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l kubernetes-version -d 'Kubernetes version, such as v1.36.4. Default: the version of this machine\'s kubeadm' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l image-repository -d 'Registry of the images of Kubernetes [default: registry.k8s.io]' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l feature-gates -d 'Feature gates of kubeadm, as NAME=true or NAME=false; may be repeated or a list with commas' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l node-name -d 'Name of the node. Default: the host name' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l cri-socket -d 'Socket of the container runtime. Default: /run/containerd/containerd.sock' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l patches -d 'Directory of kubeadm\'s patches of static pods and of the kubelet\'s configuration' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l ignore-preflight-errors -d 'Preflight checks that may fail, by the names of machineadm or of kubeadm, such as swap or NumCPU; `all` is every one; may be repeated or a list with commas' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l skip-phases -d 'Phases of kubeadm to skip: preflight, addon, addon/coredns, addon/kube-proxy, bootstrap-token, upload-certs; may be repeated or a list with commas' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l upload-certs -d 'Upload the certificates that further control plane nodes need, encrypted, for two hours' -r -f -a "true\t''
+false\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l certificate-key -d 'The certificate key, 64 hexadecimal digits. Other users of this machine can see arguments; --certificate-key-file avoids that' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l certificate-key-file -d 'Read the certificate key from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l skip-certificate-key-print -d 'Do not print the certificate key in the join command at the end; with --upload-certs it requires a given key' -r -f -a "true\t''
+false\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l config -d 'Read an InitConfiguration, ClusterConfiguration, KubeletConfiguration and KubeProxyConfiguration of kubeadm, in any API version; `-` is standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l skip-token-print -d 'Do not print the token in the join commands at the end' -r -f -a "true\t''
+false\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l dry-run -d 'Show what would change, and change nothing' -r -f -a "true\t''
+false\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -s o -l output -d 'Output format of the outcome' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -l print-config -d 'Print the InitConfig document that these flags mean, with its secrets, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and not __fish_seen_subcommand_from phase" -f -a "phase" -d 'Run one phase of init again'
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and __fish_seen_subcommand_from phase" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and __fish_seen_subcommand_from phase" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and __fish_seen_subcommand_from phase" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and __fish_seen_subcommand_from phase" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand init; and __fish_seen_subcommand_from phase" -f -a "upload-certs" -d 'Upload the certificates again, with a new or a given key'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l token -d 'The same as --discovery-token. Other users of this machine can see arguments; --token-file avoids that' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l token-file -d 'Read the token from a file or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-token -d 'The bootstrap token that verifies the signature of cluster-info' -r
@@ -109,11 +157,15 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-file -d 'Read the cluster\'s kubeconfig from a file, an https URL or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l tls-bootstrap-token -d 'The bootstrap token that authenticates this machine at the API server, if it is not --token' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l tls-bootstrap-token-file -d 'Read that token from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l certificate-key -d 'The certificate key, 64 hexadecimal digits. Other users of this machine can see arguments; --certificate-key-file avoids that' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l certificate-key-file -d 'Read the certificate key from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l apiserver-advertise-address -d 'IP address of this machine\'s API server and etcd, with --control-plane. Default: the address of the default route' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l apiserver-bind-port -d 'Port of this machine\'s API server, with --control-plane [default: 6443]' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l node-name -d 'Name of the node. Default: the host name' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l cri-socket -d 'Socket of the container runtime. Default: /run/containerd/containerd.sock' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l ignore-preflight-errors -d 'Preflight checks that may fail, by the names of machineadm or of kubeadm, such as swap or NumCPU; `all` is every one; may be repeated or a list with commas' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l skip-phases -d 'Phases of kubeadm to skip: `preflight`; may be repeated or a list with commas' -r
-complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l patches -d 'Directory of kubeadm\'s patches; those of the kubelet\'s configuration apply to a worker' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l patches -d 'Directory of kubeadm\'s patches; those of the kubelet\'s configuration apply to a worker, all with --control-plane' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l config -d 'Read a JoinConfiguration of kubeadm, in any API version; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l timeout -d 'Give up discovery after this time, such as 5m or 90s [default: 5m]' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s o -l output -d 'Output format of the outcome' -r -f -a "json\t''
@@ -123,11 +175,29 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l log-forma
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-token-unsafe-skip-ca-verification -d 'Discover without a CA pin: anyone else who has the token can then pose as the cluster'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l accept-untrusted-certificate -d 'With --discovery-file: accept a kubeconfig without CA certificates although the system\'s CA certificates do not verify the API server'
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l control-plane -d 'Make this machine a control plane node'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l dry-run -d 'Show what would change, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l print-config -d 'Print the JoinConfig document that these flags mean, with its token, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l cri-socket -d 'Socket of the container runtime. Default: kubeadm looks for it' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l cert-dir -d 'Directory of kubeadm\'s certificates; kubeadm deletes everything in it' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l ignore-preflight-errors -d 'Passed on to kubeadm; may be repeated or a list with commas' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l skip-phases -d 'Not supported: a reset that leaves parts of a node out cannot be continued' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s f -l force -d 'Do not ask for confirmation'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l dry-run -d 'Show what would be undone, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l node-only -d 'Leave what documents wrote: undo only what made this machine a node'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l etcd-member-removed -d 'The etcd member of this machine is removed: do not ask etcd. Its data is deleted'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l cleanup-tmp-dir -d 'Also delete the content of /etc/kubernetes/tmp; kubeadm 1.26 or newer'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s f -l filename -d 'Configuration file, or a directory of *.yaml, *.yml and *.json files; may be repeated; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s o -l output -d 'Output format of the problems' -r -f -a "json\t''
 yaml\t''"

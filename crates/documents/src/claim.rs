@@ -87,6 +87,8 @@ pub enum Claimed<'a> {
     Preparation(&'static str),
     /// That this machine becomes a node; at most one document may.
     Node,
+    /// A directory that the control plane of this machine uses beside those of every control plane.
+    ControlPlanePath(&'a str),
     /// That reports of its runs are sent; at most one document may.
     Reports,
 }

@@ -79,7 +79,10 @@ impl<'a> Seen<'a> {
             Claimed::Unit { name, wanted } => self.unit(here, name, *wanted),
             Claimed::Account { sort, name, number } => self.account(here, (sort, name), *number),
             Claimed::AuthorizedKeys { path } => self.authorized_keys(here, path),
-            Claimed::KernelModule(_) | Claimed::FilesBelow(_) | Claimed::Preparation(_) => {}
+            Claimed::KernelModule(_)
+            | Claimed::FilesBelow(_)
+            | Claimed::Preparation(_)
+            | Claimed::ControlPlanePath(_) => {}
             Claimed::Output { what, name, .. } => self.output(here, (what, *name)),
             Claimed::Node => {
                 if let Some(earlier) = self.node.replace(self.document) {

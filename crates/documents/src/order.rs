@@ -74,6 +74,11 @@ impl<'a> Order<'a> {
     fn after_node(&mut self) {
         let is_node = |listed: &Listed<'_>| listed.claims.iter().any(|claim| claim.what == Claimed::Node);
         let Some(node) = self.documents.iter().position(is_node) else { return };
+        let own = self.documents[node].claims.iter().filter_map(|claim| match claim.what {
+            Claimed::ControlPlanePath(directory) => Some(directory),
+            _ => None,
+        });
+        let used: Vec<&str> = CONTROL_PLANE_PATHS.into_iter().chain(own).collect();
         for (later, here) in self.documents.iter().enumerate().skip(node + 1) {
             let node = self.earlier(node, later);
             for claim in &here.claims {
@@ -81,7 +86,7 @@ impl<'a> Order<'a> {
                     let message = format!("sets up {what} only after {node}, which makes this machine a node");
                     self.warn(later, claim.path.clone(), message, "put this document before it");
                 }
-                let written = written(&claim.what).and_then(control_plane_path);
+                let written = written(&claim.what).and_then(|path| used_path(path, &used));
                 let Some(used) = written else { continue };
                 let here = match claim.what {
                     Claimed::File { .. } | Claimed::Entry { .. } => path::member(&claim.path, "path"),
@@ -152,9 +157,9 @@ fn written<'a>(claimed: &'a Claimed<'_>) -> Option<&'a str> {
 }
 
 /// The path of the control plane's that a path is, or lies below.
-fn control_plane_path(path: &str) -> Option<&'static str> {
+fn used_path<'u>(path: &str, used: &[&'u str]) -> Option<&'u str> {
     let path = without_aliases(path);
-    CONTROL_PLANE_PATHS.into_iter().find(|used| is_below(&path, used))
+    used.iter().copied().find(|used| is_below(&path, &without_aliases(used)))
 }
 
 /// The module that brings a parameter.
@@ -187,6 +192,20 @@ mod tests {
         let annotation = format!("'machineadm.cluster.x-k8s.io/{which}': '{value}'");
         let metadata = format!("metadata: {{name: {name}, annotations: {{{annotation}}}}}");
         document("CommandsConfig", &format!("{metadata}\nspec: {{commands: [{{name: a, argv: [ls]}}]}}"))
+    }
+
+    #[test]
+    fn directories_that_the_control_plane_was_given_are_written_before_it() {
+        let spec =
+            "{kubernetesVersion: v1.36.4, certificatesDirectory: /srv/pki, etcd: {dataDirectory: /var/run/etcd}}";
+        let init = document("InitConfig", &format!("spec: {spec}"));
+        for (path, used) in [("/srv/pki/ca.crt", "/srv/pki"), ("/run/etcd/a", "/var/run/etcd")] {
+            assert_eq!(found(&[file(path), init.clone()].concat()), [""; 0]);
+            let message = format!(
+                "spec.files[0].path: must come before document 1: it writes to {used}, which the control plane uses"
+            );
+            assert_eq!(found(&[init.clone(), file(path)].concat()), [message]);
+        }
     }
 
     #[test]

@@ -181,6 +181,7 @@ mod tests {
             api_version: "v1".into(),
             version: "v1.36.4".into(),
             runtime_socket: "/a".into(),
+            certificates: None,
             within: Duration::from_secs(1),
         }
     }
@@ -241,7 +242,7 @@ mod tests {
     fn a_beginning_with_any_other_member_is_another_step() {
         let flags =
             |flags: &[&str]| KubeadmInit { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..init() };
-        // The addons and the time are those of the file.
+        // The addons, the certificates directory and the time are those of the file.
         let KubeadmInit {
             file: _,
             flags: _,
@@ -250,6 +251,7 @@ mod tests {
             api_version: _,
             version: _,
             runtime_socket: _,
+            certificates: _,
             within: _,
         } = init();
         let proxy = |value: &str| [("HTTPS_PROXY".to_owned(), secret(value))].into();

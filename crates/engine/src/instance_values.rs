@@ -35,6 +35,9 @@ pub(crate) fn of_init(wanted: &v1alpha1::Init, look: &Look<'_>) -> Result<v1alph
     let mut wanted = wanted.clone();
     let mut values = Values { look, endpoint: None, problems: Vec::new() };
     values.node_name(&mut wanted.node_name);
+    for (key, value) in &mut wanted.labels {
+        values.replace(&format!("labels[{key}]"), value, |value| label_problem(key, value));
+    }
     values.addresses(&mut wanted.node_addresses);
     values.members(&mut wanted.kubelet);
     values.end(wanted)

@@ -253,6 +253,12 @@ impl Outcome {
         self.failure = Some(FailureOutcome::of(failure, redactor));
     }
 
+    /// Whether this run has run an act of this name to its end. One that an earlier run had done does not count.
+    pub fn has_run(&self, act: &str) -> bool {
+        let mut steps = self.phases.iter().flat_map(|turn| &turn.steps);
+        steps.any(|step| step.state == State::Succeeded && step.what.strip_prefix("run ") == Some(act))
+    }
+
     /// Reads an outcome back.
     pub fn read(bytes: &[u8]) -> Result<Self, OutcomeError> {
         let Header { api_version, kind } = serde_json::from_slice(bytes).map_err(OutcomeError::Damaged)?;

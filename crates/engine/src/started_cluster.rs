@@ -1,7 +1,7 @@
 //! A cluster whose `kubeadm init` did not finish: whether others may have joined it meanwhile, so that it is not undone.
 use crate::{
-    EtcdAccess, EtcdPod, Patience, Unanswered, World, acts::ADMIN, before_kubeadm, etcd_access::CERTIFICATES,
-    phases::worker::KUBELET_KUBECONFIG, scoped_reset::has_member_data,
+    EtcdAccess, EtcdPod, Patience, Unanswered, World, acts::ADMIN, before_kubeadm, phases::worker::KUBELET_KUBECONFIG,
+    scoped_reset::has_member_data,
 };
 use etcd::Member;
 use host::{Inspect, Service};
@@ -15,24 +15,24 @@ const NODE_USER: &str = "system:node:";
 ///
 /// An etcd that has data and does not answer is a reason: its data is deleted only when it was seen that no other member
 /// needs it. A reset that has started to delete has seen that.
-pub(crate) fn reason_to_keep(world: &World<'_>) -> host::Result<Option<String>> {
+pub(crate) fn reason_to_keep(certificates: &str, world: &World<'_>) -> host::Result<Option<String>> {
     if before_kubeadm::is_deleting(world.host)? {
         return Ok(None);
     }
     let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
     let patience = Patience { within: world.patience, while_true: &kubelet_runs };
-    Ok(match other_members(world, &patience)? {
+    Ok(match other_members(certificates, world, &patience)? {
         Some(reason) => Some(reason),
         None => other_nodes(world, &patience)?,
     })
 }
 
-fn other_members(world: &World<'_>, patience: &Patience<'_>) -> host::Result<Option<String>> {
+fn other_members(certificates: &str, world: &World<'_>, patience: &Patience<'_>) -> host::Result<Option<String>> {
     let Some(pod) = EtcdPod::on(world.host)? else { return Ok(None) };
     if !has_member_data(&pod.data_directory, world.host)? {
         return Ok(None);
     }
-    let Some(access) = EtcdAccess::on(world.host, CERTIFICATES)? else {
+    let Some(access) = EtcdAccess::on(world.host, certificates)? else {
         return Ok(Some("its etcd has data, and the certificate to ask it is missing".to_owned()));
     };
     Ok(match world.cluster.members(&access, patience) {

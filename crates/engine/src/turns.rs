@@ -1,7 +1,7 @@
 //! The order of a run: the documents as they stand, and the few turns that the engine adds.
 use crate::{
     Label, Look, Mode, PlanError, Planned, Wanted,
-    phases::{self, Role, control_plane, discovery, node_services, preflight, prune},
+    phases::{self, Role, control_plane, discovery, node_services, preflight, prune, uploaded_certificates},
 };
 use documents::Decoded;
 
@@ -30,8 +30,14 @@ pub enum Place {
 }
 
 /// Everything that the engine adds, in order. The report at the end is the caller's, from the outcome.
-pub const ADDED: &[Addition] =
-    &[node_services::ADDITION, preflight::ADDITION, discovery::ADDITION, control_plane::ADDITION, prune::ADDITION];
+pub const ADDED: &[Addition] = &[
+    node_services::ADDITION,
+    preflight::ADDITION,
+    discovery::ADDITION,
+    control_plane::ADDITION,
+    uploaded_certificates::ADDITION,
+    prune::ADDITION,
+];
 
 /// What an addition is asked about.
 pub(crate) struct Subject<'a> {

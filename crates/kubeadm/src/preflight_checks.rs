@@ -125,9 +125,30 @@ fn has(first: u32, last: Option<u32>, minor: u32) -> bool {
     minor >= first && last.is_none_or(|last| minor <= last)
 }
 
-/// The check of this name, in any case of letters.
+/// What the name of a check of a port begins with; its number follows.
+const PORT: &str = "Port-";
+/// What the name of a check of an empty directory begins with; its path follows.
+const DIRECTORY: &str = "DirAvailable-";
+
+/// kubeadm's name for its check of a port.
+pub fn port(port: u16) -> String {
+    format!("{PORT}{port}")
+}
+
+/// kubeadm's name for its check of an empty directory.
+pub fn directory(path: &str) -> String {
+    format!("{DIRECTORY}{}", path.replace('/', "-"))
+}
+
+/// The check of this name, in any case of letters. A port and a directory that kubeadm was given have names of their own.
 pub fn named(name: &str) -> Option<&'static KubeadmCheck> {
-    CHECKS.iter().find(|check| check.name.eq_ignore_ascii_case(name))
+    let known = |name: &str| CHECKS.iter().find(|check| check.name.eq_ignore_ascii_case(name));
+    let begins = |with: &str| name.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    let is_port = || begins(PORT) && name[PORT.len()..].parse::<u16>().is_ok();
+    let is_directory = || begins(DIRECTORY) && name[DIRECTORY.len()..].starts_with('-');
+    known(name)
+        .or_else(|| is_port().then(|| known("Port-6443")).flatten())
+        .or_else(|| is_directory().then(|| known("DirAvailable--var-lib-etcd")).flatten())
 }
 
 /// The checks of kubeadm that look at the same thing as one of ours, as the kubeadm of a minor names them.
@@ -211,6 +232,10 @@ mod tests {
         assert_eq!(named("systemverification").and_then(|check| check.ours), Some("cgroups"));
         assert_eq!(named("FIREWALLD").map(|check| check.ours), Some(None));
         assert!(named("Swop").is_none());
+        assert_eq!(named(&port(6444)).and_then(|check| check.ours), Some("ports"));
+        assert_eq!(named("diravailable--srv-etcd").and_then(|check| check.ours), Some("files"));
+        assert_eq!(directory("/var/lib/etcd"), "DirAvailable--var-lib-etcd");
+        assert!(["Port-", "Port-x", "DirAvailable-", "Pört"].iter().all(|name| named(name).is_none()));
     }
 
     #[test]

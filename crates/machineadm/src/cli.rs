@@ -5,7 +5,7 @@ use clap_complete::Shell;
 pub(crate) use crate::command::{
     certs::arguments::Certs, config::arguments::Config, control_plane::arguments::ControlPlane, decrypt::Decrypt,
     discover::arguments::Discover, discovery_objects::DiscoveryObjects, encrypt::Encrypt, generate::Generate,
-    help::Help, join::Join, reset::Reset, token::arguments::Token,
+    help::Help, init::arguments::Init, join::Join, reset::Reset, token::arguments::Token,
 };
 use crate::show::log::Settings;
 use std::path::PathBuf;
@@ -98,6 +98,19 @@ Example:
 The plan is refused with exit code 6 when the machine has changed since the plan was saved; every difference is listed.
 A plan that has been applied already ends with exit code 0.")]
     Apply(Apply),
+    /// Create a cluster with this machine as its first node
+    #[command(after_help = "\
+Examples:
+  machineadm init --pod-network-cidr 10.244.0.0/16
+  machineadm init --control-plane-endpoint api.example.com --upload-certs
+  machineadm init --config kubeadm.yaml --print-config > node.yaml
+  machineadm init --token '' --dry-run
+
+The flags become an InitConfig document, which runs like `machineadm bootstrap -f FILE`; --print-config prints it.
+At the end the commands are printed with which other machines join, and what the secrets in them risk.
+An interrupted init is finished by `machineadm bootstrap`; then `machineadm token create --print-join-command` prints a
+join command.")]
+    Init(Box<Init>),
     /// Join this machine to a cluster as a worker or a control plane node
     #[command(after_help = "\
 Examples:

@@ -92,6 +92,7 @@ fn command(cli: Cli) -> Result<Exit, CommandError> {
             let root = asked.root().cloned().unwrap_or_default();
             before.on_root(&root, |root| command::certs::run(&asked, root))
         }
+        Command::Init(asked) => before.on_root(&asked.root(), |root| command::init::run(&asked, root)),
         Command::Join(asked) => before.on_root(&asked.root, |root| command::join::run(&asked, root)),
         Command::Reset(asked) => before.on_root(&asked.root, |root| command::reset::run(&asked, root)),
         Command::Encrypt(asked) => command::encrypt::run(&asked),
@@ -138,6 +139,7 @@ impl Before {
             | Command::Validate(_)
             | Command::Status(_)
             | Command::Discover(_)
+            | Command::Init(_)
             | Command::Join(_)
             | Command::Reset(_) => (true, false),
             _ => (false, false),

@@ -2,6 +2,7 @@
 //!
 //! kubeadm runs in a network namespace of its own, which is empty: otherwise it would ask the internet for a version.
 mod support {
+    pub(crate) mod kubeadm_judge;
     pub(crate) mod ran;
     pub(crate) mod sandbox;
     pub(crate) mod scratch;
@@ -11,115 +12,31 @@ use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Command,
 };
-use support::sandbox::Sandbox;
+use support::kubeadm_judge::{IN_USE, Judge, judges};
 use testbed::programs::{KUBEADM_1_21, KUBEADM_1_26, KUBEADM_1_30, KUBEADM_1_31, KUBEADM_1_37, KUBERNETES, Set};
 
-/// A kubeadm that judges.
-struct Judge {
-    version: &'static str,
-    program: PathBuf,
-}
-
-/// One kubeadm for each API version that is in use.
-const IN_USE: &[&Set] = &[&KUBEADM_1_30, &KUBERNETES, &KUBEADM_1_37];
 /// The first and the last kubeadm of each API version since v1beta2.
 const ALL: &[&Set] = &[&KUBEADM_1_21, &KUBEADM_1_26, &KUBEADM_1_30, &KUBEADM_1_31, &KUBERNETES, &KUBEADM_1_37];
 
-/// Each is built when it is first needed; one that can't be had fails the test.
-fn judges(sets: &[&Set]) -> Vec<Judge> {
-    let judge = |set: &&Set| Judge {
-        version: set.name.rsplit_once('-').expect("a version").1,
-        program: set
-            .ensure()
-            .unwrap_or_else(|error| panic!("{}: {error}", set.name))
-            .judge("kubeadm")
-            .expect("a record"),
-    };
-    sets.iter().map(judge).collect()
+/// The newest API version that it speaks without being asked, as it says itjudge.
+fn own_api(judge: &Judge) -> String {
+    let printed = judge.run(&["config", "print", "init-defaults"]).stdout;
+    let printed = String::from_utf8_lossy(&printed);
+    printed.lines().find_map(|line| line.strip_prefix("apiVersion: ")).expect("an API version").to_owned()
 }
 
-impl Judge {
-    fn minor(&self) -> u32 {
-        self.version.split('.').nth(1).and_then(|minor| minor.parse().ok()).expect("a minor")
-    }
-
-    /// Runs kubeadm without any network.
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new("unshare").arg("-n").arg(&self.program).args(arguments).output().expect("unshare runs")
-    }
-
-    /// Whether it takes a file without a word about unknown fields: `validate`, or `migrate` where there is no such.
-    fn accepts(&self, file: &Path, scratch: &Path) -> Result<(), String> {
-        let file = file.display().to_string();
-        let migrated = scratch.join("migrated.yaml").display().to_string();
-        let output = match self.minor() {
-            ..28 => self.run(&["config", "migrate", "--old-config", &file, "--new-config", &migrated]),
-            37.. => self.run(&["config", "validate", "--allow-experimental-api", "--config", &file]),
-            _ => self.run(&["config", "validate", "--config", &file]),
-        };
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let complains = ["unknown field", "strict decoding", "old API"];
-        if output.status.success() && !complains.iter().any(|word| said.contains(word)) { Ok(()) } else { Err(said) }
-    }
-
-    /// The newest API version that it speaks without being asked, as it says itself.
-    fn own_api(&self) -> String {
-        let printed = self.run(&["config", "print", "init-defaults"]).stdout;
-        let printed = String::from_utf8_lossy(&printed);
-        printed.lines().find_map(|line| line.strip_prefix("apiVersion: ")).expect("an API version").to_owned()
-    }
-
-    /// The file and the flags that `machineadm bootstrap` starts this kubeadm with.
-    fn started_with(&self, documents: &str) -> (String, Vec<String>) {
-        let machine = Sandbox::new();
-        fs::copy(&self.program, machine.at("/usr/local/bin/real-kubeadm")).expect("a program can be copied");
-        fs::write(machine.at("/usr/local/bin/kubeadm"), LISTENING_KUBEADM).expect("a file can be written");
-        machine.sh("chmod +x /usr/local/bin/kubeadm; mkdir -p /run/containerd; : > /run/containerd/containerd.sock");
-        let ran = machine.bootstrap(documents);
-        assert!(ran.stderr.contains("kubeadm was listened to"), "{}{}", ran.stdout, ran.stderr);
-        let said = machine.text("/srv/arguments").expect("the arguments of kubeadm");
-        (machine.text("/srv/kubeadm.yaml").expect("the file of kubeadm"), said.lines().map(str::to_owned).collect())
-    }
-
-    /// What it would create, by its own dry run with what `machineadm bootstrap` starts it with.
-    fn dry_run(&self, documents: &str) -> String {
-        let (file, flags) = self.started_with(documents);
-        let machine = Sandbox::new();
-        fs::copy(&self.program, machine.at("/usr/local/bin/kubeadm")).expect("a program can be copied");
-        fs::write(machine.at("/srv/kubeadm.yaml"), file).expect("a file can be written");
-        let flags: String = flags.iter().filter(|flag| !flag.is_empty()).map(|flag| format!(" '{flag}'")).collect();
-        let ran = machine.sh(&format!(
-            "kubeadm init --dry-run --config /srv/kubeadm.yaml{flags} > /srv/dry-run 2>&1 \
-             || echo FAILED >> /srv/dry-run"
-        ));
-        let shown = machine.text("/srv/dry-run").unwrap_or_else(|| panic!("{ran:?}"));
-        assert!(!shown.ends_with("FAILED\n"), "kubeadm {}: {shown}", self.version);
-        shown
-    }
-
-    /// An API version that it reads although it prefers another one.
-    fn other_api(&self) -> Option<&'static str> {
-        match self.minor() {
-            21 => Some("v1beta1"),
-            26 => Some("v1beta2"),
-            31 | 36 => Some("v1beta3"),
-            37 => Some("v1"),
-            _ => None,
-        }
+/// An API version that it reads although it prefers another one.
+fn other_api(judge: &Judge) -> Option<&'static str> {
+    match judge.minor() {
+        21 => Some("v1beta1"),
+        26 => Some("v1beta2"),
+        31 | 36 => Some("v1beta3"),
+        37 => Some("v1"),
+        _ => None,
     }
 }
-
-/// The real kubeadm but for `init`, which stops where the real one would begin.
-const LISTENING_KUBEADM: &str = r#"#!/bin/sh
-[ "$1" = init ] || exec real-kubeadm "$@"
-cp "$3" /srv/kubeadm.yaml
-shift 4
-printf '%s\n' "$@" > /srv/arguments
-echo "kubeadm was listened to" >&2
-exit 1
-"#;
 
 fn vectors() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../kubeadm/tests/vectors")
@@ -175,7 +92,7 @@ fn accept_ours(judges: &[Judge]) {
     let mut judged = 0;
     for judge in judges {
         for input in inputs() {
-            for api in [None, judge.other_api()] {
+            for api in [None, other_api(judge)] {
                 let text = converted_to(&input, judge.version, api, &ours);
                 // Reset and upgrade have no document before v1beta4: nothing else may come out empty.
                 let name = input.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -234,7 +151,7 @@ fn get_one_document(judges: &[Judge]) {
     let (mut apis, mut meanings) = (Vec::new(), Vec::new());
     for judge in judges {
         let (file, flags) = judge.started_with(&ONE_DOCUMENT.replace("VERSION", judge.version));
-        let api = judge.own_api();
+        let api = own_api(judge);
         let of_kubeadm: Vec<&str> = file.lines().filter_map(|line| line.strip_prefix("apiVersion: ")).collect();
         assert_eq!(of_kubeadm, [format!("\"{api}\""), format!("\"{api}\"")], "kubeadm {}: {file}", judge.version);
         fs::write(&ours, &file).expect("a file");
@@ -278,12 +195,14 @@ fn leave_out(judges: &[Judge]) {
             "toleratedChecks: [all]",
         );
         for (part, manifest) in PARTS {
-            let (with, without) =
-                (judge.dry_run(&document), judge.dry_run(&format!("{document}  without: [{part}]\n")));
+            let (with, without) = (
+                judge.dry_run_after(":", &document),
+                judge.dry_run_after(":", &format!("{document}  without: [{part}]\n")),
+            );
             assert!(with.contains(manifest), "kubeadm {} does not create {part}: {with}", judge.version);
             assert!(!without.contains(manifest), "kubeadm {} creates {part}: {without}", judge.version);
         }
-        let without = judge.dry_run(&format!("{document}  without: [bootstrapToken]\n"));
+        let without = judge.dry_run_after(":", &format!("{document}  without: [bootstrapToken]\n"));
         let tokens: Vec<&str> = without.lines().filter(|line| line.contains("name: bootstrap-token-")).collect();
         let is_unused = |line: &&str| line.trim() == "name: bootstrap-token-unused";
         assert!(!tokens.is_empty() && tokens.iter().all(is_unused), "kubeadm {}: {tokens:?}", judge.version);

@@ -86,18 +86,20 @@ fn options_are_shown_only_where_they_mean_something() {
         let command = name.trim_start_matches("machineadm").trim_start_matches('-').trim_end_matches(".txt");
         let works_on_machine = ["", "bootstrap", "plan", "plan-show", "apply", "validate", "status", "discover"]
             .contains(&command)
-            || ["certs-upload", "certs-download", "join"].contains(&command);
+            || ["certs-upload", "certs-download", "init", "init-phase-upload-certs", "join"].contains(&command);
         assert_eq!(has("--root"), works_on_machine, "{name}");
         assert_eq!(has("--mode"), ["", "bootstrap", "plan"].contains(&command), "{name}");
         let works_on_cluster = ["token", "token-create", "token-list", "token-delete"].contains(&command)
-            || ["discovery-objects", "config-edit-map"].contains(&command)
+            || ["discovery-objects", "config-edit-map", "init-phase-upload-certs"].contains(&command)
             || ["certs", "certs-upload", "certs-download", "certs-list", "certs-delete"].contains(&command);
         // It works on the etcd of this machine and must not follow a kubeconfig to another cluster.
         let works_on_etcd = command.starts_with("control-plane");
         let expected = (works_on_cluster || works_on_etcd, works_on_cluster);
         assert_eq!((has("--kubeconfig"), has("--context")), expected, "{name}");
-        let tries = works_on_cluster && command != "token-list" && !command.starts_with("certs")
-            || ["certs-delete", "join", "control-plane", "control-plane-remove"].contains(&command);
+        let tries = works_on_cluster
+            && !["token-list", "init-phase-upload-certs"].contains(&command)
+            && !command.starts_with("certs")
+            || ["certs-delete", "init", "join", "reset", "control-plane", "control-plane-remove"].contains(&command);
         assert_eq!(text.contains(" --dry-run"), tries, "{name}");
         if has("--root") {
             let globals = text.split("Global options:").nth(1).expect("a heading of their own");
@@ -122,9 +124,7 @@ fn help_has_help_and_prints_that_of_every_command() {
 #[test]
 fn what_users_of_kubeadm_type_names_our_command_or_where_to_read_on() {
     for (words, named) in [
-        (&["init"][..], "machineadm generate"),
-        (&["init", "--pod-network-cidr", "10.0.0.0/8"], "InitConfig"),
-        (&["upgrade", "plan"], "machineadm config convert"),
+        (&["upgrade", "plan"][..], "machineadm config convert"),
         (&["certs", "renew", "all"], "kubeadm certs renew"),
         (&["certs", "certificate-key"], "machineadm certs key"),
         (&["certs", "check-expiration"], "kubeadm certs check-expiration"),

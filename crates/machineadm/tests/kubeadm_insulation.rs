@@ -15,29 +15,48 @@ const FIELDS: &str = include_str!("../../kubeadm/tests/vectors/kubeadm-fields.js
 /// Words that a type of ours and one of kubeadm's share. None of them is a structure of kubeadm's, such as
 /// `nodeRegistration` or `extraArgs`: a further one is a decision to expose kubeadm's API. Those of a join are the words
 /// of the specifications (`certificateKey`, `discovery`, `endpoints`, `file`, `token`, `tlsBootstrapToken`), and a taint
-/// is one of Kubernetes (`taints`, `key`, `value`, `effect`).
-const SHARED_WORDS: [&str; 23] = [
+/// is one of Kubernetes (`taints`, `key`, `value`, `effect`), as a volume is (`hostPath`, `mountPath`, `readOnly`, `type`).
+/// An InitConfig names the parts of a control plane as everybody does (`apiServer`, `controllerManager`, `scheduler`,
+/// `etcd`, `patches`, `certSANs`, `clusterName`, `dnsDomain`, `featureGates`, `imageRepository`, `bootstrapToken`, `ttl`).
+const SHARED_WORDS: [&str; 40] = [
     "advertiseAddress",
+    "apiServer",
     "apiVersion",
+    "bootstrapToken",
+    "certSANs",
     "certificateKey",
+    "clusterName",
     "controlPlane",
     "controlPlaneEndpoint",
+    "controllerManager",
     "directory",
     "discovery",
+    "dnsDomain",
     "effect",
     "endpoints",
+    "etcd",
+    "featureGates",
     "file",
     "groups",
+    "hostPath",
+    "imageRepository",
     "key",
     "kind",
     "kubernetesVersion",
+    "mountPath",
     "name",
+    "patches",
     "path",
+    "peerCertSANs",
+    "readOnly",
+    "scheduler",
+    "serverCertSANs",
     "taints",
     "timeout",
     "timeouts",
     "tlsBootstrapToken",
     "token",
+    "ttl",
     "type",
     "value",
 ];

@@ -89,6 +89,7 @@ fn the_secret_fields_are_these() {
         "ProgramsConfig.spec.programs.others[].uri",
         "ProgramsConfig.spec.programs.runc.uri",
         "UsersConfig.spec.users[].passwordHash",
+        "InitConfig.spec.bootstrapToken.token",
         "InitConfig.spec.certificateKey",
         "JoinConfig.spec.controlPlane.certificateKey",
         "JoinConfig.spec.discovery.file.location",

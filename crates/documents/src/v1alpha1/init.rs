@@ -1,13 +1,20 @@
 //! InitConfig: this machine creates a new cluster.
 use super::{
-    API_VERSION, component_members,
+    API_VERSION,
+    cluster_settings::ClusterSettings,
+    component_members,
+    control_plane::{ApiServer, ControlPlaneProgram, EtcdMember},
+    control_plane_address::{is_endpoint, is_reachable},
     image_pull::ImagePull,
+    init_token::{InitToken, InitTokenSpec},
     instance_value::{has_instance_values, instance_value_problem},
+    join::NodeTaint,
     kubernetes_version::{Verdict, judge, minor},
-    network::Network,
+    labels::{label_problem, taint_problem},
     node_addresses,
     node_timeouts::{InitTimeouts, NodeTimeouts},
     preflight_check::PreflightCheck,
+    subnets::{check_overlap, networks},
 };
 use crate::{
     Claim, Claimed, Secret,
@@ -20,6 +27,7 @@ use objects::component_fields::Component;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Members of a configuration that machineadm passes on as they are.
 pub type Members = Map<String, Value>;
@@ -53,8 +61,16 @@ pub struct Init {
     pub kube_proxy: Members,
     /// What encrypts the certificates for further control plane nodes, as hexadecimal digits.
     pub certificate_key: Option<Secret<String>>,
+    /// The token that the cluster gets, where it is not kubeadm's to choose.
+    pub bootstrap_token: Option<InitToken>,
     /// What the cluster is created without.
     pub without: Vec<ClusterPart>,
+    /// Labels of the node.
+    pub labels: BTreeMap<String, String>,
+    /// Taints of the node; that of control plane nodes if absent.
+    pub taints: Option<Vec<NodeTaint>>,
+    /// Settings of the cluster and of its control plane.
+    pub settings: ClusterSettings,
     /// How long kubeadm waits.
     pub timeouts: NodeTimeouts,
 }
@@ -108,10 +124,14 @@ pub struct InitConfig {
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub kube_proxy: Members,
     /// Certificate key, 64 hexadecimal digits from `machineadm certs key`. When set, the certificates that further
-    /// control plane nodes need are encrypted with it and uploaded once, for two hours. Anyone who has the key and reads
-    /// the Secret `kubeadm-certs` in that time gets the private keys of the cluster.
+    /// control plane nodes need are encrypted with it and uploaded once, for two hours; mode post uploads them again once
+    /// the cluster has deleted them. Anyone who has the key and reads the Secret `kubeadm-certs` in that time gets the
+    /// private keys of the cluster.
     #[serde(serialize_with = "secret::exposed", skip_serializing_if = "Option::is_none")]
     pub certificate_key: Option<Secret<String>>,
+    /// Bootstrap token that the cluster is created with. Default: a random token that expires after 24 hours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bootstrap_token: Option<InitTokenSpec>,
     /// What the cluster is created without: `coreDNS`, `kubeProxy`, `bootstrapToken`. Without `bootstrapToken`, machines
     /// can join after `machineadm token create`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -119,6 +139,46 @@ pub struct InitConfig {
     /// How long kubeadm waits for the parts of the node.
     #[serde(default, skip_serializing_if = "InitTimeouts::is_default")]
     pub timeouts: InitTimeouts,
+    /// Labels of the node.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Taints of the node; an empty list is none. Default: `node-role.kubernetes.io/control-plane`, which keeps pods of
+    /// users away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taints: Option<Vec<NodeTaint>>,
+    /// DNS domain of services. Default: `cluster.local`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dns_domain: Option<String>,
+    /// Name of the cluster. Default: `kubernetes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster_name: Option<String>,
+    /// Port of this machine's API server. Default: 6443.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_server_port: Option<u16>,
+    /// Directory of certificates and keys; those that it has are used. Default: `/etc/kubernetes/pki`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificates_directory: Option<String>,
+    /// Registry of the images of Kubernetes. Default: `registry.k8s.io`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_repository: Option<String>,
+    /// Feature gates of kubeadm.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub feature_gates: BTreeMap<String, bool>,
+    /// Settings of the API server.
+    #[serde(default, skip_serializing_if = "ApiServer::is_default")]
+    pub api_server: ApiServer,
+    /// Settings of the controller manager.
+    #[serde(default, skip_serializing_if = "ControlPlaneProgram::is_default")]
+    pub controller_manager: ControlPlaneProgram,
+    /// Settings of the scheduler.
+    #[serde(default, skip_serializing_if = "ControlPlaneProgram::is_default")]
+    pub scheduler: ControlPlaneProgram,
+    /// Settings of the etcd member on this machine.
+    #[serde(default, skip_serializing_if = "EtcdMember::is_default")]
+    pub etcd: EtcdMember,
+    /// Directory on this machine with kubeadm's patches of static pods, such as `kube-apiserver+merge.yaml`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patches: Option<String>,
 }
 
 /// What kubeadm gives a new cluster unless it is told not to.
@@ -150,8 +210,22 @@ impl Default for InitConfig {
             kubelet: Members::new(),
             kube_proxy: Members::new(),
             certificate_key: None,
+            bootstrap_token: None,
             without: Vec::new(),
             timeouts: InitTimeouts::default(),
+            labels: BTreeMap::new(),
+            taints: None,
+            dns_domain: None,
+            cluster_name: None,
+            api_server_port: None,
+            certificates_directory: None,
+            image_repository: None,
+            feature_gates: BTreeMap::new(),
+            api_server: ApiServer::default(),
+            controller_manager: ControlPlaneProgram::default(),
+            scheduler: ControlPlaneProgram::default(),
+            etcd: EtcdMember::default(),
+            patches: None,
         }
     }
 }
@@ -178,9 +252,6 @@ spec:
     maxPods: 110
 ";
 }
-
-/// What kubeadm takes if there are no networks of services.
-const SERVICE_SUBNET: &str = "10.96.0.0/12";
 
 impl Check for InitConfig {
     type Checked = Box<Init>;
@@ -221,6 +292,13 @@ impl Check for InitConfig {
         if self.without.contains(&ClusterPart::KubeProxy) && !self.kube_proxy.is_empty() {
             findings.error("spec.kubeProxy", "has no effect: the cluster is created without kube-proxy (`without`)");
         }
+        let bootstrap_token = self.bootstrap_token.as_ref().map(|token| token.read(findings));
+        if self.without.contains(&ClusterPart::BootstrapToken) && bootstrap_token.is_some() {
+            let message = "has no effect: the cluster is created without a bootstrap token (`without`)";
+            findings.error("spec.bootstrapToken", message);
+        }
+        self.check_marks(findings);
+        let settings = ClusterSettings::of(&self, findings);
         let timeouts = self.timeouts.read(findings);
         let minor = minor(kubernetes_version);
         component_members::check(Component::Kubelet, &self.kubelet, minor, findings);
@@ -239,60 +317,50 @@ impl Check for InitConfig {
             kubelet: self.kubelet,
             kube_proxy: self.kube_proxy,
             certificate_key: self.certificate_key,
+            bootstrap_token,
             without: self.without,
+            labels: self.labels,
+            taints: self.taints,
+            settings,
             timeouts,
         })
     }
 }
 
-impl Body for Init {
-    fn secrets(&self) -> Vec<&[u8]> {
-        self.certificate_key.iter().map(|key| key.expose().as_bytes()).collect()
-    }
-
-    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
-        vec![Claim::new("spec", Claimed::Node)]
-    }
-}
-
-/// The networks of a list, each with its path; those that are invalid are reported and left out.
-fn networks(here: &str, subnets: &[String], findings: &mut Findings<'_>) -> Vec<(String, Network)> {
-    let mut networks: Vec<(String, Network)> = Vec::new();
-    for (index, subnet) in subnets.iter().enumerate() {
-        let here = path::item(here, index);
-        match subnet.parse::<Network>() {
-            Err(_) => _ = findings.error(&here, "must be a network, such as `10.244.0.0/16`"),
-            Ok(network) if networks.iter().any(|(_, earlier)| earlier.is_same_family(&network)) => {
-                findings.error(&here, "must be at most one network of each family, IPv4 and IPv6");
+impl InitConfig {
+    /// Labels and taints of the node.
+    fn check_marks(&self, findings: &mut Findings<'_>) {
+        for (key, value) in &self.labels {
+            if let Some(problem) = label_problem(key, value) {
+                findings.error(&path::member("spec.labels", key), problem);
             }
-            Ok(network) => networks.push((here, network)),
         }
-    }
-    networks
-}
-
-/// An address that a pod and a service both have is reached by neither.
-fn check_overlap(pods: &[(String, Network)], services: &[(String, Network)], findings: &mut Findings<'_>) {
-    let default = SERVICE_SUBNET.parse::<Network>();
-    for (here, pod) in pods {
-        if services.is_empty() && default.is_ok_and(|services| services.overlaps(pod)) {
-            let message = format!("overlaps {SERVICE_SUBNET}, the default of `serviceSubnets`");
-            findings.error(here, message).hint("set `serviceSubnets` as well, or use another network");
-        }
-        for (there, _) in services.iter().filter(|(_, service)| service.overlaps(pod)) {
-            findings.error(there, format!("overlaps {here}")).hint("use networks that have no address in common");
+        for (index, taint) in self.taints.iter().flatten().enumerate() {
+            if let Some(problem) = taint_problem(&taint.key, &taint.value) {
+                findings.error(&path::item("spec.taints", index), problem);
+            }
         }
     }
 }
 
-/// Whether other machines can reach an address; kubeadm replaces some of the others by one of its own choice.
-pub(super) fn is_reachable(address: IpAddr) -> bool {
-    let address = address.to_canonical();
-    let is_link_local = match address {
-        IpAddr::V4(address) => address.is_link_local() || address.is_broadcast(),
-        IpAddr::V6(address) => address.is_unicast_link_local(),
-    };
-    !(address.is_loopback() || address.is_unspecified() || address.is_multicast() || is_link_local)
+impl Body for Init {
+    /// Of the token its secret half: its id is public.
+    fn secrets(&self) -> Vec<&[u8]> {
+        let key = self.certificate_key.iter().map(|key| key.expose().as_bytes());
+        let token = self.bootstrap_token.as_ref().and_then(|token| token.token.as_ref());
+        key.chain(token.map(|token| token.secret.expose().as_bytes())).collect()
+    }
+
+    /// Also the directories of its own, which nothing may write once the control plane uses them.
+    fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
+        let ClusterSettings { certificates_directory, etcd, .. } = &self.settings;
+        let directories =
+            [("spec.certificatesDirectory", certificates_directory), ("spec.etcd.dataDirectory", &etcd.data_directory)];
+        let used = directories
+            .into_iter()
+            .filter_map(|(here, directory)| Some(Claim::new(here, Claimed::ControlPlanePath(directory.as_deref()?))));
+        std::iter::once(Claim::new("spec", Claimed::Node)).chain(used).collect()
+    }
 }
 
 /// Why a text cannot be the name of a node.
@@ -313,86 +381,5 @@ pub(super) fn is_certificate_key(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-fn is_endpoint(text: &str) -> bool {
-    let Some((host, port)) = text.rsplit_once(':') else { return false };
-    let host_is_fine =
-        !host.is_empty() && !host.contains(['/', '@', ' ']) && (host.starts_with('[') || !host.contains(':'));
-    host_is_fine && port.parse::<u16>().is_ok_and(|port| port > 0)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{found, problems, with_spec};
-
-    #[test]
-    fn every_member_is_judged() {
-        let spec = "\
-kubernetesVersion: '1.36'
-controlPlaneEndpoint: https://x
-advertiseAddress: here
-nodeName: A_B
-runtimeSocket: unix:///x
-podSubnets: [10.0.0.0/33, x]
-kubelet: {kind: X}
-certificateKey: e6a2eb85";
-        let wanted = [
-            "spec.kubernetesVersion",
-            "spec.controlPlaneEndpoint",
-            "spec.advertiseAddress",
-            "spec.nodeName",
-            "spec.runtimeSocket",
-            "spec.podSubnets[0]",
-            "spec.podSubnets[1]",
-            "spec.kubelet.kind",
-            "spec.certificateKey",
-        ];
-        assert_eq!(problems("InitConfig", spec), wanted);
-    }
-
-    #[test]
-    fn endpoints_as_people_write_them() {
-        for good in ["10.0.0.10:6443", "api.example.com:6443", "[fd00::1]:6443"] {
-            assert!(is_endpoint(good), "{good}");
-        }
-        for bad in ["10.0.0.10", "https://x:6443", "fd00::1:6443", ":6443", "x:0", "x:70000"] {
-            assert!(!is_endpoint(bad), "{bad}");
-        }
-    }
-
-    fn problems_with(member: &str) -> Vec<String> {
-        found(&with_spec("InitConfig", &format!("{{kubernetesVersion: v1.36.4, {member}}}")))
-    }
-
-    #[test]
-    fn an_advertise_address_that_no_other_machine_reaches_is_refused() {
-        let message = "spec.advertiseAddress: must be an address at which other machines reach this one";
-        for address in
-            ["127.0.0.1", "::1", "0.0.0.0", "::", "224.0.0.1", "ff02::1", "169.254.0.7", "fe80::1", "::ffff:127.0.0.1"]
-        {
-            assert_eq!(problems_with(&format!("advertiseAddress: '{address}'")), [message], "{address}");
-        }
-        assert_eq!(problems_with("advertiseAddress: 10.0.0.10"), [""; 0]);
-        assert_eq!(problems_with("advertiseAddress: 'fd00::10'"), [""; 0]);
-    }
-
-    #[test]
-    fn pod_and_service_subnets_that_overlap_are_refused() {
-        let both = "podSubnets: [10.0.0.0/8, 'fd00::/56'], serviceSubnets: [10.96.0.0/16, 'fd00::/112']";
-        let expected = [
-            "spec.serviceSubnets[0]: overlaps spec.podSubnets[0]",
-            "spec.serviceSubnets[1]: overlaps spec.podSubnets[1]",
-        ];
-        assert_eq!(problems_with(both), expected);
-        let default = "spec.podSubnets[0]: overlaps 10.96.0.0/12, the default of `serviceSubnets`";
-        assert_eq!(problems_with("podSubnets: [10.100.0.0/16]"), [default]);
-        assert_eq!(problems_with("podSubnets: [10.100.0.0/16], serviceSubnets: [172.16.0.0/16]"), [""; 0]);
-    }
-
-    #[test]
-    fn two_subnets_of_one_family_are_refused() {
-        let message = "spec.podSubnets[1]: must be at most one network of each family, IPv4 and IPv6";
-        assert_eq!(problems_with("podSubnets: [10.244.0.0/16, 10.245.0.0/16]"), [message]);
-        assert_eq!(problems_with("podSubnets: [10.244.0.0/16, 'fd00::/56']"), [""; 0]);
-    }
-}
+mod tests;

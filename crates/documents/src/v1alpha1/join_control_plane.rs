@@ -1,8 +1,5 @@
 //! How a JoinConfig makes its machine a control plane node.
-use super::{
-    absolute_path::path_problem,
-    init::{is_certificate_key, is_reachable},
-};
+use super::{absolute_path::path_problem, control_plane_address::is_reachable, init::is_certificate_key};
 use crate::{Secret, findings::Findings};
 use core::net::IpAddr;
 use schemars::JsonSchema;

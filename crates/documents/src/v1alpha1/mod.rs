@@ -2,15 +2,19 @@
 mod absolute_path;
 mod address_right;
 mod authority;
+mod cluster_settings;
 mod commands;
 mod component_members;
 mod contents;
+mod control_plane;
+mod control_plane_address;
 mod drop_in;
 mod duration;
 mod encrypted;
 mod files;
 mod image_pull;
 mod init;
+mod init_token;
 mod installed_programs;
 mod instance_value;
 mod join;
@@ -36,6 +40,7 @@ mod reserved;
 mod scope;
 mod services;
 mod ssh_key;
+mod subnets;
 mod sysctl;
 mod time;
 mod trust_bundle;
@@ -44,14 +49,17 @@ mod users;
 
 pub(crate) use absolute_path::{is_below, without_aliases};
 pub use address_right::AddressRight;
+pub use cluster_settings::ClusterSettings;
 pub use commands::{Command, CommandEntry, CommandsConfig, Program, Repeat};
 pub use contents::Encoding;
+pub use control_plane::{ApiServer, Arguments, ControlPlaneProgram, EtcdMember, Volume, VolumeType};
 pub use duration::{NoDuration, parse as parse_duration};
 pub(crate) use encrypted::TAG;
 pub use encrypted::{Encrypted, EncryptedConfig, Rounds, Sealed};
 pub use files::{EntryType, FileEntry, FilesConfig};
 pub use image_pull::ImagePull;
 pub use init::{ClusterPart, Init, InitConfig, Members, node_name_problem};
+pub use init_token::{InitToken, InitTokenSpec};
 pub use installed_programs::{
     CNI_PLUGINS_DIRECTORY, PROGRAM_DIRECTORIES, Program as InstalledProgram, ProgramFile, Programs,
 };

@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     Look, Patience, PlanError, Unanswered, World, before_kubeadm,
+    etcd_access::CERTIFICATES,
     fingerprint::Parts,
     scoped_reset::{ScopedReset, scoped_reset},
     started_cluster::reason_to_keep,
@@ -89,6 +90,8 @@ pub(crate) struct KubeadmInit {
     pub(crate) version: String,
     /// The container runtime's socket, for undoing an interrupted run.
     pub(crate) runtime_socket: String,
+    /// The certificates directory, where it is not kubeadm's own.
+    pub(crate) certificates: Option<String>,
     /// How long kubeadm may take.
     pub(crate) within: Duration,
 }
@@ -198,10 +201,13 @@ impl Act for KubeadmInit {
 
     /// A cluster that others may have joined is finished instead.
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
-        if reason_to_keep(world)?.is_some() {
+        let certificates = self.certificates.as_deref().unwrap_or(CERTIFICATES);
+        if reason_to_keep(certificates, world)?.is_some() {
             return Ok(Undone::Nothing);
         }
-        scoped_reset(world, &ScopedReset { runtime_socket: Some(&self.runtime_socket), ..ScopedReset::default() })?;
+        let flags = self.certificates.iter().map(|directory| format!("--cert-dir={directory}")).collect();
+        let runtime_socket = Some(self.runtime_socket.as_str());
+        scoped_reset(world, &ScopedReset { runtime_socket, flags, etcd_data: None })?;
         Ok(Undone::Changed)
     }
 
@@ -210,8 +216,18 @@ impl Act for KubeadmInit {
     }
 
     fn compares(&self, parts: &mut Parts) {
-        // The addons and the time are in the file.
-        let Self { file, flags, environment, addons: _, api_version, version, runtime_socket, within: _ } = self;
+        // The addons, the certificates directory and the time are in the file.
+        let Self {
+            file,
+            flags,
+            environment,
+            addons: _,
+            api_version,
+            version,
+            runtime_socket,
+            certificates: _,
+            within: _,
+        } = self;
         parts.text("init").text(file.expose()).list(flags).text(api_version).text(version).text(runtime_socket);
         proxy_variables::compare(environment, parts);
     }
@@ -235,6 +251,7 @@ mod tests {
             api_version: String::new(),
             version: String::new(),
             runtime_socket: String::new(),
+            certificates: None,
             within: Duration::ZERO,
         }
     }

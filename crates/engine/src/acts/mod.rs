@@ -19,6 +19,7 @@ pub(crate) use install_program::{ID as PROGRAM_ID, InstallProgram};
 pub(crate) use kubeadm_init::KubeadmInit;
 pub(crate) use kubeadm_join::KubeadmJoin;
 pub(crate) use kubeadm_join_control_plane::{Certificates, KubeadmJoinControlPlane};
+pub(crate) use upload_certs::SeenCopy;
 pub use upload_certs::{UPLOAD_ID, UploadCerts};
 
 use crate::{

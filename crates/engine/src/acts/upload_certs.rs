@@ -1,6 +1,8 @@
 //! Upload of the certificates copy: further control plane nodes can then be joined, for two hours.
 use super::{ADMIN, Act, AfterFailure, Effect, Sort, Undone};
-use crate::{Look, Patience, PlanError, World, certificate_files, fingerprint::Parts, look::CertificateCopy};
+use crate::{
+    Look, Patience, PlanError, Unanswered, World, certificate_files, fingerprint::Parts, look::CertificateCopy,
+};
 use certs::{CertificateKey, FileSet, Found};
 use documents::v1alpha1::Repeat;
 use std::path::PathBuf;
@@ -22,9 +24,38 @@ pub struct UploadCerts {
     pub files: FileSet,
 }
 
+/// What a look sees of the copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SeenCopy {
+    /// This machine has created no cluster.
+    NoCluster,
+    /// The cluster has this node's files under this key, and will delete them.
+    Own,
+    /// It does not have them, or not under this key.
+    Missing,
+    /// It could not be asked.
+    Unanswered(String),
+}
+
 impl UploadCerts {
     fn copy(&self) -> CertificateCopy<'_> {
         CertificateCopy { key: &self.key, files: &self.files, directory: &self.directory }
+    }
+
+    /// Asks the cluster.
+    pub(crate) fn seen(&self, look: &Look<'_>) -> Result<SeenCopy, PlanError> {
+        let Some(admin) = look.host.file(ADMIN)?.filter(|_| look.host.live()) else { return Ok(SeenCopy::NoCluster) };
+        let patience = Patience { within: look.patience, while_true: &|| true };
+        let set = match look.cluster.live_certs(admin.contents.expose(), &self.copy(), &patience) {
+            Ok(Some(set)) => set,
+            Ok(None) => return Ok(SeenCopy::Missing),
+            Err(Unanswered(why)) => return Ok(SeenCopy::Unanswered(why)),
+        };
+        let found = certificate_files::found(look.host, &self.files, &self.directory);
+        let is_own = set.files().iter().all(
+            |(file, content)| matches!(found.get(&file.name), Some(Found::Content(own)) if own.expose() == content.expose()),
+        );
+        Ok(if is_own { SeenCopy::Own } else { SeenCopy::Missing })
     }
 }
 
@@ -44,15 +75,11 @@ impl Act for UploadCerts {
     /// Whether the cluster has this node's files under this key and will delete them. If not, they may have been uploaded
     /// and deleted in time, which only the journal knows: a second run does not expose them once more.
     fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError> {
-        let Some(admin) = look.host.file(ADMIN)? else { return Ok(Effect::Absent) };
-        let patience = Patience { within: look.patience, while_true: &|| true };
-        let live = look.cluster.live_certs(admin.contents.expose(), &self.copy(), &patience);
-        let Ok(Some(set)) = live else { return Ok(Effect::Unseen) };
-        let found = certificate_files::found(look.host, &self.files, &self.directory);
-        let is_own = set.files().iter().all(
-            |(file, content)| matches!(found.get(&file.name), Some(Found::Content(own)) if own.expose() == content.expose()),
-        );
-        Ok(if is_own { Effect::Done } else { Effect::Unseen })
+        Ok(match self.seen(look)? {
+            SeenCopy::NoCluster => Effect::Absent,
+            SeenCopy::Own => Effect::Done,
+            SeenCopy::Missing | SeenCopy::Unanswered(_) => Effect::Unseen,
+        })
     }
 
     fn run(&self, world: &mut World<'_>) -> host::Result<()> {

@@ -1,6 +1,6 @@
 //! InitConfig: a new cluster with kubeadm (R1), in the API version that this kubeadm prefers.
 use super::{
-    Phase, Role,
+    Phase, Role, cluster_settings,
     tolerated_checks::{ToleratedChecks, image_pull_policy},
     worker::NodeTraces,
 };
@@ -15,6 +15,7 @@ use crate::{
     instance_values, steps_for,
 };
 use certs::{Etcd, FileSet, NoCertificateKey};
+use discovery::{Lifetime, Usage, usage::NODE_GROUP};
 use documents::{
     AnyDocument, Decoded, Secret,
     v1alpha1::{self, ClusterPart, Members},
@@ -23,7 +24,7 @@ use kubeadm::{
     Converted, Target,
     hub::{
         ApiEndpoint, Arg, BootstrapToken, ClusterConfiguration, Dns, Documents, InitConfiguration, Networking,
-        NodeRegistration, Proxy, Timeouts,
+        NodeRegistration, Patches, Proxy, Taint, Timeouts,
     },
     render,
 };
@@ -91,14 +92,15 @@ fn environment(wanted: &v1alpha1::Init, look: &Look<'_>) -> Result<Variables, Pl
     Ok(proxy_variables::without_proxy_to(&given, &own.collect::<Vec<_>>()))
 }
 
-/// The upload of the certificates that kubeadm creates where it is not told otherwise.
-fn upload(wanted: &v1alpha1::Init) -> Result<Option<UploadCerts>, PlanError> {
+/// The upload of the certificates of this node.
+pub(super) fn upload(wanted: &v1alpha1::Init) -> Result<Option<UploadCerts>, PlanError> {
     let Some(key) = &wanted.certificate_key else { return Ok(None) };
     let key = key
         .expose()
         .parse()
         .map_err(|why: NoCertificateKey| PlanError::Unfit(vec![format!("certificateKey {why}")]))?;
-    Ok(Some(UploadCerts { key, directory: CERTIFICATES.into(), files: FileSet::new(&Etcd::Stacked) }))
+    let directory = wanted.settings.certificates_directory.as_deref().unwrap_or(CERTIFICATES);
+    Ok(Some(UploadCerts { key, directory: directory.into(), files: FileSet::new(&Etcd::Stacked) }))
 }
 
 /// What there is of a control plane node.
@@ -134,6 +136,7 @@ pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit,
         api_version: target.api().to_string(),
         version: facts.kubeadm.clone().unwrap_or_else(|| wanted.kubernetes_version.clone()),
         runtime_socket: wanted.runtime_socket.clone(),
+        certificates: wanted.settings.certificates_directory.clone(),
         within: acts::kubeadm::within(&wanted.timeouts),
     })
 }
@@ -142,29 +145,16 @@ pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit,
 fn documents(wanted: &v1alpha1::Init, target: &Target) -> Documents {
     let joined = |subnets: &[String]| (!subnets.is_empty()).then(|| subnets.join(","));
     let disabled = |part| wanted.is_without(part).then_some(true);
+    let settings = &wanted.settings;
     Documents {
         init: Some(InitConfiguration {
-            node_registration: NodeRegistration {
-                name: wanted.node_name.clone(),
-                cri_socket: Some(format!("unix://{}", wanted.runtime_socket)),
-                kubelet_extra_args: (!wanted.node_addresses.is_empty())
-                    .then(|| Arg { name: "node-ip".into(), value: wanted.node_addresses.join(","), merge_method: None })
-                    .into_iter()
-                    .collect(),
-                ignore_preflight_errors: ToleratedChecks::new(
-                    &wanted.tolerated_checks,
-                    &wanted.kubelet,
-                    target.minor(),
-                )
-                .names(),
-                image_pull_policy: image_pull_policy(wanted.image_pull, target.api()),
-                ..NodeRegistration::default()
-            },
+            node_registration: node_registration(wanted, target),
             local_api_endpoint: ApiEndpoint {
                 advertise_address: wanted.advertise_address.map(|address| address.to_string()),
-                ..ApiEndpoint::default()
+                bind_port: settings.api_server_port.map(i32::from),
             },
-            bootstrap_tokens: wanted.is_without(ClusterPart::BootstrapToken).then(unused_token).into_iter().collect(),
+            bootstrap_tokens: tokens(wanted),
+            patches: settings.patches.clone().map(|directory| Patches { directory: Some(directory) }),
             timeouts: timeouts(&wanted.timeouts),
             ..InitConfiguration::default()
         }),
@@ -174,14 +164,57 @@ fn documents(wanted: &v1alpha1::Init, target: &Target) -> Documents {
             networking: Networking {
                 pod_subnet: joined(&wanted.pod_subnets),
                 service_subnet: joined(&wanted.service_subnets),
-                ..Networking::default()
+                dns_domain: settings.dns_domain.clone(),
             },
             dns: Dns { disabled: disabled(ClusterPart::CoreDns), ..Dns::default() },
             proxy: Proxy { disabled: disabled(ClusterPart::KubeProxy) },
-            ..ClusterConfiguration::default()
+            ..cluster_settings::configuration(settings)
         }),
         ..Documents::default()
     }
+}
+
+fn node_registration(wanted: &v1alpha1::Init, target: &Target) -> NodeRegistration {
+    let labels: Vec<_> = wanted.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let taint = |taint: &v1alpha1::NodeTaint| Taint {
+        key: Some(taint.key.clone()),
+        value: (!taint.value.is_empty()).then(|| taint.value.clone()),
+        effect: Some(taint.effect.name().to_owned()),
+        ..Taint::default()
+    };
+    NodeRegistration {
+        name: wanted.node_name.clone(),
+        cri_socket: Some(format!("unix://{}", wanted.runtime_socket)),
+        // An empty list is none, and not the default one.
+        taints: wanted.taints.as_ref().map(|taints| taints.iter().map(taint).collect()),
+        kubelet_extra_args: [("node-labels", labels), ("node-ip", wanted.node_addresses.clone())]
+            .into_iter()
+            .filter(|(_, values)| !values.is_empty())
+            .map(|(name, values)| Arg { name: name.to_owned(), value: values.join(","), merge_method: None })
+            .collect(),
+        ignore_preflight_errors: cluster_settings::ignored_checks(wanted, target.minor()),
+        image_pull_policy: image_pull_policy(wanted.image_pull, target.api()),
+        ..NodeRegistration::default()
+    }
+}
+
+/// The tokens that kubeadm creates; with an empty list it chooses one.
+fn tokens(wanted: &v1alpha1::Init) -> Vec<BootstrapToken> {
+    let token = match &wanted.bootstrap_token {
+        _ if wanted.is_without(ClusterPart::BootstrapToken) => Some(unused_token()),
+        Some(token) => Some(BootstrapToken {
+            token: token.token.as_ref().map(|token| Secret::new(token.expose().to_string())),
+            ttl: Some(match token.lifetime {
+                Lifetime::Forever => Duration::seconds(0),
+                Lifetime::For(span) => span,
+            }),
+            usages: Usage::ALL.map(|usage| usage.name().to_owned()).to_vec(),
+            groups: vec![NODE_GROUP.to_owned()],
+            ..BootstrapToken::default()
+        }),
+        None => None,
+    };
+    token.into_iter().collect()
 }
 
 /// kubeadm turns an empty list of tokens into one token, and wants one that authenticates. This one is in a group without
@@ -231,73 +264,4 @@ fn component((api_version, kind, members): (&str, &str, &Members)) -> Option<Val
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn wanted(version: &str) -> v1alpha1::Init {
-        v1alpha1::Init {
-            kubernetes_version: version.into(),
-            control_plane_endpoint: None,
-            advertise_address: None,
-            node_name: Some("on".into()),
-            node_addresses: Vec::new(),
-            runtime_socket: "/run/containerd/containerd.sock".into(),
-            pod_subnets: vec!["10.244.0.0/16".into()],
-            service_subnets: Vec::new(),
-            tolerated_checks: vec![v1alpha1::PreflightCheck::Cgroups],
-            image_pull: v1alpha1::ImagePull::IfNotPresent,
-            kubelet: [("registerWithTaints".to_owned(), Value::Array(Vec::new()))].into_iter().collect(),
-            kube_proxy: Members::new(),
-            certificate_key: None,
-            without: Vec::new(),
-            timeouts: v1alpha1::NodeTimeouts::default(),
-        }
-    }
-
-    fn made(version: &str) -> KubeadmInit {
-        act(&wanted(version), &Facts::default()).unwrap()
-    }
-
-    #[test]
-    fn kubeadm_gets_the_version_that_it_prefers() {
-        let apis = ["v1.14.0", "v1.21.14", "v1.30.14", "v1.36.4", "v1.99.0"].map(|version| made(version).api_version);
-        let wanted = ["v1beta1", "v1beta2", "v1beta3", "v1beta4", "v1beta4"];
-        assert_eq!(apis, wanted.map(|api| format!("kubeadm.k8s.io/{api}")));
-        assert!(matches!(act(&self::wanted("v1.12.9"), &Facts::default()), Err(PlanError::Unfit(_))));
-    }
-
-    #[test]
-    fn the_plan_names_the_kubeadm_that_preflight_found_and_the_file_the_version_that_was_asked_for() {
-        let facts = Facts { kubeadm: Some("v1.36.7".into()), ..Facts::default() };
-        let made = act(&wanted("v1.36.4"), &facts).unwrap();
-        assert_eq!(made.version, "v1.36.7");
-        assert!(made.file.expose().contains("kubernetesVersion: \"v1.36.4\""), "{:?}", made.file.expose());
-    }
-
-    #[test]
-    fn kubeadm_may_take_longer_than_its_phases_are_granted() {
-        let minutes = |minutes: u64| std::time::Duration::from_secs(minutes * 60);
-        let timeouts = v1alpha1::NodeTimeouts {
-            kubelet: Some(minutes(30)),
-            control_plane: Some(minutes(60)),
-            ..v1alpha1::NodeTimeouts::default()
-        };
-        let granted = act(&v1alpha1::Init { timeouts, ..wanted("v1.36.4") }, &Facts::default()).unwrap();
-        assert!(granted.within > minutes(30 + 60), "{:?}", granted.within);
-        assert_eq!(made("v1.36.4").within, minutes(20));
-    }
-
-    #[test]
-    fn what_the_file_cannot_say_goes_by_flag() {
-        assert_eq!(made("v1.14.0").flags, ["--ignore-preflight-errors=SystemVerification"]);
-        assert_eq!(made("v1.36.4").flags, [""; 0]);
-    }
-
-    #[test]
-    fn words_stay_words_and_components_stay_as_they_are() {
-        let file = made("v1.36.4").file.expose().clone();
-        assert!(file.contains("name: \"on\"") && file.contains("podSubnet: \"10.244.0.0/16\""), "{file}");
-        assert!(file.contains("registerWithTaints: []"), "{file}");
-        assert!(!file.contains("KubeProxyConfiguration") && !file.contains("serviceSubnet"), "{file}");
-    }
-}
+mod tests;

@@ -1,4 +1,5 @@
 //! Phases: what a document of each kind asks of the machine. One file for each kind, one row in [`PHASES`].
+mod cluster_settings;
 mod cluster_skew;
 mod commands;
 pub(crate) mod control_plane;
@@ -20,6 +21,7 @@ mod services;
 mod sysctl;
 mod tolerated_checks;
 mod trust_bundle;
+pub(crate) mod uploaded_certificates;
 mod users;
 pub(crate) mod worker;
 

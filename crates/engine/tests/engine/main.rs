@@ -21,4 +21,5 @@ mod services;
 mod started_init;
 mod support;
 mod switches;
+mod uploaded_again;
 mod users;

@@ -141,6 +141,10 @@ const FAULTS: &[Fault] = &[
     fault("memory", init, |bed| bed.host.resources.memory = 1699 << 20, "1699 MiB of memory"),
     fault("cpu", init, |bed| bed.host.resources.processors = 1, "has 1 CPU"),
     fault("ports", init, |bed| _ = bed.host.ports.insert(2379), "port 2379 is in use"),
+    Fault {
+        further: ", apiServerPort: 6444",
+        ..fault("ports", init, |bed| bed.host.ports.extend([6443, 6444]), "port 6444 is in use")
+    },
     fault("ports", join, |bed| _ = bed.host.ports.insert(10250), "port 10250 is in use"),
     fault(
         "ip-forward",
@@ -194,6 +198,19 @@ const FAULTS: &[Fault] = &[
         |bed| _ = bed.host.files.insert("/var/lib/etcd/member/wal".into(), file("")),
         "/var/lib/etcd is",
     ),
+    Fault {
+        further: ", etcd: {dataDirectory: /srv/etcd}",
+        ..fault(
+            "files",
+            init,
+            |bed| {
+                bed.host.files.insert("/var/lib/etcd/member/wal".into(), file(""));
+                bed.host.files.insert("/srv/etcd/member/wal".into(), file(""));
+            },
+            "/srv/etcd is",
+        )
+    },
+    Fault { further: ", patches: /srv/patches", ..fault("files", init, |_| (), "/srv/patches is not a directory") },
     fault(
         "files",
         join,
@@ -211,6 +228,18 @@ const FAULTS: &[Fault] = &[
                 bed.report().images = ["registry.k8s.io/pause:3.10.2".into()].into();
             },
             "the image registry.k8s.io/etcd:3.6.8-0 is missing",
+        )
+    },
+    Fault {
+        further: ", imagePull: Never, imageRepository: r.example/k8s",
+        ..fault(
+            "images",
+            init,
+            |bed| {
+                let list = "kubeadm config images list --kubernetes-version v1.36.4 --image-repository r.example/k8s";
+                version(bed, list, "r.example/k8s/pause:3.10.2\n");
+            },
+            "the image r.example/k8s/pause:3.10.2 is missing",
         )
     },
     Fault {

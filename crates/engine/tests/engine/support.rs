@@ -148,6 +148,8 @@ pub(crate) struct FakeCertificates {
     pub(crate) fails: Cell<bool>,
     /// Whether it gives no answer when it is looked at.
     pub(crate) silent: Cell<bool>,
+    /// Where the files of the node are; where kubeadm puts them if absent.
+    pub(crate) directory: Cell<Option<&'static str>>,
 }
 
 /// The kubeconfig that `kubeadm init` leaves for the administrator.
@@ -167,7 +169,7 @@ impl FakeCluster {
     fn certs(&self, kubeconfig: &[u8], copy: &CertificateCopy<'_>) -> &FakeCertificates {
         let Some(certs) = &self.certs else { panic!("nothing here copies certificates") };
         assert_eq!(kubeconfig, ADMIN_KUBECONFIG.as_bytes());
-        assert_eq!(copy.directory, Path::new("/etc/kubernetes/pki"));
+        assert_eq!(copy.directory, Path::new(certs.directory.get().unwrap_or("/etc/kubernetes/pki")));
         assert_eq!(*copy.files, FileSet::new(&Etcd::Stacked));
         certs
     }

@@ -1,5 +1,6 @@
 //! `machineadm bootstrap`: makes this machine what its configuration says.
 use super::{
+    closing::Closing,
     delivered::{self, Delivered},
     run::{Run, is_node, lock, machine_for, write_failure},
 };
@@ -45,6 +46,7 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
         root,
         again: again(asked, prune, mode, root),
         delivered,
+        closing: None,
     };
     if let (Origin::Saved, Some(saved)) = (origin, &run.delivered) {
         delivered::warn_of_another(saved, &seen);
@@ -54,9 +56,19 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
 
 /// Runs documents that a command made of its flags.
 pub(super) fn of_sources(sources: Vec<Source>, output: Option<Output>, root: &Path) -> Result<Exit, CommandError> {
+    of_sources_with(sources, output, root, None)
+}
+
+/// The same; a run that succeeds prints at its end what the command adds.
+pub(super) fn of_sources_with(
+    sources: Vec<Source>,
+    output: Option<Output>,
+    root: &Path,
+    closing: Option<&dyn Closing>,
+) -> Result<Exit, CommandError> {
     let again = command_line(&[], Prune::List, Mode::Provision, root);
     let (mode, prune, started) = (Mode::Provision, Prune::List, Timestamp::now());
-    let run = Run { mode, prune, output, started, root, again, delivered: None };
+    let run = Run { mode, prune, output, started, root, again, delivered: None, closing };
     go(&run, sources, Origin::Given, &[], silent_machine(root)?)
 }
 

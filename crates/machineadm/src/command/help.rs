@@ -9,11 +9,6 @@ use host::contract::Exit;
 /// Commands that users of kubeadm type, and what does that here.
 const HABITS: &[(&str, &str)] = &[
     (
-        "init",
-        "an InitConfig document creates the first control-plane node. Start from `machineadm generate > node.yaml`, then \
-         run `machineadm bootstrap -f node.yaml`; `machineadm explain InitConfig` lists its fields",
-    ),
-    (
         "upgrade",
         "machineadm does not upgrade a node in place: Cluster API replaces machines. `machineadm config convert` converts a \
          kubeadm file for another Kubernetes version",

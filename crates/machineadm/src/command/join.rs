@@ -4,8 +4,10 @@ use super::{
     certs::{arguments::KeyOption, key},
     configuration_file,
     discover::arguments::DiscoverySource,
-    kubelet_patches, plan,
-    skipped_phases::{self, Preflight},
+    kubelet_patches,
+    node_registration::{NODE_LABELS, labels, taint, without_scheme},
+    plan,
+    skipped_phases::{self, Joining, Preflight},
     small_file,
     tls_bootstrap_token::TlsBootstrapToken,
     tolerated_checks,
@@ -21,14 +23,13 @@ use discovery::method::{Flags, Purpose, choose};
 use documents::{
     Source,
     v1alpha1::{
-        ControlPlaneSpec, DiscoverySpec, FileSpec, JoinConfig, JoinTimeouts, Members, NodeTaint, PreflightCheck,
-        TaintEffect, TokenSpec,
+        ControlPlaneSpec, DiscoverySpec, FileSpec, JoinConfig, JoinTimeouts, Members, PreflightCheck, TokenSpec,
     },
 };
 use host::contract::Exit;
 use kubeadm::hub::{self, JoinConfiguration};
 use secret::Secret;
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 use zeroize::Zeroizing;
 
 #[derive(Debug, Args)]
@@ -136,10 +137,10 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
             document.tolerated_checks.push(check);
         }
     }
-    if skipped_phases::read(&asked.skip_phases)? == Preflight::Skipped {
+    document.control_plane = control_plane(asked, document.control_plane)?;
+    if skipped_phases::read(&asked.skip_phases, Joining::of(&document.control_plane))? == Preflight::Skipped {
         document.tolerated_checks = vec![PreflightCheck::All];
     }
-    document.control_plane = control_plane(asked, document.control_plane)?;
     match (&asked.patches, &mut document.control_plane) {
         (Some(directory), Some(spec)) => spec.patches = Some(absolute("--patches", directory)?),
         (Some(directory), None) => document.kubelet = kubelet_patches::read(directory)?,
@@ -230,6 +231,9 @@ fn file_spec(file: &str, flags: &Flags) -> Result<FileSpec, CommandError> {
     Ok(FileSpec { location: Secret::new(location), accept_untrusted_certificate: flags.accept_untrusted_certificate })
 }
 
+/// The kind of kubeadm's document.
+const KIND: &str = "JoinConfiguration";
+
 /// A JoinConfiguration of kubeadm; what a JoinConfig has no place for is refused by name.
 fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandError> {
     let missing = || CommandError::invalid("--config has no JoinConfiguration");
@@ -282,7 +286,8 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
         (Some(directory), None) => kubelet_patches::read(&directory)?,
         (None, _) => Members::new(),
     };
-    let tolerated_checks = match skipped_phases::read(&skip_phases)? {
+    let joining = Joining::of(&control_plane);
+    let tolerated_checks = match skipped_phases::read(&skip_phases, joining)? {
         Preflight::Run => tolerated_checks::of_names(&ignore_preflight_errors)?,
         Preflight::Skipped => vec![PreflightCheck::All],
     };
@@ -303,7 +308,7 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
         },
         tls_bootstrap_token: discovery.tls_bootstrap_token,
         node_name: name,
-        taints: taints.unwrap_or_default().into_iter().map(taint).collect::<Result<_, _>>()?,
+        taints: taints.unwrap_or_default().into_iter().map(|given| taint(KIND, given)).collect::<Result<_, _>>()?,
         runtime_socket: cri_socket.as_deref().map_or(JoinConfig::default().runtime_socket, without_scheme),
         tolerated_checks,
         labels: labels(&kubelet_extra_args),
@@ -315,7 +320,7 @@ fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandErro
             etcd: None,
         },
         control_plane,
-        image_pull: tolerated_checks::image_pull(image_pull_policy.as_deref())?,
+        image_pull: tolerated_checks::image_pull(KIND, image_pull_policy.as_deref())?,
         ..JoinConfig::default()
     })
 }
@@ -334,31 +339,4 @@ fn of_kubeadm_control_plane(control_plane: hub::JoinControlPlane) -> Result<Cont
         api_server_port: port.map_err(no_port)?,
         ..ControlPlaneSpec::default()
     })
-}
-
-/// The flag of the kubelet that labels its node.
-const NODE_LABELS: &str = "node-labels";
-
-fn labels(arguments: &[hub::Arg]) -> BTreeMap<String, String> {
-    let given = arguments.iter().filter(|argument| argument.name == NODE_LABELS);
-    let pairs = given.flat_map(|argument| argument.value.split(',')).filter(|pair| !pair.is_empty());
-    pairs
-        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .map(|(key, value)| (key.into(), value.into()))
-        .collect()
-}
-
-fn taint(taint: hub::Taint) -> Result<NodeTaint, CommandError> {
-    let effect = [TaintEffect::NoSchedule, TaintEffect::PreferNoSchedule, TaintEffect::NoExecute];
-    let effect = effect.into_iter().find(|effect| taint.effect.as_deref() == Some(effect.name()));
-    let unknown = || CommandError::invalid("JoinConfiguration.nodeRegistration.taints: an effect is unknown");
-    Ok(NodeTaint {
-        key: taint.key.unwrap_or_default(),
-        value: taint.value.unwrap_or_default(),
-        effect: effect.ok_or_else(unknown)?,
-    })
-}
-
-fn without_scheme(socket: &str) -> String {
-    socket.strip_prefix("unix://").unwrap_or(socket).to_owned()
 }

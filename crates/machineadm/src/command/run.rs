@@ -1,5 +1,8 @@
 //! A run, from its lock to its outcome: what `bootstrap` and `apply` share.
-use super::delivered::Delivered;
+use super::{
+    closing::{Closing, with_members},
+    delivered::Delivered,
+};
 use crate::{
     api_servers::ApiServers,
     cli::Output,
@@ -48,6 +51,8 @@ pub(super) struct Run<'a> {
     pub(super) again: String,
     /// What its success deletes.
     pub(super) delivered: Option<Delivered>,
+    /// What its success prints besides.
+    pub(super) closing: Option<&'a dyn Closing>,
 }
 
 /// Who takes note of what a run does.
@@ -193,7 +198,7 @@ impl Run<'_> {
             // It is there already, without the remark.
             let _ = linux.state().write(place, &outcome.bytes(), 0o600);
         }
-        let reported = self.report(&outcome, exit, &linux.place_of(place));
+        let reported = self.report(&outcome, exit, linux, place);
         all_succeeded([reported, kept.map_err(CommandError::from)])?;
         Ok(exit)
     }
@@ -305,10 +310,17 @@ impl Run<'_> {
     /// Reports how the run ended. A report that standard output does not take is exit code 1, also where the run
     /// succeeded: whoever reads standard output must not take what is missing for an answer. The run stands: its outcome
     /// is on disk, and the success file, which boot tools poll, stays.
-    fn report(&self, outcome: &Outcome, exit: Exit, place: &Path) -> Result<(), CommandError> {
+    fn report(&self, outcome: &Outcome, exit: Exit, linux: &Linux, place: &str) -> Result<(), CommandError> {
+        let place = &linux.place_of(place);
+        let closing = self.closing.filter(|_| outcome.failure.is_none()).map(|closing| closing.report(outcome, linux));
         let printed = match (self.output, &outcome.failure) {
-            (Some(output), _) => show::machine_readable(outcome, output),
-            (None, None) => show::print_text(&done(outcome, place)),
+            (Some(output), _) => {
+                with_members(outcome, closing).and_then(|value| show::machine_readable(&value, output))
+            }
+            (None, None) => {
+                let closing = closing.map(|closing| closing.text).unwrap_or_default();
+                show::print_text(&done(outcome, place)).and_then(|()| show::print_text_whole(&closing))
+            }
             (None, Some(_)) => {
                 let (now, clock) = (&show::status::Now::Idle, Timestamp::now());
                 let reading =

@@ -1,5 +1,6 @@
 //! `--skip-phases` of `join`: phases of kubeadm in our own terms. Their names differ between versions of kubeadm.
 use crate::command_error::CommandError;
+use documents::v1alpha1::ControlPlaneSpec;
 
 /// What kubeadm runs on a control plane node alone; on a worker there is nothing to skip.
 const CONTROL_PLANE: [&str; 5] =
@@ -14,14 +15,35 @@ pub(super) enum Preflight {
     Skipped,
 }
 
-/// What a list of phases means; every name that a worker can't skip is reported.
-pub(super) fn read(phases: &[String]) -> Result<Preflight, CommandError> {
+/// What the machine becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joining {
+    Worker,
+    ControlPlane,
+}
+
+impl Joining {
+    /// By what a JoinConfig says of a control plane.
+    pub(super) const fn of(control_plane: &Option<ControlPlaneSpec>) -> Self {
+        match control_plane {
+            Some(_) => Self::ControlPlane,
+            None => Self::Worker,
+        }
+    }
+}
+
+/// What a list of phases means; every name that this machine can't skip is reported.
+pub(super) fn read(phases: &[String], joining: Joining) -> Result<Preflight, CommandError> {
     let mut problems = Vec::new();
     let mut preflight = Preflight::Run;
     for phase in phases {
         match phase.split('/').next().unwrap_or_default() {
             "preflight" => preflight = Preflight::Skipped,
-            name if CONTROL_PLANE.contains(&name) => {}
+            name if CONTROL_PLANE.contains(&name) && joining == Joining::Worker => {}
+            name if CONTROL_PLANE.contains(&name) => problems.push(format!(
+                "--skip-phases {phase}: without this phase the machine does not become a control plane node; certificates \
+                 that are there already are used without --certificate-key"
+            )),
             name if NEEDED.contains(&name) => {
                 problems.push(format!("--skip-phases {phase}: without this phase the machine does not become a node"));
             }
@@ -39,7 +61,16 @@ mod tests {
     use super::*;
 
     fn read_all(phases: &[&str]) -> Result<Preflight, CommandError> {
-        read(&phases.iter().map(|phase| (*phase).to_owned()).collect::<Vec<_>>())
+        read(&phases.iter().map(|phase| (*phase).to_owned()).collect::<Vec<_>>(), Joining::Worker)
+    }
+
+    #[test]
+    fn a_control_plane_node_skips_preflight_alone() {
+        let of = |phase: &str| read(&[phase.to_owned()], Joining::ControlPlane);
+        assert_eq!(of("preflight").unwrap(), Preflight::Skipped);
+        for phase in ["control-plane-prepare/download-certs", "etcd-join", "kubelet-start", "x"] {
+            assert!(of(phase).is_err(), "{phase}");
+        }
     }
 
     #[test]

@@ -28,13 +28,11 @@ fn list() -> String {
     PreflightCheck::EVERY.map(PreflightCheck::name).join(", ")
 }
 
-/// When images are pulled, as kubeadm's file writes it.
-pub(super) fn image_pull(policy: Option<&str>) -> Result<ImagePull, CommandError> {
+/// When images are pulled, as a document of this kind of kubeadm's writes it.
+pub(super) fn image_pull(kind: &str, policy: Option<&str>) -> Result<ImagePull, CommandError> {
     let policies = [ImagePull::IfNotPresent, ImagePull::Always, ImagePull::Never];
     let unknown = || {
-        CommandError::invalid(
-            "JoinConfiguration.nodeRegistration.imagePullPolicy must be Always, IfNotPresent or Never",
-        )
+        CommandError::invalid(format!("{kind}.nodeRegistration.imagePullPolicy must be Always, IfNotPresent or Never"))
     };
     policy.filter(|policy| !policy.is_empty()).map_or(Ok(ImagePull::default()), |policy| {
         policies.into_iter().find(|known| known.name() == policy).ok_or_else(unknown)

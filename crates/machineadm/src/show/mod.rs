@@ -34,6 +34,11 @@ pub(crate) fn print_text(text: &str) -> Result<(), CommandError> {
     print(terminal::text_for(&std::io::stdout(), text))
 }
 
+/// The same for a text that is lost if its reader has gone away.
+pub(crate) fn print_text_whole(text: &str) -> Result<(), CommandError> {
+    if text.is_empty() { Ok(()) } else { print_whole(terminal::text_for(&std::io::stdout(), text)) }
+}
+
 /// A text for people as a file has it: without colours, and printable.
 pub(crate) fn plain(text: &str) -> String {
     terminal::plain(text)

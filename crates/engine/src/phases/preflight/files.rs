@@ -3,12 +3,11 @@ use super::{
     findings::Findings,
     node::{Candidate, Node},
 };
-use crate::{PlanError, phases::worker::CA_CERTIFICATE};
+use crate::{PlanError, Planned, phases::worker::CA_CERTIFICATE};
 use host::PathState;
 use kubeadm::preflight_checks::{refuses_static_pods, required_programs};
 
 const MANIFESTS: &str = "/etc/kubernetes/manifests";
-const ETCD: &str = "/var/lib/etcd";
 
 /// Files with which kubeadm refuses to go on; of a worker's it would find them only after discovery.
 pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {
@@ -18,10 +17,19 @@ pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Resul
     match candidate.node {
         // A machine that shall be a control plane node may have the certificates of its cluster.
         _ if candidate.node.is_control_plane() => {
-            if is_full(ETCD)? {
+            let data = candidate.node.etcd_data();
+            if is_full(data)? {
                 findings.problem(format!(
-                    "{ETCD} is not empty: kubeadm refuses a machine with the data of another cluster; run machineadm reset, or \
+                    "{data} is not empty: kubeadm refuses a machine with the data of another cluster; run machineadm reset, or \
                      move the data away"
+                ));
+            }
+            if let Some(patches) = candidate.node.patches()
+                && !is_directory(candidate, patches)?
+            {
+                findings.problem(format!(
+                    "{patches} is not a directory: kubeadm reads its patches there; create it with a FilesConfig, or remove \
+                     `patches`"
                 ));
             }
         }
@@ -41,6 +49,11 @@ pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Resul
         }
     }
     Ok(())
+}
+
+/// Whether there is a directory, or an earlier document creates it.
+fn is_directory(candidate: &Candidate<'_>, path: &str) -> Result<bool, PlanError> {
+    Ok(matches!(candidate.look.state_after(&Planned::default(), path)?, PathState::Directory { .. }))
 }
 
 pub(super) fn programs(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {

@@ -67,7 +67,7 @@ fn growing(candidate: &Candidate<'_>) -> Vec<Growing> {
         Growing { path: STATE_DIR.to_owned(), eviction_percent: None },
     ];
     if candidate.node.is_control_plane() {
-        growing.push(Growing { path: "/var/lib/etcd".to_owned(), eviction_percent: None });
+        growing.push(Growing { path: candidate.node.etcd_data().to_owned(), eviction_percent: None });
     }
     growing
 }

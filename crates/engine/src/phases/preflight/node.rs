@@ -1,6 +1,7 @@
 //! The node that a machine shall become, and what is known of the machine before the checks look.
 use crate::{
     Label, Look, Patience, PlanError, Step,
+    control_plane_facts::DATA,
     outcome::chain,
     phases::{init, join, worker::NodeTraces},
 };
@@ -48,10 +49,26 @@ impl<'a> Node<'a> {
     /// The port of its API server.
     pub(super) fn api_server_port(&self) -> u16 {
         match self {
-            Self::Init(_) => API_SERVER,
+            Self::Init(wanted) => wanted.settings.port(),
             Self::Join(wanted) => {
                 wanted.control_plane.as_ref().and_then(|wanted| wanted.api_server_port).unwrap_or(API_SERVER)
             }
+        }
+    }
+
+    /// The directory with patches of its static pods.
+    pub(super) fn patches(&self) -> Option<&'a str> {
+        match self {
+            Self::Init(wanted) => wanted.settings.patches.as_deref(),
+            Self::Join(wanted) => wanted.control_plane.as_ref().and_then(|wanted| wanted.patches.as_deref()),
+        }
+    }
+
+    /// Where its etcd has its data, as far as its own document tells.
+    pub(super) fn etcd_data(&self) -> &'a str {
+        match self {
+            Self::Init(wanted) => wanted.settings.etcd_data(),
+            Self::Join(_) => DATA,
         }
     }
 

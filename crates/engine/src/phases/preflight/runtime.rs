@@ -91,14 +91,15 @@ pub(super) fn images(candidate: &Candidate<'_>, findings: &mut Findings) -> Resu
     let (ImagePull::Never, Some(report)) = (candidate.node.image_pull(), candidate.report()) else { return Ok(()) };
     match candidate.node {
         Node::Init(wanted) => {
-            for missing in missing_images(&wanted.kubernetes_version, report, candidate)? {
+            let repository = wanted.settings.image_repository.as_deref();
+            for missing in missing_images(&wanted.kubernetes_version, repository, report, candidate)? {
                 findings.problem(absent(&missing));
             }
         }
         // Those of the cluster's version; as far as that is known before discovery, kubeadm's own.
         Node::Join(wanted) if wanted.control_plane.is_some() => {
             let version = wanted.kubernetes_version.as_deref().or_else(|| candidate.kubeadm.found());
-            for missing in missing_images(version.unwrap_or_default(), report, candidate)? {
+            for missing in missing_images(version.unwrap_or_default(), None, report, candidate)? {
                 findings.problem(absent(&missing));
             }
         }
@@ -108,8 +109,16 @@ pub(super) fn images(candidate: &Candidate<'_>, findings: &mut Findings) -> Resu
 }
 
 /// The images that kubeadm names for a version, and that the runtime does not have.
-fn missing_images(version: &str, report: &RuntimeReport, candidate: &Candidate<'_>) -> Result<Vec<String>, PlanError> {
-    let argv = ["kubeadm", "config", "images", "list", "--kubernetes-version", version];
+fn missing_images(
+    version: &str,
+    repository: Option<&str>,
+    report: &RuntimeReport,
+    candidate: &Candidate<'_>,
+) -> Result<Vec<String>, PlanError> {
+    let mut argv = vec!["kubeadm", "config", "images", "list", "--kubernetes-version", version];
+    if let Some(repository) = repository {
+        argv.extend(["--image-repository", repository]);
+    }
     let listed = candidate.look.host.output(&argv, IMAGES)?.unwrap_or_default();
     let images = listed.lines().map(str::trim).filter(|image| image.contains('/'));
     Ok(images.filter(|image| !report.images.contains(*image)).map(objects::one_line).collect())

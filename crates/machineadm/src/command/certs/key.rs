@@ -19,14 +19,14 @@ pub(super) fn run(asked: &Key) -> Result<Exit, CommandError> {
 }
 
 /// A random key.
-pub(in crate::command) fn generated() -> Result<CertificateKey, CommandError> {
+pub(crate) fn generated() -> Result<CertificateKey, CommandError> {
     let mut failure = None;
     let key = CertificateKey::generate(|buffer| failure = entropy(buffer).err());
     failure.map_or(Ok(key), |error| Err(error.into()))
 }
 
 /// The key that was given, if one was: by a flag, or in a configuration file.
-pub(in crate::command) fn given(
+pub(crate) fn given(
     asked: &KeyOption,
     configured: Option<&Secret<String>>,
 ) -> Result<Option<CertificateKey>, CommandError> {

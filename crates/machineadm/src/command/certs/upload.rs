@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::path::Path;
 
-pub(super) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
+pub(crate) fn run(asked: &Asked, connection: &Connection, root: &Path) -> Result<Exit, CommandError> {
     small_file::one_standard_input(&[
         ("--certificate-key-file", &asked.key.certificate_key_file),
         ("--config", &asked.config),

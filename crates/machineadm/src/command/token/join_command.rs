@@ -5,8 +5,11 @@ use discovery::{BootstrapToken, Pin, certificate::Certificate};
 use fetch::Url;
 use objects::hex;
 
+/// Stands for a secret that is not printed, as kubeadm prints it.
+pub(crate) const WITHHELD: &str = "<value withheld>";
+
 /// Where to join and whom to trust.
-pub(super) struct Invitation {
+pub(crate) struct Invitation {
     endpoint: String,
     pins: Vec<Pin>,
 }
@@ -34,19 +37,35 @@ impl Invitation {
         if pins.is_empty() {
             return Err(wrong("the kubeconfig has no CA certificates for the CA pin of the join command"));
         }
-        Ok(Self { endpoint: endpoint(&kubeconfig.server), pins })
+        Ok(Self::new(&kubeconfig.server, pins))
+    }
+
+    /// To the cluster of this server, by the pins of its CA certificates.
+    pub(crate) fn new(server: &Url, pins: Vec<Pin>) -> Self {
+        Self { endpoint: endpoint(server), pins }
+    }
+
+    /// Where to join.
+    pub(crate) fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    /// The CA pins, as a command line takes them.
+    pub(crate) fn pins(&self) -> Vec<String> {
+        self.pins.iter().map(ToString::to_string).collect()
     }
 
     /// One line; for a worker it ends in a blank, as kubeadm's does.
     pub(super) fn command(&self, token: &BootstrapToken, key: Option<&CertificateKey>) -> String {
-        let mut line = format!("kubeadm join {} --token {} ", self.endpoint, token.expose().as_str());
-        for pin in &self.pins {
-            line.push_str(&format!("--discovery-token-ca-cert-hash {pin} "));
-        }
-        if let Some(CertificateKey(key)) = key {
-            line.push_str(&format!("--control-plane --certificate-key {key}"));
-        }
-        line + "\n"
+        let line = self.line("kubeadm", token.expose().as_str(), key.map(|CertificateKey(key)| key.as_str()));
+        if key.is_some() { line + "\n" } else { line + " \n" }
+    }
+
+    /// The call of a program that joins, with this token and, for a control plane node, this key.
+    pub(crate) fn line(&self, program: &str, token: &str, key: Option<&str>) -> String {
+        let pins = self.pins.iter().map(|pin| format!(" --discovery-token-ca-cert-hash {pin}"));
+        let key = key.map(|key| format!(" --control-plane --certificate-key {key}")).unwrap_or_default();
+        format!("{program} join {} --token {token}{}{key}", self.endpoint, pins.collect::<String>())
     }
 }
 

@@ -2,9 +2,9 @@
 pub(crate) mod arguments;
 mod create;
 mod delete;
-mod join_command;
+pub(super) mod join_command;
 mod list;
-mod taken;
+pub(super) mod taken;
 mod wanted;
 
 use crate::{command_error::CommandError, show::tokens::Stream};
@@ -29,7 +29,7 @@ pub(crate) fn run(asked: &Token) -> Result<Exit, CommandError> {
 }
 
 /// A random token.
-fn generated() -> Result<BootstrapToken, CommandError> {
+pub(super) fn generated() -> Result<BootstrapToken, CommandError> {
     let mut failure = None;
     let token = BootstrapToken::generate(|buffer| failure = entropy(buffer).err().or(failure.take()));
     match failure {

@@ -28,7 +28,7 @@ fn state(live: &Secret, now: Timestamp) -> String {
 }
 
 /// Such as `2026-11-16 05:32 UTC`.
-pub(super) fn in_words(moment: Moment) -> String {
+pub(crate) fn in_words(moment: Moment) -> String {
     let text = moment.to_string();
     format!("{} UTC", text.get(..16).unwrap_or(&text).replace('T', " "))
 }

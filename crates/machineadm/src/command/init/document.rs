@@ -1,0 +1,230 @@
+//! The InitConfig that flags mean: those of the command line, or those of kubeadm's files and the few beside them.
+use super::{
+    arguments::{CertificateFlags, ClusterFlags, Init},
+    of_kubeadm,
+    skipped_phases::Skipped,
+};
+use crate::{
+    command::{certs::key, node_registration::without_scheme, small_file, tolerated_checks},
+    command_error::CommandError,
+    context::silent_machine,
+};
+use documents::v1alpha1::{ApiServer, ClusterPart, InitConfig, InitTokenSpec, PreflightCheck};
+use engine::outcome::chain;
+use host::{Inspect, linux::input::Care};
+use secret::Secret;
+use std::{collections::BTreeMap, net::IpAddr, path::Path, time::Duration};
+
+/// The port of an API server unless a flag names another one.
+const API_SERVER_PORT: u16 = 6443;
+/// How long kubeadm may take to print its version.
+const VERSION: Duration = Duration::from_secs(60);
+/// What kubeadm looks up on the internet.
+const LABELS: [&str; 4] = ["stable", "latest", "ci/", "release/"];
+
+/// What the flags mean. Only the token that nobody has given is missing.
+pub(super) fn of(asked: &Init, root: &Path) -> Result<InitConfig, CommandError> {
+    let mut configured_key = None;
+    let mut document = match &asked.config {
+        Some(name) => of_kubeadm::read(name, &mut configured_key)?,
+        None => of_flags(&asked.cluster)?,
+    };
+    document.node_name = asked.node.node_name.clone().or(document.node_name);
+    if let Some(socket) = &asked.node.cri_socket {
+        document.runtime_socket = without_scheme(socket);
+    }
+    if let Some(directory) = &asked.node.patches {
+        document.patches = Some(absolute("--patches", directory)?);
+    }
+    for check in tolerated_checks::of_names(&asked.node.ignore_preflight_errors)? {
+        if !document.tolerated_checks.contains(&check) {
+            document.tolerated_checks.push(check);
+        }
+    }
+    let skipped = Skipped::read(&asked.node.skip_phases)?;
+    skip(&mut document, &skipped);
+    document.certificate_key = match asked.certificates.upload_certs && !skipped.upload {
+        true => Some(certificate_key(&asked.certificates, configured_key.as_ref())?),
+        false => no_certificate_key(&asked.certificates, configured_key.as_ref())?,
+    };
+    document.control_plane_endpoint =
+        document.control_plane_endpoint.map(|host| with_port(&host, document.api_server_port));
+    document.kubernetes_version = version(&document.kubernetes_version, root)?;
+    Ok(document)
+}
+
+/// Applies skipped phases to a document.
+pub(super) fn skip(document: &mut InitConfig, skipped: &Skipped) {
+    if skipped.preflight {
+        document.tolerated_checks = vec![PreflightCheck::All];
+    }
+    for part in &skipped.without {
+        if !document.without.contains(part) {
+            document.without.push(*part);
+        }
+    }
+}
+
+fn of_flags(flags: &ClusterFlags) -> Result<InitConfig, CommandError> {
+    let (bootstrap_token, without) = token(flags)?;
+    // As kubeadm reads it, such an address is that of the default route.
+    let is_unset = |text: &&String| text.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
+    let advertise_address = flags.apiserver_advertise_address.as_ref().filter(|text| !is_unset(text));
+    Ok(InitConfig {
+        kubernetes_version: flags.kubernetes_version.clone().unwrap_or_default(),
+        control_plane_endpoint: flags.control_plane_endpoint.clone().filter(|host| !host.is_empty()),
+        advertise_address: advertise_address.cloned(),
+        pod_subnets: flags.pod_network_cidr.clone(),
+        service_subnets: flags.service_cidr.clone(),
+        bootstrap_token,
+        without,
+        dns_domain: flags.service_dns_domain.clone(),
+        api_server_port: flags.apiserver_bind_port,
+        certificates_directory: flags.cert_dir.as_deref().map(|path| absolute("--cert-dir", path)).transpose()?,
+        image_repository: flags.image_repository.clone(),
+        feature_gates: feature_gates(&flags.feature_gates)?,
+        api_server: ApiServer { cert_sans: flags.apiserver_cert_extra_sans.clone(), ..ApiServer::default() },
+        ..InitConfig::default()
+    })
+}
+
+/// The token of the flags; an empty one is none, as the specification has it.
+fn token(flags: &ClusterFlags) -> Result<(Option<InitTokenSpec>, Vec<ClusterPart>), CommandError> {
+    let token = match &flags.token_file {
+        Some(name) => {
+            let text = small_file::text(name, Care::Applying)?;
+            small_file::warn_if_others_read("--token-file", name, "the token");
+            match text.trim_end() {
+                "" => return Err(CommandError::invalid("--token-file is empty: write a token into it")),
+                text => Some(Secret::new(text.to_owned())),
+            }
+        }
+        None => flags.token.clone().map(Secret::new),
+    };
+    if token.as_ref().is_some_and(|token| token.expose().is_empty()) {
+        return match flags.token_ttl {
+            None => Ok((None, vec![ClusterPart::BootstrapToken])),
+            Some(_) => Err(CommandError::usage("--token-ttl has no effect: --token \"\" creates no token")),
+        };
+    }
+    let is_said = token.is_some() || flags.token_ttl.is_some();
+    Ok((is_said.then(|| InitTokenSpec { token, ttl: flags.token_ttl.clone() }), Vec::new()))
+}
+
+/// The key of an upload, generated if none is given.
+fn certificate_key(
+    flags: &CertificateFlags,
+    configured: Option<&Secret<String>>,
+) -> Result<Secret<String>, CommandError> {
+    let given = key::given(&flags.key, configured)?;
+    if flags.skip_certificate_key_print && given.is_none() {
+        let text =
+            "--skip-certificate-key-print requires a certificate key: a generated key that is not printed is lost";
+        return Err(CommandError::usage(text).with_remedy("pass --certificate-key-file, or certificateKey in --config"));
+    }
+    let key = given.map_or_else(key::generated, Ok)?;
+    Ok(Secret::new(key.expose_digits().to_string()))
+}
+
+/// Without an upload a key has no effect, which is not passed over in silence.
+fn no_certificate_key(
+    flags: &CertificateFlags,
+    configured: Option<&Secret<String>>,
+) -> Result<Option<Secret<String>>, CommandError> {
+    if flags.key.certificate_key.is_some() || flags.key.certificate_key_file.is_some() {
+        return Err(CommandError::usage(
+            "a certificate key requires --upload-certs, and that its phase is not skipped",
+        ));
+    }
+    if configured.is_some() {
+        warn!("certificateKey of --config has no effect: --upload-certs is not given, or its phase is skipped");
+    }
+    Ok(None)
+}
+
+fn feature_gates(given: &[String]) -> Result<BTreeMap<String, bool>, CommandError> {
+    let (mut gates, mut problems) = (BTreeMap::new(), Vec::new());
+    for gate in given.iter().filter(|gate| !gate.is_empty()) {
+        match gate.split_once('=').map(|(name, value)| (name, value.parse())) {
+            Some((name, Ok(value))) => _ = gates.insert(name.to_owned(), value),
+            _ => problems.push(format!("--feature-gates {gate}: must be NAME=true or NAME=false")),
+        }
+    }
+    if problems.is_empty() { Ok(gates) } else { Err(CommandError::invalid_input(problems)) }
+}
+
+/// A document names a directory by its absolute path, so that a run after a reboot finds it.
+fn absolute(flag: &str, path: &str) -> Result<String, CommandError> {
+    let path = std::path::absolute(path).ok().map(|path| path.components().collect::<std::path::PathBuf>());
+    path.and_then(|path| path.to_str().map(str::to_owned))
+        .ok_or_else(|| CommandError::invalid(format!("{flag} must be a path in UTF-8")))
+}
+
+/// The endpoint of a cluster with its port; kubeadm's users may name a host alone.
+fn with_port(host: &str, port: Option<u16>) -> String {
+    let port = port.unwrap_or(API_SERVER_PORT);
+    let is_address = host.parse::<std::net::Ipv6Addr>().is_ok();
+    match host.rsplit_once(':') {
+        _ if is_address => format!("[{host}]:{port}"),
+        None => format!("{host}:{port}"),
+        Some(_) if host.starts_with('[') && host.ends_with(']') => format!("{host}:{port}"),
+        Some(_) => host.to_owned(),
+    }
+}
+
+/// The version of Kubernetes: the one that was given, else that of the machine's kubeadm. The internet is not asked.
+fn version(given: &str, root: &Path) -> Result<String, CommandError> {
+    if LABELS.iter().any(|label| given.starts_with(label)) {
+        let text = format!(
+            "the Kubernetes version {} is a label, which kubeadm looks up on the internet",
+            objects::one_line(given)
+        );
+        return Err(CommandError::invalid(text)
+            .with_remedy("name a version such as v1.36.4, or none for the version of this machine's kubeadm"));
+    }
+    if !given.is_empty() {
+        return Ok(given.to_owned());
+    }
+    let remedy = "install kubeadm, or pass --kubernetes-version";
+    let machine = silent_machine(root)?;
+    match machine.output(&["kubeadm", "version", "-o", "short"], VERSION) {
+        Ok(Some(text)) => Ok(text.trim().to_owned()),
+        Ok(None) => {
+            Err(CommandError::invalid("the Kubernetes version is not known: kubeadm is not installed")
+                .with_remedy(remedy))
+        }
+        Err(error) => {
+            let text = format!("kubeadm does not print its version: {}", objects::one_line(&chain(&error)));
+            Err(CommandError::invalid(text).with_remedy(remedy))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_alone_gets_the_port_of_the_api_server() {
+        for (given, wanted) in [
+            ("api.example.com", "api.example.com:6444"),
+            ("10.0.0.10", "10.0.0.10:6444"),
+            ("fd00::10", "[fd00::10]:6444"),
+            ("[fd00::10]", "[fd00::10]:6444"),
+            ("[fd00::10]:443", "[fd00::10]:443"),
+            ("api.example.com:443", "api.example.com:443"),
+        ] {
+            assert_eq!(with_port(given, Some(6444)), wanted);
+        }
+        assert_eq!(with_port("a", None), "a:6443");
+    }
+
+    #[test]
+    fn gates_are_on_or_off() {
+        let gates = |words: &[&str]| feature_gates(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        let wanted = [("A".to_owned(), true), ("B".to_owned(), false)].into_iter().collect();
+        assert_eq!(gates(&["A=true", "B=false", ""]), Ok(wanted));
+        let error = gates(&["A", "B=on"]).unwrap_err().to_string();
+        assert!(error.contains("--feature-gates A:") && error.contains("--feature-gates B=on:"), "{error}");
+    }
+}

@@ -1,0 +1,123 @@
+//! Everything that an InitConfig can say reaches real kubeadms: they accept its file, and a dry run of theirs creates it.
+mod support {
+    pub(crate) mod kubeadm_judge;
+    pub(crate) mod ran;
+    pub(crate) mod sandbox;
+    pub(crate) mod scratch;
+}
+
+use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
+use std::fs;
+use support::kubeadm_judge::{IN_USE, judges};
+
+/// Every field that kubeadm has a flag or a field for.
+const DOCUMENTS: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: SysctlConfig
+spec: {parameters: {net.ipv4.ip_forward: 1}}
+---
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: FilesConfig
+spec:
+  files:
+  - path: /srv/patches/kube-scheduler+merge.yaml
+    content: 'metadata: {labels: {patched: by-a-file}}'
+---
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: InitConfig
+spec:
+  kubernetesVersion: vVERSION
+  controlPlaneEndpoint: cluster.example:6444
+  advertiseAddress: 192.0.2.10
+  nodeName: node-7
+  podSubnets: [10.244.0.0/16]
+  toleratedChecks: [all]
+  bootstrapToken: {token: ae23dc.faddc87f5a5ab458, ttl: 2h}
+  labels: {example.com/rack: r7}
+  taints: [{key: example.com/dedicated, value: tests, effect: NoSchedule}]
+  dnsDomain: k8s.example
+  clusterName: one
+  apiServerPort: 6444
+  certificatesDirectory: /srv/pki
+  imageRepository: registry.example.com/k8s
+  featureGates: {RootlessControlPlane: false}
+  apiServer:
+    certSANs: [api.example.com, 192.0.2.99]
+    arguments: {audit-log-path: /audit/log, audit-log-maxage: '7'}
+    volumes:
+    - {name: audit, hostPath: /var/log/audit, mountPath: /audit, readOnly: false, type: DirectoryOrCreate}
+  controllerManager:
+    arguments: {node-cidr-mask-size: '25'}
+    volumes: [{name: extra, hostPath: /srv/extra, mountPath: /extra}]
+  scheduler:
+    arguments: {v: '3'}
+  etcd:
+    dataDirectory: /srv/etcd
+    arguments: {quota-backend-bytes: '4294967296'}
+    serverCertSANs: [etcd.example.com]
+    peerCertSANs: [192.0.2.98]
+  patches: /srv/patches
+";
+
+/// What the manifests and objects of a dry run show of each field.
+const SHOWN: [&str; 19] = [
+    "server: https://cluster.example:6444",
+    "--secure-port=6444",
+    "--audit-log-path=/audit/log",
+    "--audit-log-maxage=7",
+    "mountPath: /audit",
+    "path: /var/log/audit",
+    "type: DirectoryOrCreate",
+    "--node-cidr-mask-size=25",
+    "path: /srv/extra",
+    "--cluster-name=one",
+    "--v=3",
+    "patched: by-a-file",
+    "\"/srv/etcd\" directory is present",
+    "quota-backend-bytes",
+    "--etcd-cafile=/srv/pki/etcd/ca.crt",
+    "image: registry.example.com/k8s/kube-apiserver:vVERSION",
+    "k8s.example",
+    "example.com/dedicated=tests:NoSchedule",
+    "--node-labels=example.com/rack=r7",
+];
+
+#[test]
+fn kubeadms_in_use_create_what_an_init_config_says() {
+    testbed::needs!(Root, EachPinned(IN_USE));
+    let scratch = tempfile::tempdir().expect("a folder");
+    let ours = scratch.path().join("ours.yaml");
+    for judge in judges(IN_USE) {
+        let documents = DOCUMENTS.replace("VERSION", judge.version);
+        let (file, flags) = judge.started_with(&documents);
+        fs::write(&ours, &file).expect("a file");
+        assert_eq!(judge.accepts(&ours, scratch.path()), Ok(()), "kubeadm {} on {file}", judge.version);
+        assert_eq!(flags, ["--ignore-preflight-errors=all"], "kubeadm {} has a field for the rest", judge.version);
+        let patch = "mkdir -p /srv/patches; echo 'metadata: {labels: {patched: by-a-file}}' \
+                     > /srv/patches/kube-scheduler+merge.yaml";
+        let created = judge.dry_run_after(patch, &documents);
+        for text in SHOWN {
+            let text = text.replace("VERSION", judge.version);
+            assert!(created.contains(&text), "kubeadm {} does not create {text}: {created}", judge.version);
+        }
+        let sans = ["api.example.com", "192.0.2.99", "etcd.example.com", "192.0.2.98"];
+        assert!(sans.iter().all(|name| created.contains(name)), "kubeadm {}: {created}", judge.version);
+        the_token_is_as_it_was_asked_for(&created, judge.version);
+    }
+}
+
+/// The Secret of the token has both usages, the group of nodes, and an end.
+fn the_token_is_as_it_was_asked_for(created: &str, version: &str) {
+    // It is the only token of the dry run.
+    let has = |field: &str, value: &str| created.contains(&format!("{field}: {}", BASE64.encode(value)));
+    for (field, value) in [
+        ("auth-extra-groups", "system:bootstrappers:kubeadm:default-node-token"),
+        ("token-id", "ae23dc"),
+        ("token-secret", "faddc87f5a5ab458"),
+        ("usage-bootstrap-authentication", "true"),
+        ("usage-bootstrap-signing", "true"),
+    ] {
+        assert!(has(field, value), "kubeadm {version}: {field}: {created}");
+    }
+    assert_eq!(created.matches("expiration: ").count(), 1, "kubeadm {version}: {created}");
+}
