@@ -99,6 +99,16 @@ pub const DECODER: Set = Set {
     tier: Tier::Quick,
 };
 
+/// kube-apiserver's own client of KMS v2 plugins, without its clocks, and its format of what etcd stores.
+pub const KMS_CLIENT: Set = Set {
+    name: "kms-client-0.36.4",
+    files: files!("kms-client-0.36.4": "go.mod", "go.sum", "client/main.go"),
+    programs: &[("kms-client", "pins/client")],
+    stamps: &[],
+    disk: 2,
+    tier: Tier::Quick,
+};
+
 /// The store below the control plane.
 pub const ETCD: Set = Set {
     name: "etcd-3.6.8",
@@ -156,6 +166,7 @@ pub const SETS: &[&Set] = &[
     &KUBEADM_1_31,
     &KUBEADM_1_37,
     &DECODER,
+    &KMS_CLIENT,
 ];
 
 impl Set {

@@ -1,0 +1,18 @@
+//! `--check`: one round trip through each key, without a socket.
+use crate::configuration::Configuration;
+use crate::probe;
+
+/// Prints one line for each key; whether all work.
+pub(crate) fn check(configuration: &Configuration) -> bool {
+    let mut all_work = true;
+    for key in &configuration.keys {
+        match probe::probe(key.backend.service().as_ref(), key.epoch, None) {
+            Ok(probed) => println!("{}: encrypts and decrypts, key id {}", key.name, probed.id),
+            Err(failure) => {
+                all_work = false;
+                println!("{}: {failure}", key.name);
+            }
+        }
+    }
+    all_work
+}

@@ -1,0 +1,93 @@
+//! The command line: what the program is started with, and its exit codes.
+use crate::configuration::Configuration;
+use crate::log::{self, Level};
+use crate::{check, plugin};
+use clap::Parser;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+use serde_json::json;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use tokio::runtime::Builder;
+
+/// Calls of all keys that may wait for their services at once, each on a thread; each key has a share of its own.
+const BLOCKING_THREADS: usize = 128;
+
+const EXAMPLE: &str = "Example:
+  machineadm-kms-plugin --config /etc/machineadm/kms.yaml --check
+  machineadm-kms-plugin --config /etc/machineadm/kms.yaml
+
+SIGHUP reads the configuration again; the plugin also notices by itself when the file changes. SIGTERM finishes requests that are under way, then ends.
+Exit codes: 0 done, 1 failed, 2 invalid configuration or arguments.";
+
+/// Serve keys to kube-apiserver as a KMS v2 plugin.
+///
+/// Each key of the configuration has a unix socket of its own, which an EncryptionConfiguration names as endpoint. The
+/// only key service so far is a file with keys, for tests and single machines.
+#[derive(Debug, Parser)]
+#[command(name = "machineadm-kms-plugin", version, after_help = EXAMPLE)]
+pub struct Cli {
+    /// Configuration file (YAML or JSON)
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Check the configuration and encrypt and decrypt once with each key, then exit
+    ///
+    /// No socket is created. Every key must encrypt, an old one too: kube-apiserver reads nothing through a provider
+    /// before one successful Encrypt.
+    #[arg(long)]
+    check: bool,
+}
+
+/// Runs the program.
+pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody can be told that nobody listens.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    // Before a key is read that a core dump could hold; sockets are created for their owner alone.
+    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+        return fail(&format!("cannot switch core dumps off: {error}"));
+    }
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    let configuration = match read(&cli.config) {
+        Ok(configuration) => configuration,
+        Err(problems) => {
+            let shown = cli.config.display();
+            problems.iter().for_each(|problem| eprintln!("{shown}: {problem}"));
+            return ExitCode::from(2);
+        }
+    };
+    if cli.check {
+        return if check::check(&configuration) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    let mut runtime = Builder::new_multi_thread();
+    runtime.worker_threads(2).max_blocking_threads(BLOCKING_THREADS).enable_all();
+    match runtime.build() {
+        Err(error) => fail(&format!("cannot start: {error}")),
+        Ok(runtime) => {
+            let ended = runtime.block_on(plugin::serve(&cli.config, configuration));
+            // A service that does not answer must not keep the process.
+            runtime.shutdown_background();
+            ended.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Reads and checks a configuration file.
+pub(crate) fn read(path: &Path) -> Result<Configuration, Vec<String>> {
+    let file = fs::metadata(path).and_then(|found| {
+        let is_small = found.len() <= objects::SMALL_FILE_LIMIT as u64;
+        if is_small { fs::read_to_string(path) } else { Err(std::io::Error::other("larger than 1 MiB")) }
+    });
+    Configuration::parse(&file.map_err(|error| vec![format!("cannot read the configuration: {error}")])?)
+}
+
+fn fail(message: &str) -> ExitCode {
+    log::line(Level::Error, message, json!({}));
+    ExitCode::FAILURE
+}

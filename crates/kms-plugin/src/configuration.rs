@@ -1,0 +1,278 @@
+//! The configuration file: its fields, their checks, and what they mean.
+use crate::fields::{Fields, Problems};
+use kms::{FileKeys, KeyService};
+use objects::yaml;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What stands at the top of the file.
+pub const API_VERSION: &str = "kms.machineadm.cluster.x-k8s.io/v1alpha1";
+/// The kind beside it.
+pub const KIND: &str = "PluginConfiguration";
+
+/// Linux' own limit is 107 bytes; a name beside it is made while the socket is created.
+const SOCKET_PATH_LIMIT: usize = 100;
+const TIMEOUT: Duration = Duration::from_secs(2);
+const TIMEOUT_LIMITS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(10)];
+
+/// A configuration that has passed all checks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Configuration {
+    /// Where livez, readyz and metrics are served; nowhere by default.
+    pub health: Option<HealthAddress>,
+    /// The keys, each on its own socket.
+    pub keys: Vec<KeySettings>,
+}
+
+/// Where livez, readyz and metrics are served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HealthAddress {
+    /// An address and port.
+    Tcp(SocketAddr),
+    /// A unix socket.
+    Unix(PathBuf),
+}
+
+/// One key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeySettings {
+    /// Its name in logs, metrics and readyz.
+    pub name: String,
+    /// Where kube-apiserver finds it.
+    pub socket: PathBuf,
+    /// User and group of the socket, where they are not those of the process.
+    pub owner: Option<(u32, u32)>,
+    /// Makes another id of the same key material.
+    pub epoch: u64,
+    /// What Status answers while the key does not work.
+    pub on_outage: OnOutage,
+    /// How long one call to the service may take.
+    pub timeout: Duration,
+    /// The service.
+    pub backend: Backend,
+}
+
+/// What Status answers while the key does not work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnOutage {
+    /// An error of gRPC: kube-apiserver stops writing after 3 minutes and continues to read.
+    Error,
+    /// A text in `healthz`: kube-apiserver continues to write with its last seed, and its readyz fails.
+    Continue,
+}
+
+/// Which service has the key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Backend {
+    /// Keys in a file.
+    File {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl Backend {
+    /// The service itself.
+    pub fn service(&self) -> Arc<dyn KeyService> {
+        match self {
+            Self::File { path } => Arc::new(FileKeys::new(path)),
+        }
+    }
+}
+
+impl Configuration {
+    /// Reads the text of a configuration; all problems, or none.
+    pub fn parse(text: &str) -> Result<Self, Vec<String>> {
+        let tree = yaml::parse(text).map_err(|error| vec![error.to_string()])?;
+        let problems = Problems::default();
+        for path in &tree.repeated {
+            problems.add(path, "repeated field");
+        }
+        if tree.goes_on {
+            problems.add("", "a second document follows: one file has one configuration");
+        }
+        let configuration = Fields::of(&tree.value, "", &problems).map(|fields| root(fields, &problems));
+        let problems = problems.into_inner();
+        match configuration {
+            Some(configuration) if problems.is_empty() => Ok(configuration),
+            _ => Err(problems),
+        }
+    }
+}
+
+fn root(fields: Fields<'_>, problems: &Problems) -> Configuration {
+    for (name, wanted) in [("apiVersion", API_VERSION), ("kind", KIND)] {
+        if fields.required(name).is_some_and(|found| found != wanted) {
+            fields.refuse(name, &format!("must be {wanted}"));
+        }
+    }
+    let health = fields.value("health").and_then(|value| health(value, problems));
+    let keys = match fields.value("keys") {
+        Some(Value::Array(list)) if !list.is_empty() => list.as_slice(),
+        _ => {
+            fields.refuse("keys", "must be a list of at least one key");
+            &[]
+        }
+    };
+    let keys: Vec<KeySettings> =
+        keys.iter().enumerate().filter_map(|(at, value)| key(value, &format!("keys[{at}]"), problems)).collect();
+    refuse_doubles(&keys, health.as_ref(), problems);
+    fields.finish();
+    Configuration { health, keys }
+}
+
+fn health(value: &Value, problems: &Problems) -> Option<HealthAddress> {
+    let fields = Fields::of(value, "health", problems)?;
+    let address = fields.required("listen").and_then(|text| {
+        let address = match text.strip_prefix("unix://") {
+            Some(path) => socket_path(path).map(HealthAddress::Unix),
+            None => text.parse().ok().map(HealthAddress::Tcp),
+        };
+        if address.is_none() {
+            fields.refuse("listen", "must be ADDRESS:PORT, such as 127.0.0.1:8087, or unix:///ABSOLUTE/PATH");
+        }
+        address
+    });
+    fields.finish();
+    address
+}
+
+fn key(value: &Value, path: &str, problems: &Problems) -> Option<KeySettings> {
+    let fields = Fields::of(value, path, problems)?;
+    let name = fields.required("name").filter(|name| {
+        let is_good =
+            name.len() <= 63 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+        if !is_good {
+            fields.refuse("name", "must have at most 63 letters, digits, `-`, `_` and `.`");
+        }
+        is_good
+    });
+    let socket = fields.required("socket").and_then(|text| {
+        let path = socket_path(text);
+        if path.is_none() {
+            fields.refuse("socket", &format!("must be an absolute path of at most {SOCKET_PATH_LIMIT} bytes"));
+        }
+        path
+    });
+    let owner = fields.text("owner").and_then(|text| {
+        let owner = text.split_once(':').and_then(|(user, group)| Some((user.parse().ok()?, group.parse().ok()?)));
+        if owner.is_none() {
+            fields.refuse("owner", "must be UID:GID, in numbers");
+        }
+        owner
+    });
+    let on_outage = match fields.text("onOutage") {
+        None | Some("error") => OnOutage::Error,
+        Some("continue") => OnOutage::Continue,
+        Some(_) => {
+            fields.refuse("onOutage", "must be error or continue");
+            OnOutage::Error
+        }
+    };
+    let epoch = fields.number("epoch");
+    let timeout = fields.span("timeout", TIMEOUT, TIMEOUT_LIMITS);
+    let backend = backend(&fields, path, problems);
+    fields.finish();
+    let (name, socket, backend) = (name?.to_owned(), socket?, backend?);
+    Some(KeySettings { name, socket, owner, epoch, on_outage, timeout, backend })
+}
+
+fn backend(fields: &Fields<'_>, path: &str, problems: &Problems) -> Option<Backend> {
+    let Some(value) = fields.value("file") else {
+        problems.add(path, "a key service is required: file");
+        return None;
+    };
+    let path = fields.at("file");
+    let file = Fields::of(value, &path, problems)?;
+    let found = file.required("path").map(PathBuf::from).filter(|path| {
+        if !path.is_absolute() {
+            file.refuse("path", "must be an absolute path");
+        }
+        path.is_absolute()
+    });
+    file.finish();
+    Some(Backend::File { path: found? })
+}
+
+fn socket_path(text: &str) -> Option<PathBuf> {
+    let path = Path::new(text);
+    let is_good = path.is_absolute() && text.len() <= SOCKET_PATH_LIMIT && path.file_name().is_some();
+    (is_good && !text.contains('\0')).then(|| path.to_owned())
+}
+
+fn refuse_doubles(keys: &[KeySettings], health: Option<&HealthAddress>, problems: &Problems) {
+    let (mut names, mut sockets) = (BTreeSet::new(), BTreeSet::new());
+    if let Some(HealthAddress::Unix(path)) = health {
+        sockets.insert(path);
+    }
+    for key in keys {
+        if !names.insert(&key.name) {
+            problems.add("keys", &format!("two keys have the name {}", key.name));
+        }
+        if !sockets.insert(&key.socket) {
+            problems.add("keys", &format!("the socket {} is used twice", key.socket.display()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "apiVersion: kms.machineadm.cluster.x-k8s.io/v1alpha1\nkind: PluginConfiguration\n";
+
+    #[test]
+    fn a_configuration_is_read_with_its_defaults() {
+        let text = format!("{HEAD}keys:\n- name: a\n  socket: /run/a.sock\n  file: {{path: /etc/kms/a}}\n");
+        let found = Configuration::parse(&text).unwrap();
+        let key = KeySettings {
+            name: "a".to_owned(),
+            socket: "/run/a.sock".into(),
+            owner: None,
+            epoch: 0,
+            on_outage: OnOutage::Error,
+            timeout: TIMEOUT,
+            backend: Backend::File { path: "/etc/kms/a".into() },
+        };
+        assert_eq!(found, Configuration { health: None, keys: vec![key] });
+    }
+
+    #[test]
+    fn every_problem_is_reported_with_its_path() {
+        let text = "apiVersion: v1\nkind: PluginConfiguration\nhealth: {listen: 8087}\nkees: 1\nkeys:\n\
+            - {name: a b, socket: run/a.sock, owner: root, epoch: -1, onOutage: ok, timeout: 1h, fil: {}}\n\
+            - {name: x, socket: /run/x, file: {path: here, mode: 1}}\n- 5\n\
+            - {name: z, socket: /run/y, file: {path: /a}}\n- {name: z, socket: /run/y, file: {path: /b}}\n";
+        let found = Configuration::parse(text).unwrap_err();
+        let want = [
+            "apiVersion: must be kms.machineadm.cluster.x-k8s.io/v1alpha1",
+            "health.listen: must be a text that is not empty",
+            "keys[0].name: must have at most 63 letters, digits, `-`, `_` and `.`",
+            "keys[0].socket: must be an absolute path of at most 100 bytes",
+            "keys[0].owner: must be UID:GID, in numbers",
+            "keys[0].onOutage: must be error or continue",
+            "keys[0].epoch: must be a whole number, 0 or more",
+            "keys[0].timeout: must be a duration from 100ms to 10s, such as 3s",
+            "keys[0]: a key service is required: file",
+            "keys[0].fil: unknown field; did you mean `file`?",
+            "keys[1].file.path: must be an absolute path",
+            "keys[1].file.mode: unknown field",
+            "keys[2]: must be a mapping",
+            "keys: two keys have the name z",
+            "keys: the socket /run/y is used twice",
+            "kees: unknown field; did you mean `keys`?",
+        ];
+        assert_eq!(found, want);
+    }
+
+    #[test]
+    fn what_is_no_configuration_is_refused() {
+        for text in ["", "[]", "a: [", "keys: []", "a: 1\na: 2\n", "a: 1\n---\nb: 1\n"] {
+            assert!(!Configuration::parse(text).unwrap_err().is_empty(), "{text}");
+        }
+    }
+}

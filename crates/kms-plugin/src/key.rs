@@ -1,0 +1,269 @@
+//! One key: its service, what the last probe found, and its limits.
+use crate::configuration::KeySettings;
+use crate::log::{self, Level};
+use crate::metrics::Metrics;
+use crate::probe::{Probed, probe};
+use crate::retries::{Retries, pause_after};
+use crate::single_flight::SingleFlight;
+use kms::{Failure, FailureKind, KeyId, KeyService, Sealed};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, Semaphore, watch};
+use tokio::time::timeout;
+use zeroize::Zeroizing;
+
+/// Between two probes of a key that works: a rotation is reported within 15 s.
+const PROBE_EVERY: Duration = Duration::from_secs(10);
+/// How old a probe may be that Status still answers from.
+const PROBE_LIMIT: Duration = Duration::from_secs(30);
+/// How long Status waits for the first probe; kube-apiserver itself waits for 3 s by default.
+const FIRST_PROBE: Duration = Duration::from_secs(2);
+/// Calls of one key that wait for its service at once. A call that hangs keeps its place, so that memory is bounded.
+const CALLS: usize = 16;
+/// Pauses before the first and the second retry of a call.
+const RETRY_AFTER: &[Duration] = &[Duration::from_millis(50), Duration::from_millis(200)];
+
+/// What the last probe found.
+#[derive(Debug, Clone)]
+pub struct Health {
+    /// The key id, or why there is none now.
+    pub result: Result<KeyId, Failure>,
+    /// The last id that a probe found, whether or not the key works now.
+    pub last_id: Option<KeyId>,
+    /// When the probe ended.
+    pub probed: Instant,
+}
+
+/// The answer to a Decrypt, which identical requests share.
+type Opened = Result<Arc<Zeroizing<Vec<u8>>>, Failure>;
+
+/// One key.
+pub struct Key {
+    pub(crate) settings: KeySettings,
+    pub(crate) metrics: Metrics,
+    service: Arc<dyn KeyService>,
+    health: watch::Sender<Option<Health>>,
+    wake: Notify,
+    calls: Arc<Semaphore>,
+    retries: Retries,
+    decrypts: SingleFlight<Opened>,
+}
+
+impl Key {
+    /// A key with its settings, not probed yet.
+    pub fn new(settings: KeySettings) -> Arc<Self> {
+        let service = settings.backend.service();
+        Self::of(settings, service)
+    }
+
+    /// The same with another service.
+    fn of(settings: KeySettings, service: Arc<dyn KeyService>) -> Arc<Self> {
+        Arc::new(Self {
+            settings,
+            service,
+            metrics: Metrics::default(),
+            health: watch::Sender::new(None),
+            wake: Notify::new(),
+            calls: Arc::new(Semaphore::new(CALLS)),
+            retries: Retries::default(),
+            decrypts: SingleFlight::default(),
+        })
+    }
+
+    /// What Status answers from: the last probe, or a failure if it is too old. Waits for the first probe only.
+    pub async fn health(&self) -> Health {
+        let mut seen = self.health.subscribe();
+        let first = timeout(FIRST_PROBE, seen.wait_for(Option::is_some)).await;
+        let found = first.ok().and_then(Result::ok).and_then(|health| health.clone());
+        let Some(health) = found else {
+            let failure = Failure::new(FailureKind::Unreachable, "the first probe has not ended yet");
+            return Health { result: Err(failure), last_id: None, probed: Instant::now() };
+        };
+        let age = health.probed.elapsed();
+        if age <= PROBE_LIMIT {
+            return health;
+        }
+        let message = format!("the last probe ended {}s ago", age.as_secs());
+        Health { result: Err(Failure::new(FailureKind::Unreachable, message)), ..health }
+    }
+
+    /// Encrypts with the key that Status reports, and with no other.
+    pub(crate) async fn encrypt(&self, plaintext: Zeroizing<Vec<u8>>) -> Result<(Sealed, KeyId), Failure> {
+        let health = self.health().await;
+        let reported = match (health.last_id, health.result) {
+            (Some(id), _) => id,
+            (None, Err(failure)) => return Err(failure),
+            (None, Ok(id)) => id,
+        };
+        let (context, plaintext) = (reported.clone(), Arc::new(plaintext));
+        let sealed =
+            self.call("encrypt", move |service| service.encrypt(&plaintext, context.as_str().as_bytes())).await?;
+        if sealed.version.id(self.settings.epoch) != reported {
+            self.wake.notify_one();
+            let message = "the key was rotated a moment ago: ask Status for the new key id, then encrypt again";
+            return Err(Failure::new(FailureKind::Unreachable, message));
+        }
+        if sealed.ciphertext.len() > kms::CIPHERTEXT_LIMIT {
+            let message = format!("the ciphertext has {} bytes: kube-apiserver accepts 1024", sealed.ciphertext.len());
+            return Err(Failure::invalid(message));
+        }
+        Ok((sealed, reported))
+    }
+
+    /// Decrypts with the key that the id names, and with no other: the id must be that of this version and epoch.
+    pub(crate) async fn decrypt(&self, ciphertext: Vec<u8>, id: String, version: String, epoch: u64) -> Opened {
+        let request =
+            [ciphertext.as_slice(), id.as_bytes(), version.as_bytes(), &epoch.to_be_bytes()].map(<[u8]>::to_vec);
+        let parts: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
+        self.decrypts
+            .run(&parts, || {
+                self.call("decrypt", move |service| {
+                    if service.named(&version)?.id(epoch).as_str() != id {
+                        let message = "the key id is not that of the version and epoch in the annotations";
+                        return Err(Failure::invalid(message));
+                    }
+                    service.decrypt(&ciphertext, &version, id.as_bytes()).map(Arc::new)
+                })
+            })
+            .await
+    }
+
+    /// Probes the key again and again, until the task is aborted.
+    pub(crate) async fn probe_forever(self: Arc<Self>) {
+        let (mut last, mut failures) = (None::<Probed>, 0);
+        loop {
+            match self.probe_once(last.clone()).await {
+                Ok(probed) => {
+                    failures = 0;
+                    self.publish(Ok(probed.id.clone()));
+                    last = Some(probed);
+                }
+                Err(failure) => {
+                    failures += 1;
+                    self.publish(Err(failure));
+                }
+            }
+            let pause = if failures == 0 { PROBE_EVERY } else { pause_after(failures) };
+            // A call that failed wakes it early, at most once a second.
+            let early = async {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                self.wake.notified().await;
+            };
+            let _ = timeout(pause, early).await;
+        }
+    }
+
+    /// One probe. While it hangs, it is reported as such, and no second one is started beside it.
+    async fn probe_once(&self, last: Option<Probed>) -> Result<Probed, Failure> {
+        let (service, epoch, began) = (Arc::clone(&self.service), self.settings.epoch, Instant::now());
+        let mut probing = tokio::task::spawn_blocking(move || probe(service.as_ref(), epoch, last.as_ref()));
+        let limit = self.settings.timeout.saturating_mul(3);
+        let result = loop {
+            match timeout(limit, &mut probing).await {
+                Ok(result) => break result.unwrap_or_else(|_| Err(ended())),
+                Err(_) => self.publish(Err(no_answer(began.elapsed()))),
+            }
+        };
+        self.metrics.count("probe", word(&result), began.elapsed());
+        result
+    }
+
+    fn publish(&self, result: Result<KeyId, Failure>) {
+        let before = self.health.borrow().clone();
+        let last_id =
+            result.as_ref().ok().cloned().or_else(|| before.as_ref().and_then(|before| before.last_id.clone()));
+        self.log_change(before.as_ref(), &result);
+        self.health.send_replace(Some(Health { result, last_id, probed: Instant::now() }));
+    }
+
+    fn log_change(&self, before: Option<&Health>, result: &Result<KeyId, Failure>) {
+        let name = &self.settings.name;
+        match (before, result) {
+            (Some(Health { result: Ok(old), .. }), Ok(id)) if old != id => {
+                log::line(
+                    Level::Info,
+                    "the key was rotated",
+                    json!({"key": name, "keyId": id.as_str(), "before": old.as_str()}),
+                );
+            }
+            (Some(Health { result: Ok(_), .. }), Ok(_)) => {}
+            (_, Ok(id)) => log::line(Level::Info, "the key works", json!({"key": name, "keyId": id.as_str()})),
+            (Some(Health { result: Err(old), .. }), Err(failure)) if old == failure => {}
+            (_, Err(failure)) => {
+                let members = json!({"key": name, "kind": failure.kind.word(), "cause": failure.message});
+                log::line(Level::Error, "the key does not work", members);
+            }
+        }
+    }
+
+    /// Calls the service on a thread, within its time, with retries from the budget.
+    async fn call<T, F>(&self, operation: &'static str, call: F) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        F: Fn(&dyn KeyService) -> Result<T, Failure> + Send + Sync + 'static,
+    {
+        let began = Instant::now();
+        let call = Arc::new(call);
+        let mut result = self.call_once(&call).await;
+        for pause in RETRY_AFTER {
+            let again = result.as_ref().err().is_some_and(|failure| failure.kind.is_worth_a_retry());
+            if !again || began.elapsed() >= self.settings.timeout || !self.retries.take() {
+                break;
+            }
+            tokio::time::sleep(*pause).await;
+            result = self.call_once(&call).await;
+        }
+        self.metrics.count(operation, word(&result), began.elapsed());
+        if let Err(failure) = &result
+            && failure.kind != FailureKind::InvalidRequest
+        {
+            // The probe decides whether the key works; one failed call does not.
+            self.wake.notify_one();
+            let members = json!({"key": self.settings.name, "operation": operation, "kind": failure.kind.word(), "cause": failure.message});
+            log::line(Level::Warning, "a call failed", members);
+        }
+        result
+    }
+
+    async fn call_once<T, F>(&self, call: &Arc<F>) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        F: Fn(&dyn KeyService) -> Result<T, Failure> + Send + Sync + 'static,
+    {
+        let limit = self.settings.timeout;
+        let Ok(Ok(place)) = timeout(limit, Arc::clone(&self.calls).acquire_owned()).await else {
+            return Err(Failure::new(
+                FailureKind::Throttled,
+                format!("{CALLS} calls wait for the key service already"),
+            ));
+        };
+        let (service, call) = (Arc::clone(&self.service), Arc::clone(call));
+        let calling = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            call(service.as_ref())
+        });
+        match timeout(limit, calling).await {
+            Ok(result) => result.unwrap_or_else(|_| Err(ended())),
+            Err(_) => Err(no_answer(limit)),
+        }
+    }
+}
+
+fn word<T>(result: &Result<T, Failure>) -> &'static str {
+    result.as_ref().err().map_or("ok", |failure| failure.kind.word())
+}
+
+fn no_answer(after: Duration) -> Failure {
+    Failure::new(
+        FailureKind::Unreachable,
+        format!("the key service has not answered after {:.1}s", after.as_secs_f64()),
+    )
+}
+
+fn ended() -> Failure {
+    Failure::new(FailureKind::Unreachable, "the call ended without an answer; this is a defect of the plugin")
+}
+
+#[cfg(test)]
+mod tests;

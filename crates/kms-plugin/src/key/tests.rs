@@ -1,0 +1,229 @@
+//! Keys on a service that does what the test says.
+use super::*;
+use crate::configuration::{Backend, OnOutage};
+use crate::grpc::{Service, code};
+use crate::v2::key_management_service_server::KeyManagementService;
+use crate::v2::{DecryptRequest, EncryptRequest, EncryptResponse, StatusRequest, StatusResponse};
+use kms::KeyVersion;
+use std::sync::{Mutex, PoisonError};
+use tonic::{Code, Request, Status};
+
+/// A key service that fails as the test says. Its ciphertext is the version, then the text inverted.
+#[derive(Default)]
+struct Scripted(Mutex<Script>);
+
+#[derive(Default, Clone)]
+struct Script {
+    version: u8,
+    encrypt: Option<FailureKind>,
+    decrypt: Option<FailureKind>,
+    /// Encrypts with another version than `current` tells.
+    is_rotated_in_between: bool,
+    encrypts: usize,
+}
+
+impl Scripted {
+    fn set(&self, change: impl FnOnce(&mut Script)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn script(&self) -> Script {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn version(number: u8) -> KeyVersion {
+    KeyVersion { provider: "scripted", key: "key".to_owned(), version: number.to_string() }
+}
+
+fn fail(kind: Option<FailureKind>) -> Result<(), Failure> {
+    kind.map_or(Ok(()), |kind| Err(Failure::new(kind, "as the test says")))
+}
+
+impl KeyService for Scripted {
+    fn current(&self) -> Result<KeyVersion, Failure> {
+        Ok(version(self.script().version))
+    }
+
+    fn encrypt(&self, plaintext: &[u8], _: &[u8]) -> Result<Sealed, Failure> {
+        self.set(|script| script.encrypts += 1);
+        let script = self.script();
+        fail(script.encrypt)?;
+        let number = script.version + u8::from(script.is_rotated_in_between);
+        let ciphertext = [&[number], plaintext].concat().iter().map(|byte| !byte).collect();
+        Ok(Sealed { ciphertext, version: version(number) })
+    }
+
+    fn decrypt(&self, ciphertext: &[u8], wanted: &str, _: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        fail(self.script().decrypt)?;
+        let plain: Vec<u8> = ciphertext.iter().map(|byte| !byte).collect();
+        match plain.split_first() {
+            Some((number, text)) if number.to_string() == wanted => Ok(Zeroizing::new(text.to_vec())),
+            _ => Err(Failure::invalid("another version")),
+        }
+    }
+
+    fn named(&self, wanted: &str) -> Result<KeyVersion, Failure> {
+        let number = wanted.parse().map_err(|_| Failure::invalid("no number"))?;
+        Ok(version(number))
+    }
+}
+
+fn key(on_outage: OnOutage) -> (Arc<Scripted>, Service) {
+    let settings = KeySettings {
+        name: "k".to_owned(),
+        socket: "/none".into(),
+        owner: None,
+        epoch: 3,
+        on_outage,
+        timeout: Duration::from_secs(2),
+        backend: Backend::File { path: "/none".into() },
+    };
+    let scripted = Arc::new(Scripted::default());
+    let service = Arc::clone(&scripted) as Arc<dyn KeyService>;
+    (scripted, Service(Key::of(settings, service)))
+}
+
+/// One turn of the prober, without its pauses.
+async fn probe_now(service: &Service, last: Option<Probed>) -> Option<Probed> {
+    let result = service.0.probe_once(last).await;
+    service.0.publish(result.as_ref().map(|probed| probed.id.clone()).map_err(Clone::clone));
+    result.ok()
+}
+
+async fn status(service: &Service) -> Result<StatusResponse, Status> {
+    service.status(Request::new(StatusRequest {})).await.map(tonic::Response::into_inner)
+}
+
+async fn encrypt(service: &Service, plaintext: &[u8]) -> Result<EncryptResponse, Status> {
+    let request = EncryptRequest { plaintext: plaintext.to_vec(), uid: "u".to_owned() };
+    service.encrypt(Request::new(request)).await.map(tonic::Response::into_inner)
+}
+
+#[tokio::test]
+async fn status_names_each_kind_of_failure_and_no_outage_is_answered_with_ok() {
+    for kind in FailureKind::ALL {
+        for on_outage in [OnOutage::Error, OnOutage::Continue] {
+            let (scripted, service) = key(on_outage);
+            let last = probe_now(&service, None).await;
+            let healthy = status(&service).await.unwrap();
+            assert_eq!((healthy.version.as_str(), healthy.healthz.as_str()), ("v2", "ok"));
+            scripted.set(|script| (script.encrypt, script.decrypt) = (Some(*kind), Some(*kind)));
+            probe_now(&service, last).await;
+            let want = format!("key k: {kind}: as the test says");
+            match (status(&service).await, on_outage) {
+                (Err(status), OnOutage::Error) => assert_eq!((status.code(), status.message()), (code(*kind), &*want)),
+                (Ok(answer), OnOutage::Continue) => {
+                    assert_eq!((answer.healthz, answer.key_id), (want, healthy.key_id));
+                }
+                (other, _) => panic!("{kind} with {on_outage:?}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_never_worked_is_an_error_in_both_modes() {
+    for on_outage in [OnOutage::Error, OnOutage::Continue] {
+        let (scripted, service) = key(on_outage);
+        scripted.set(|script| script.encrypt = Some(FailureKind::Disabled));
+        probe_now(&service, None).await;
+        assert_eq!(status(&service).await.unwrap_err().code(), Code::FailedPrecondition);
+        assert_eq!(encrypt(&service, b"seed").await.unwrap_err().code(), Code::FailedPrecondition);
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_decrypts_and_no_longer_encrypts_is_not_healthy() {
+    let (scripted, service) = key(OnOutage::Error);
+    let last = probe_now(&service, None).await;
+    for kind in [FailureKind::AccessDenied, FailureKind::Disabled, FailureKind::PendingDeletion] {
+        scripted.set(|script| script.encrypt = Some(kind));
+        probe_now(&service, last.clone()).await;
+        let message = status(&service).await.unwrap_err().message().to_owned();
+        let want = format!("decrypts-only: the key still decrypts and no longer encrypts ({kind}: as the test says)");
+        assert_eq!(message, format!("key k: {want}"));
+    }
+}
+
+#[tokio::test]
+async fn an_encrypt_with_another_version_than_status_reports_is_refused() {
+    let (scripted, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    scripted.set(|script| script.is_rotated_in_between = true);
+    let refused = encrypt(&service, b"seed").await.unwrap_err();
+    assert!(refused.message().contains("the key was rotated a moment ago"), "{refused:?}");
+    scripted.set(|script| (script.is_rotated_in_between, script.version) = (false, 1));
+    let before = status(&service).await.unwrap().key_id;
+    assert!(encrypt(&service, b"seed").await.is_err());
+    probe_now(&service, None).await;
+    let after = status(&service).await.unwrap().key_id;
+    assert_ne!(before, after);
+    assert_eq!(encrypt(&service, b"seed").await.unwrap().key_id, after);
+}
+
+#[tokio::test]
+async fn a_decrypt_is_pinned_to_the_version_and_epoch_that_its_id_names() {
+    let (scripted, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    let sealed = encrypt(&service, b"seed").await.unwrap();
+    let good = DecryptRequest {
+        ciphertext: sealed.ciphertext.clone(),
+        uid: String::new(),
+        key_id: sealed.key_id.clone(),
+        annotations: sealed.annotations.clone(),
+    };
+    let decrypt = async |request: DecryptRequest| service.decrypt(Request::new(request)).await;
+    scripted.set(|script| script.version = 9);
+    assert_eq!(decrypt(good.clone()).await.unwrap().into_inner().plaintext, b"seed");
+    let with = |name: &str, value: &[u8]| {
+        let mut request = good.clone();
+        let name = format!("{name}.kms.machineadm.cluster.x-k8s.io");
+        assert!(request.annotations.insert(name, value.to_vec()).is_some());
+        request
+    };
+    let bad = [
+        DecryptRequest { key_id: version(0).id(4).as_str().to_owned(), ..good.clone() },
+        DecryptRequest { annotations: Default::default(), ..good.clone() },
+        DecryptRequest { ciphertext: Vec::new(), ..good.clone() },
+        DecryptRequest { ciphertext: vec![1; 1025], ..good.clone() },
+        with("version", b"1"),
+        with("version", b"\xff"),
+        with("epoch", b"03"),
+        with("epoch", b"4"),
+        with("epoch", b"-1"),
+    ];
+    for request in bad {
+        let refused = decrypt(request.clone()).await.map(tonic::Response::into_inner).unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument, "{request:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_failed_call_is_retried_within_a_budget_and_wakes_the_probe() {
+    let (scripted, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    scripted.set(|script| (script.encrypt, script.encrypts) = (Some(FailureKind::Throttled), 0));
+    assert_eq!(encrypt(&service, b"seed").await.unwrap_err().code(), Code::ResourceExhausted);
+    assert_eq!(scripted.script().encrypts, 3);
+    timeout(Duration::from_secs(5), service.0.wake.notified()).await.expect("the probe is woken");
+    for _ in 0..10 {
+        assert!(encrypt(&service, b"seed").await.is_err());
+    }
+    let (calls, with_all_retries) = (scripted.script().encrypts, 33);
+    assert!(calls < with_all_retries, "{calls} calls");
+    scripted.set(|script| (script.encrypt, script.encrypts) = (Some(FailureKind::AccessDenied), 0));
+    assert!(encrypt(&service, b"seed").await.is_err());
+    assert_eq!(scripted.script().encrypts, 1, "what a retry can't mend is not retried");
+}
+
+#[tokio::test]
+async fn a_failure_never_holds_the_plaintext() {
+    let (scripted, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    assert_eq!(encrypt(&service, b"").await.unwrap_err().code(), Code::InvalidArgument);
+    let long = encrypt(&service, &[b'x'; 1024]).await.unwrap_err();
+    assert_eq!(long.message(), "invalid-request: the ciphertext has 1025 bytes: kube-apiserver accepts 1024");
+    assert_eq!(encrypt(&service, &[b'x'; 1023]).await.unwrap().ciphertext.len(), 1024);
+    assert_eq!(scripted.script().encrypts, 3);
+}

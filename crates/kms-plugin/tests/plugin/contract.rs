@@ -1,0 +1,120 @@
+//! kube-apiserver's own client, without its clocks, judges the contract of KMS v2, its limits and the stale rule.
+
+use crate::support::{Client, Plugin, data, encode, error};
+use serde_json::json;
+use std::time::{Duration, Instant};
+use testbed::programs::KMS_CLIENT;
+
+/// What AES-GCM adds to a plaintext: nonce and tag.
+const OVERHEAD: usize = 28;
+
+#[test]
+fn kube_apiservers_client_accepts_every_answer_up_to_the_limits() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let mut plugin = Plugin::new(&[("a", "")]);
+    plugin.start();
+    let mut client = Client::of(&plugin.socket("a"));
+    let id = client.healthy("");
+    let status = client.status();
+    assert_eq!((&status["version"], &status["healthz"], &status["keyID"]), (&json!("v2"), &json!("ok"), &json!(id)));
+    assert!(id.starts_with("file:") && id.len() == "file:".len() + 64, "{id}");
+    assert!(!id.contains(&encode(&[1; 32])));
+    for length in [1, 32, 1024 - OVERHEAD] {
+        let text = vec![7; length];
+        let sealed = client.ask(&json!({"do": "encrypt", "data": encode(&text)}));
+        assert_eq!((error(&sealed), data(&sealed).len()), ("", length + OVERHEAD), "{sealed}");
+        assert_eq!(sealed["keyID"], json!(id));
+        let opened = client.ask(&json!({
+            "do": "decrypt", "data": sealed["data"], "keyID": id, "annotations": sealed["annotations"],
+        }));
+        assert_eq!((error(&opened), data(&opened)), ("", text));
+    }
+    for length in [0, 1024 - OVERHEAD + 1, 60 << 10, 1 << 20] {
+        let refused = client.ask(&json!({"do": "encrypt", "data": encode(&vec![7; length])}));
+        assert!(!error(&refused).is_empty(), "{length} bytes were encrypted");
+    }
+    assert_eq!(error(&client.status()), "", "requests that can't be done say nothing of the key");
+}
+
+#[test]
+fn what_another_key_wrote_or_what_is_damaged_is_refused() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let mut plugin = Plugin::new(&[("a", ""), ("b", "")]);
+    plugin.start();
+    let (mut a, mut b) = (Client::of(&plugin.socket("a")), Client::of(&plugin.socket("b")));
+    let (of_a, of_b) = (a.healthy(""), b.healthy(""));
+    assert_ne!(of_a, of_b);
+    let sealed = a.ask(&json!({"do": "encrypt", "data": encode(&[9; 32])}));
+    let with = |data: &str, id: &str| json!({"do": "decrypt", "data": data, "keyID": id, "annotations": sealed["annotations"]});
+    let stored = sealed["data"].as_str().unwrap();
+    assert_eq!(error(&a.ask(&with(stored, &of_a))), "");
+    assert!(error(&a.ask(&with(stored, &of_b))).contains("InvalidArgument"));
+    assert!(error(&b.ask(&with(stored, &of_a))).contains("NotFound"));
+    let mut damaged = data(&sealed);
+    damaged[20] ^= 1;
+    assert!(error(&a.ask(&with(&encode(&damaged), &of_a))).contains("InvalidArgument"));
+    assert!(error(&a.ask(&with(&encode(&[0; 1025]), &of_a))).contains("1025 bytes"));
+    let without = json!({"do": "decrypt", "data": stored, "keyID": of_a});
+    assert!(error(&a.ask(&without)).contains("annotation version.kms.machineadm.cluster.x-k8s.io is missing"));
+}
+
+#[test]
+fn a_rotation_is_reported_within_15_seconds_and_makes_stored_data_stale() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let mut plugin = Plugin::new(&[("a", "")]);
+    plugin.start();
+    let mut client = Client::of(&plugin.socket("a"));
+    let first = client.healthy("");
+    assert_eq!(error(&client.ask(&json!({"do": "rotate"}))), "");
+    let stored = client.ask(&json!({"do": "write", "name": "s", "data": encode(b"old")}));
+    let read = |client: &mut Client| client.ask(&json!({"do": "read", "name": "s", "data": stored["data"]}));
+    let fresh = read(&mut client);
+    assert_eq!((data(&fresh).as_slice(), fresh["stale"].as_bool()), (&b"old"[..], None));
+
+    let rotated = Instant::now();
+    plugin.keys("a", &[2, 1]);
+    let second = client.healthy(&first);
+    let took = rotated.elapsed();
+    assert!(took < Duration::from_secs(15), "reported after {took:?}");
+    let adopted = client.ask(&json!({"do": "rotate"}));
+    assert_eq!((error(&adopted), adopted["keyID"].as_str().unwrap()), ("", second.as_str()));
+    let old = read(&mut client);
+    assert_eq!((data(&old).as_slice(), old["stale"].as_bool()), (&b"old"[..], Some(true)), "{old}");
+
+    // The first key again, under another epoch: another id, and everything is still readable.
+    plugin.keys("a", &[1, 2]);
+    plugin.configure(&[("a", "  epoch: 1\n")], "");
+    let third = client.healthy(&second);
+    assert!(third != first && third != second);
+    assert_eq!(error(&client.ask(&json!({"do": "rotate"}))), "");
+    assert_eq!(read(&mut client)["stale"], json!(true));
+}
+
+#[test]
+fn instances_on_other_machines_report_the_same_id_and_read_each_others_data() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let (mut here, mut there) = (Plugin::new(&[("a", "")]), Plugin::new(&[("a", "")]));
+    here.start();
+    there.start();
+    let (mut one, mut other) = (Client::of(&here.socket("a")), Client::of(&there.socket("a")));
+    assert_eq!(one.healthy(""), other.healthy(""));
+    for client in [&mut one, &mut other] {
+        assert_eq!(error(&client.ask(&json!({"do": "rotate"}))), "");
+    }
+    let stored = one.ask(&json!({"do": "write", "name": "s", "data": encode(b"shared")}));
+    let read = other.ask(&json!({"do": "read", "name": "s", "data": stored["data"]}));
+    assert_eq!((data(&read).as_slice(), read["stale"].as_bool()), (&b"shared"[..], None));
+}
+
+#[test]
+fn status_answers_from_the_last_probe_within_milliseconds() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let mut plugin = Plugin::new(&[("a", "")]);
+    plugin.start();
+    let mut client = Client::of(&plugin.socket("a"));
+    client.healthy("");
+    let mut micros: Vec<u64> = (0..200).map(|_| client.status()["micros"].as_u64().unwrap()).collect();
+    micros.sort_unstable();
+    // The median, on a machine that others use too; a probe reads files and would show above all in outages.
+    assert!(micros[100] < 20_000, "{micros:?}");
+}

@@ -1,0 +1,136 @@
+//! The plugin as a process: its keys do not disturb each other, and its sockets are its own.
+
+use crate::support::{Client, LIMIT, Plugin, error};
+use rustix::process::Signal;
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use testbed::programs::KMS_CLIENT;
+use testbed::until;
+
+fn get(socket: &Path, path: &str) -> String {
+    let mut stream = UnixStream::connect(socket).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn one_bad_key_of_three_leaves_the_others_healthy_and_is_named_everywhere() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let keys = [("a", ""), ("b", ""), ("c", "  onOutage: continue\n")];
+    let mut plugin = Plugin::new(&keys);
+    let health = plugin.path("health.sock");
+    plugin.configure(&keys, &format!("health: {{listen: 'unix://{}'}}\n", health.display()));
+    plugin.start();
+    let mut clients = ["a", "b", "c"].map(|key| Client::of(&plugin.socket(key)));
+    let ids = clients.each_mut().map(|client| client.healthy(""));
+    assert!(get(&health, "/readyz").starts_with("HTTP/1.1 200"));
+
+    fs::set_permissions(plugin.path("b.keys"), fs::Permissions::from_mode(0o644)).unwrap();
+    let told = clients[1].unhealthy("PermissionDenied");
+    assert!(error(&told).contains("key b: access-denied: the key file"), "{told}");
+    fs::remove_file(plugin.path("c.keys")).unwrap();
+    let told = clients[2].unhealthy("got unexpected healthz status: key c: missing: cannot open the key file");
+    assert_eq!(told["keyID"].as_str().unwrap(), ids[2], "with onOutage: continue the id stays");
+    assert_eq!(clients[0].healthy(""), ids[0]);
+
+    let ready = get(&health, "/readyz");
+    assert!(ready.starts_with("HTTP/1.1 503") && ready.contains("a ok\nb access-denied: "), "{ready}");
+    assert!(get(&health, "/readyz/a").starts_with("HTTP/1.1 200"));
+    assert!(get(&health, "/livez").starts_with("HTTP/1.1 200"));
+    let metrics = get(&health, "/metrics");
+    let want = [
+        "machineadm_kms_healthy{key=\"a\"} 1".to_owned(),
+        "machineadm_kms_healthy{key=\"b\"} 0".to_owned(),
+        "machineadm_kms_failure{key=\"b\",kind=\"access-denied\"} 1".to_owned(),
+        "machineadm_kms_failure{key=\"c\",kind=\"missing\"} 1".to_owned(),
+        format!("machineadm_kms_key_info{{key=\"a\",key_id=\"{}\"}} 1", ids[0]),
+        "machineadm_kms_operation_seconds_count{key=\"b\",operation=\"probe\",result=\"access-denied\"} ".to_owned(),
+    ];
+    for line in want {
+        assert!(metrics.contains(&line), "{line} is not in\n{metrics}");
+    }
+
+    fs::set_permissions(plugin.path("b.keys"), fs::Permissions::from_mode(0o600)).unwrap();
+    plugin.keys("c", &[3]);
+    assert_eq!([clients[1].healthy(""), clients[2].healthy("")], [ids[1].clone(), ids[2].clone()]);
+    let log = plugin.log();
+    for line in log.lines() {
+        assert!(serde_json::from_str::<serde_json::Value>(line).unwrap()["time"].is_string());
+    }
+    assert!(log.contains("\"kind\":\"access-denied\"") && !log.contains(&crate::support::encode(&[2; 32])), "{log}");
+}
+
+#[test]
+fn a_second_process_on_a_socket_is_refused_and_a_killed_one_is_followed() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let mut plugin = Plugin::new(&[("a", "")]);
+    plugin.start();
+    let mut client = Client::of(&plugin.socket("a"));
+    let id = client.healthy("");
+    let second = plugin.command().output().unwrap();
+    let told = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert_eq!(second.status.code(), Some(1));
+    assert!(told.contains("another process serves ") && told.contains("a.sock: stop it, or give"), "{told}");
+    assert_eq!(client.healthy(""), id, "the first one serves on");
+    plugin.kill();
+    assert!(plugin.socket("a").exists());
+    plugin.start();
+    assert_eq!(client.healthy(""), id);
+}
+
+#[test]
+fn keys_come_and_go_with_the_configuration_and_others_keep_their_sockets() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let mut plugin = Plugin::new(&[("a", ""), ("b", "")]);
+    plugin.keys("c", &[3]);
+    plugin.start();
+    let mut a = Client::of(&plugin.socket("a"));
+    a.healthy("");
+    let before = fs::metadata(plugin.socket("a")).unwrap();
+    assert_eq!(before.mode() & 0o7777, 0o600);
+
+    plugin.configure(&[("a", ""), ("c", "")], "");
+    plugin.signal(Signal::HUP);
+    Client::of(&plugin.socket("c")).healthy("");
+    assert!(!plugin.socket("b").exists());
+    fs::write(plugin.path("kms.yaml"), "keys: 5\n").unwrap();
+    plugin.signal(Signal::HUP);
+    until("the invalid configuration is reported", LIMIT, || {
+        let log = plugin.log();
+        if log.contains("keys: must be a list of at least one key") { Ok(()) } else { Err(log) }
+    })
+    .unwrap();
+    assert_eq!(error(&a.status()), "");
+    assert_eq!(fs::metadata(plugin.socket("a")).unwrap().ino(), before.ino(), "its socket is still the same");
+    assert!(plugin.socket("c").exists());
+
+    plugin.signal(Signal::TERM);
+    assert_eq!(plugin.wait().code(), Some(0));
+    assert!(!plugin.socket("a").exists() && !plugin.socket("c").exists());
+}
+
+#[test]
+fn check_tries_each_key_once_and_creates_no_socket() {
+    let plugin = Plugin::new(&[("a", ""), ("b", "")]);
+    let good = plugin.check();
+    let told = String::from_utf8_lossy(&good.stdout).into_owned();
+    assert!(good.status.success() && told.starts_with("a: encrypts and decrypts, key id file:"), "{told}");
+    assert!(!plugin.socket("a").exists());
+
+    fs::remove_file(plugin.path("b.keys")).unwrap();
+    let bad = plugin.check();
+    let told = String::from_utf8_lossy(&bad.stdout).into_owned();
+    assert_eq!(bad.status.code(), Some(1));
+    assert!(told.contains("a: encrypts") && told.contains("\nb: missing: cannot open the key file "), "{told}");
+
+    fs::write(plugin.path("kms.yaml"), "keys:\n- name: a\n  sock: x\n").unwrap();
+    let invalid = plugin.check();
+    let told = String::from_utf8_lossy(&invalid.stderr).into_owned();
+    assert_eq!(invalid.status.code(), Some(2));
+    assert!(told.contains("kms.yaml: apiVersion: required\n") && told.contains("keys[0].socket: required\n"), "{told}");
+}

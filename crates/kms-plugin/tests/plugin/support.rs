@@ -1,0 +1,188 @@
+//! The plugin as a process, and kube-apiserver's own client as its judge.
+use base64::{Engine, prelude::BASE64_STANDARD};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+use testbed::programs::KMS_CLIENT;
+use testbed::until;
+
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);
+
+/// A directory with keys, a configuration, and at most one plugin that serves it.
+pub(crate) struct Plugin {
+    pub(crate) directory: TempDir,
+    child: Option<Child>,
+}
+
+impl Plugin {
+    /// Key files and a configuration with these keys: name and further fields of each.
+    pub(crate) fn new(keys: &[(&str, &str)]) -> Self {
+        let directory = TempDir::new().unwrap();
+        for (at, (name, _)) in keys.iter().enumerate() {
+            write_keys(&directory.path().join(format!("{name}.keys")), &[u8::try_from(at).unwrap() + 1]);
+        }
+        let plugin = Self { directory, child: None };
+        plugin.configure(keys, "");
+        plugin
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn socket(&self, key: &str) -> PathBuf {
+        self.path(&format!("{key}.sock"))
+    }
+
+    /// Writes the configuration, by rename.
+    pub(crate) fn configure(&self, keys: &[(&str, &str)], further: &str) {
+        let here = self.directory.path().display();
+        let mut text = format!(
+            "apiVersion: kms.machineadm.cluster.x-k8s.io/v1alpha1\nkind: PluginConfiguration\n{further}keys:\n"
+        );
+        for (name, fields) in keys {
+            text += &format!(
+                "- name: {name}\n  socket: {here}/{name}.sock\n  file: {{path: {here}/{name}.keys}}\n{fields}"
+            );
+        }
+        fs::write(self.path("new.yaml"), text).unwrap();
+        fs::rename(self.path("new.yaml"), self.path("kms.yaml")).unwrap();
+    }
+
+    /// The keys of a file, the first of which encrypts.
+    pub(crate) fn keys(&self, key: &str, list: &[u8]) {
+        write_keys(&self.path(&format!("{key}.keys")), list);
+    }
+
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm-kms-plugin"));
+        command.arg("--config").arg(self.path("kms.yaml"));
+        command
+    }
+
+    pub(crate) fn check(&self) -> Output {
+        self.command().arg("--check").output().unwrap()
+    }
+
+    pub(crate) fn start(&mut self) {
+        assert!(self.child.is_none());
+        let log = File::options().create(true).append(true).open(self.path("log")).unwrap();
+        self.child = Some(self.command().stderr(log).spawn().unwrap());
+    }
+
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.path("log")).unwrap()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let id = self.child.as_ref().unwrap().id();
+        kill_process(Pid::from_raw(id.try_into().unwrap()).unwrap(), signal).unwrap();
+    }
+
+    pub(crate) fn kill(&mut self) {
+        let mut child = self.child.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.child.take().unwrap().wait().unwrap()
+    }
+}
+
+impl Drop for Plugin {
+    fn drop(&mut self) {
+        if self.child.is_some() {
+            self.kill();
+        }
+    }
+}
+
+fn write_keys(path: &Path, list: &[u8]) {
+    let entry = |byte: &u8| format!("- {{name: k{byte}, secret: {}}}\n", BASE64_STANDARD.encode([*byte; 32]));
+    let new = path.with_extension("new");
+    fs::write(&new, format!("keys:\n{}", list.iter().map(entry).collect::<String>())).unwrap();
+    fs::set_permissions(&new, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::rename(new, path).unwrap();
+}
+
+/// kube-apiserver's own client.
+pub(crate) struct Client {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Client {
+    pub(crate) fn new() -> Self {
+        let program = KMS_CLIENT.ensure().unwrap().judge("kms-client").unwrap();
+        let mut child =
+            Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, input, output }
+    }
+
+    /// One that is connected to a socket.
+    pub(crate) fn of(socket: &Path) -> Self {
+        let mut client = Self::new();
+        assert_eq!(error(&client.ask(&json!({"do": "connect", "socket": socket}))), "");
+        client
+    }
+
+    pub(crate) fn ask(&mut self, request: &Value) -> Value {
+        writeln!(self.input, "{request}").unwrap();
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    pub(crate) fn status(&mut self) -> Value {
+        self.ask(&json!({"do": "status"}))
+    }
+
+    /// Waits until Status reports a healthy key, other than the one before; its id.
+    pub(crate) fn healthy(&mut self, before: &str) -> String {
+        let what = "Status reports a healthy key";
+        until(what, LIMIT, || {
+            let status = self.status();
+            let id = status["keyID"].as_str().unwrap_or_default();
+            if error(&status).is_empty() && id != before { Ok(id.to_owned()) } else { Err(status.to_string()) }
+        })
+        .unwrap()
+    }
+
+    /// Waits until kube-apiserver would call the key unhealthy for this reason; what it was told.
+    pub(crate) fn unhealthy(&mut self, reason: &str) -> Value {
+        until(&format!("Status says {reason}"), LIMIT, || {
+            let status = self.status();
+            if error(&status).contains(reason) { Ok(status) } else { Err(status.to_string()) }
+        })
+        .unwrap()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Why kube-apiserver refuses an answer; empty if it accepts it.
+pub(crate) fn error(answer: &Value) -> &str {
+    answer["error"].as_str().unwrap_or_default()
+}
+
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    BASE64_STANDARD.encode(bytes)
+}
+
+pub(crate) fn data(answer: &Value) -> Vec<u8> {
+    BASE64_STANDARD.decode(answer["data"].as_str().unwrap_or_default()).unwrap()
+}

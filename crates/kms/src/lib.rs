@@ -1,0 +1,28 @@
+//! One interface to key services, and the key ids that kube-apiserver compares.
+//!
+//! ```text
+//!  KeyService ──current──▶ KeyVersion ──id(epoch)──▶ KeyId     what Status reports
+//!             ──encrypt──▶ Sealed { ciphertext, version }      what kube-apiserver stores
+//!             ──decrypt(ciphertext, version)──▶ plaintext
+//! ```
+//!
+//! - A [`KeyService`] is one key of one service. It blocks, knows no gRPC and keeps nothing that another instance would
+//!   not find too, so that all instances report the same id.
+//! - A [`KeyVersion`] names key material: the service and the key, and the version in it. Its [`KeyId`] is public: the
+//!   provider and a SHA-256 over version and epoch. The epoch comes from the configuration; with another epoch the same
+//!   material has another id, so that a change from A to B and back to A never reports an id twice.
+//! - A [`Failure`] has a [`FailureKind`], which decides what Status answers and what an operator reads.
+//! - `file.rs` is the backend with keys in a file. It protects backups of etcd, not the machine that holds the file.
+mod failure;
+mod file;
+mod key_file;
+mod key_id;
+mod service;
+
+pub use failure::{Failure, FailureKind};
+pub use file::FileKeys;
+pub use key_id::{KeyId, KeyVersion};
+pub use service::{KeyService, Sealed};
+
+/// What kube-apiserver accepts of a ciphertext, in bytes.
+pub const CIPHERTEXT_LIMIT: usize = 1024;
