@@ -109,6 +109,16 @@ pub const KMS_CLIENT: Set = Set {
     tier: Tier::Quick,
 };
 
+/// Vault's own core with its transit engine and three ways to log in, in memory.
+pub const VAULT: Set = Set {
+    name: "vault-1.13.1",
+    files: files!("vault-1.13.1": "go.mod", "go.sum", "transit/main.go"),
+    programs: &[("vault-transit", "pins/transit")],
+    stamps: &[],
+    disk: 6,
+    tier: Tier::Quick,
+};
+
 /// The store below the control plane.
 pub const ETCD: Set = Set {
     name: "etcd-3.6.8",
@@ -167,6 +177,7 @@ pub const SETS: &[&Set] = &[
     &KUBEADM_1_37,
     &DECODER,
     &KMS_CLIENT,
+    &VAULT,
 ];
 
 impl Set {

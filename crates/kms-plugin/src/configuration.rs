@@ -1,6 +1,7 @@
 //! The configuration file: its fields, their checks, and what they mean.
-use crate::fields::{Fields, Problems};
-use kms::{FileKeys, KeyService};
+use crate::fields::{Fields, Presence, Problems};
+use crate::vault_fields::vault;
+use kms::{FileKeys, KeyService, VaultSettings, VaultTransit};
 use objects::yaml;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -73,6 +74,8 @@ pub enum Backend {
         /// The file.
         path: PathBuf,
     },
+    /// A key of a transit engine.
+    Vault(Box<VaultSettings>),
 }
 
 impl Backend {
@@ -80,6 +83,7 @@ impl Backend {
     pub fn service(&self) -> Arc<dyn KeyService> {
         match self {
             Self::File { path } => Arc::new(FileKeys::new(path)),
+            Self::Vault(settings) => Arc::new(VaultTransit::new(VaultSettings::clone(settings))),
         }
     }
 }
@@ -175,27 +179,30 @@ fn key(value: &Value, path: &str, problems: &Problems) -> Option<KeySettings> {
     };
     let epoch = fields.number("epoch");
     let timeout = fields.span("timeout", TIMEOUT, TIMEOUT_LIMITS);
-    let backend = backend(&fields, path, problems);
+    let backend = backend(&fields, timeout, problems);
     fields.finish();
     let (name, socket, backend) = (name?.to_owned(), socket?, backend?);
     Some(KeySettings { name, socket, owner, epoch, on_outage, timeout, backend })
 }
 
-fn backend(fields: &Fields<'_>, path: &str, problems: &Problems) -> Option<Backend> {
-    let Some(value) = fields.value("file") else {
-        problems.add(path, "a key service is required: file");
-        return None;
-    };
-    let path = fields.at("file");
-    let file = Fields::of(value, &path, problems)?;
-    let found = file.required("path").map(PathBuf::from).filter(|path| {
-        if !path.is_absolute() {
-            file.refuse("path", "must be an absolute path");
+fn backend(fields: &Fields<'_>, timeout: Duration, problems: &Problems) -> Option<Backend> {
+    match (fields.value("file"), fields.value("vault")) {
+        (Some(value), None) => file(value, &fields.at("file"), problems),
+        (None, Some(value)) => {
+            vault(value, &fields.at("vault"), timeout, problems).map(|settings| Backend::Vault(Box::new(settings)))
         }
-        path.is_absolute()
-    });
-    file.finish();
-    Some(Backend::File { path: found? })
+        _ => {
+            fields.refuse_all("exactly one key service is required: file or vault");
+            None
+        }
+    }
+}
+
+fn file(value: &Value, path: &str, problems: &Problems) -> Option<Backend> {
+    let fields = Fields::of(value, path, problems)?;
+    let path = fields.absolute("path", Presence::Required);
+    fields.finish();
+    Some(Backend::File { path: path? })
 }
 
 fn socket_path(text: &str) -> Option<PathBuf> {
@@ -257,7 +264,7 @@ mod tests {
             "keys[0].onOutage: must be error or continue",
             "keys[0].epoch: must be a whole number, 0 or more",
             "keys[0].timeout: must be a duration from 100ms to 10s, such as 3s",
-            "keys[0]: a key service is required: file",
+            "keys[0]: exactly one key service is required: file or vault",
             "keys[0].fil: unknown field; did you mean `file`?",
             "keys[1].file.path: must be an absolute path",
             "keys[1].file.mode: unknown field",

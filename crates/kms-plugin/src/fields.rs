@@ -2,7 +2,17 @@
 use objects::nearest::did_you_mean;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::time::Duration;
+
+/// Whether a field must be there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Presence {
+    /// It must.
+    Required,
+    /// It may be absent.
+    Optional,
+}
 
 /// All problems of a configuration, in the order in which they are found.
 #[derive(Debug, Default)]
@@ -71,6 +81,24 @@ impl<'a> Fields<'a> {
             return None;
         }
         self.text(name)
+    }
+
+    /// An absolute path.
+    pub(crate) fn absolute(&self, name: &'static str, presence: Presence) -> Option<PathBuf> {
+        let text = match presence {
+            Presence::Required => self.required(name),
+            Presence::Optional => self.text(name),
+        };
+        let path = text.map(PathBuf::from);
+        if path.as_ref().is_some_and(|path| !path.is_absolute()) {
+            self.refuse(name, "must be an absolute path");
+        }
+        path
+    }
+
+    /// Notes a problem with the mapping as a whole.
+    pub(crate) fn refuse_all(&self, message: &str) {
+        self.problems.add(&self.path, message);
     }
 
     /// A number from 0 on; 0 where it is absent.

@@ -30,6 +30,7 @@ mod probe;
 mod retries;
 mod single_flight;
 mod socket;
+mod vault_fields;
 
 pub use cli::{Cli, run};
 pub use configuration::{API_VERSION, Backend, Configuration, HealthAddress, KIND, KeySettings, OnOutage};

@@ -27,7 +27,8 @@ const RULES: &str = "rules";
 const GROUND: &str = "ground";
 
 /// Who may use a neighbour of the same row: (user, used). A new one needs a decision record.
-const NEIGHBOURS: &[(&str, &str)] = &[("cluster", "fetch"), ("certs", "discovery"), ("documents", "discovery")];
+const NEIGHBOURS: &[(&str, &str)] =
+    &[("cluster", "fetch"), ("certs", "discovery"), ("documents", "discovery"), ("kms", "fetch")];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let manifests = manifests(tree);

@@ -1,0 +1,123 @@
+//! The real transit engine of Vault judges the backend: versions, ids, logins and what its failures mean.
+#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+mod server;
+
+use machineadm_kms::{FailureKind, KeyService, VaultAuth, VaultTransit};
+use serde_json::json;
+use server::Vault;
+use std::collections::BTreeSet;
+use std::time::Duration;
+use testbed::programs::VAULT;
+use testbed::until;
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+#[test]
+fn a_rotation_makes_another_id_and_old_data_is_still_decrypted() {
+    testbed::needs!(Pinned(&VAULT));
+    let vault = Vault::start();
+    vault.create_key("transit", "k");
+    let key = VaultTransit::new(vault.settings("transit", "k", vault.token_auth()));
+    let before = key.encrypt(b"seed", b"id").unwrap();
+    assert_eq!(key.current().unwrap(), before.version);
+    assert!(before.version.id(0).as_str().starts_with("vault:"));
+    vault.post("transit/keys/k/rotate", &json!({}));
+    let after = key.encrypt(b"seed", b"id").unwrap();
+    assert_eq!(key.current().unwrap(), after.version);
+    assert_ne!(before.version.id(0), after.version.id(0));
+    for sealed in [&before, &after] {
+        let version = &sealed.version.version;
+        assert_eq!(key.named(version).unwrap(), sealed.version);
+        assert_eq!(*key.decrypt(&sealed.ciphertext, version, b"id").unwrap(), b"seed");
+        let other = key.decrypt(&sealed.ciphertext, version, b"another").unwrap_err();
+        assert_eq!(other.kind, FailureKind::InvalidRequest, "{other}");
+    }
+    let mixed = key.decrypt(&before.ciphertext, &after.version.version, b"id").unwrap_err();
+    assert_eq!(mixed.kind, FailureKind::InvalidRequest, "{mixed}");
+
+    vault.post("transit/keys/k/config", &json!({"min_decryption_version": 2}));
+    assert_eq!(key.named(&before.version.version).unwrap_err().kind, FailureKind::Missing);
+    assert_eq!(*key.decrypt(&after.ciphertext, &after.version.version, b"id").unwrap(), b"seed");
+}
+
+#[test]
+fn ids_differ_between_mounts_keys_and_keys_that_were_created_again() {
+    testbed::needs!(Pinned(&VAULT));
+    let vault = Vault::start();
+    vault.post("sys/mounts/other", &json!({"type": "transit"}));
+    let places = [("transit", "a"), ("transit", "b"), ("other", "a")];
+    let key = |(mount, name): (&str, &str)| VaultTransit::new(vault.settings(mount, name, vault.token_auth()));
+    for (mount, name) in places {
+        vault.create_key(mount, name);
+    }
+    let ids: BTreeSet<String> = places.map(|place| key(place).current().unwrap().id(0).to_string()).into();
+    assert_eq!(ids.len(), 3);
+
+    let first = key(places[0]).encrypt(b"seed", b"id").unwrap();
+    // Vault tells the time of a creation in seconds.
+    until("the key has another time of creation", LIMIT, || {
+        vault.delete_key("transit", "a");
+        vault.create_key("transit", "a");
+        let again = key(places[0]).current().unwrap();
+        if again == first.version { Err(again.version) } else { Ok(()) }
+    })
+    .unwrap();
+    let lost = key(places[0]).named(&first.version.version).unwrap_err();
+    assert_eq!(lost.kind, FailureKind::Missing);
+    assert!(lost.message.ends_with("the key was created again"), "{lost}");
+}
+
+#[test]
+fn app_roles_and_certificates_log_in_renew_and_log_in_again() {
+    testbed::needs!(Pinned(&VAULT));
+    let vault = Vault::start();
+    vault.create_key("transit", "k");
+    vault.allow_key("transit", "k");
+    for auth in [vault.app_role("2s", "4s"), vault.certificate("2s", "4s")] {
+        let key = VaultTransit::new(vault.settings("transit", "k", auth.clone()));
+        let sealed = key.encrypt(b"seed", b"id").unwrap();
+        let began = std::time::Instant::now();
+        // Past the end of the longest life: the token was renewed, and then replaced by a new login.
+        until("the first token has ended", LIMIT, || {
+            assert_eq!(*key.decrypt(&sealed.ciphertext, &sealed.version.version, b"id").unwrap(), b"seed");
+            if began.elapsed() > Duration::from_secs(6) { Ok(()) } else { Err(format!("{:?}", began.elapsed())) }
+        })
+        .unwrap();
+        vault.revoke_all(&auth);
+        assert_eq!(*key.decrypt(&sealed.ciphertext, &sealed.version.version, b"id").unwrap(), b"seed");
+    }
+}
+
+#[test]
+fn failures_are_what_vault_means_by_them() {
+    testbed::needs!(Pinned(&VAULT));
+    let mut vault = Vault::start();
+    vault.create_key("transit", "k");
+    vault.allow_key("transit", "k");
+    let kind = |key: &VaultTransit| key.current().unwrap_err();
+    let absent = VaultTransit::new(vault.settings("transit", "absent", vault.token_auth()));
+    assert_eq!(kind(&absent).kind, FailureKind::Missing);
+    let role = vault.app_role("1h", "1h");
+    let forbidden = VaultTransit::new(vault.settings("transit", "other", role.clone()));
+    assert_eq!(kind(&forbidden).kind, FailureKind::AccessDenied);
+    let allowed = VaultTransit::new(vault.settings("transit", "k", role.clone()));
+    allowed.encrypt(b"seed", b"id").unwrap();
+    vault.deny_encrypt("transit", "k");
+    assert_eq!(allowed.encrypt(b"seed", b"id").unwrap_err().kind, FailureKind::AccessDenied);
+    let VaultAuth::AppRole { mount, role_id_file, .. } = role else { panic!("no role") };
+    let secret_id_file = vault.file("wrong-secret", "no such secret id");
+    let wrong = VaultAuth::AppRole { mount, role_id_file, secret_id_file };
+    let refused = kind(&VaultTransit::new(vault.settings("transit", "k", wrong)));
+    assert_eq!(refused.kind, FailureKind::AccessDenied, "{refused}");
+    assert!(!refused.message.contains("no such secret id"), "{refused}");
+
+    let key = VaultTransit::new(vault.settings("transit", "k", vault.token_auth()));
+    let mut other_ca = vault.settings("transit", "k", vault.token_auth());
+    other_ca.ca_file = Some(vault.other_ca());
+    assert_eq!(kind(&VaultTransit::new(other_ca)).kind, FailureKind::Unreachable);
+    key.current().unwrap();
+    vault.kill();
+    assert_eq!(kind(&key).kind, FailureKind::Unreachable);
+    drop(vault);
+    assert_eq!(kind(&key).kind, FailureKind::AccessDenied, "the credentials are gone");
+}
