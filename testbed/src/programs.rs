@@ -195,7 +195,7 @@ impl Set {
 
     /// The version of its programs.
     pub(crate) fn version(&self) -> &'static str {
-        self.name.split_once('-').map_or("", |(_, version)| version)
+        self.name.rsplit_once('-').map_or("", |(_, version)| version)
     }
 
     /// Below the cache, named after the version and after what exactly is pinned.
