@@ -40,6 +40,7 @@ complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "bootstrap" -d
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "plan" -d 'Show what bootstrap would change'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "apply" -d 'Apply a saved plan'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "join" -d 'Join this machine to a cluster as a worker'
+complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "reset" -d 'Undo what machineadm and kubeadm did on this machine'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "validate" -d 'Check a configuration and list every problem'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "encrypt" -d 'Encrypt documents with a passphrase'
 complete -c machineadm -n "__fish_machineadm_needs_command" -f -a "decrypt" -d 'Decrypt documents and print them'
@@ -127,6 +128,23 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l print-con
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l cri-socket -d 'Socket of the container runtime. Default: kubeadm looks for it' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l cert-dir -d 'Directory of kubeadm\'s certificates; kubeadm deletes everything in it' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l ignore-preflight-errors -d 'Passed on to kubeadm; may be repeated or a list with commas' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l skip-phases -d 'Not supported: a reset that leaves parts of a node out cannot be continued' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s f -l force -d 'Do not ask for confirmation'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l dry-run -d 'Show what would be undone, and change nothing'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l node-only -d 'Leave what documents wrote: undo only what made this machine a node'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l etcd-member-removed -d 'The etcd member of this machine is removed: do not ask etcd. Its data is deleted'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l cleanup-tmp-dir -d 'Also delete the content of /etc/kubernetes/tmp; kubeadm 1.26 or newer'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s h -l help -d 'Print help'
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s f -l filename -d 'Configuration file, or a directory of *.yaml, *.yml and *.json files; may be repeated; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand validate" -s o -l output -d 'Output format of the problems' -r -f -a "json\t''
 yaml\t''"

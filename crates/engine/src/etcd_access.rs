@@ -25,7 +25,7 @@ pub struct EtcdAccess {
 impl EtcdAccess {
     /// By what kubeadm leaves on a control plane node with an etcd member; `None` where that is missing.
     pub fn on(host: &dyn Inspect, certificates: &str) -> host::Result<Option<Self>> {
-        let file = |name: &str| Ok::<_, host::Error>(host.file(&format!("{certificates}/etcd/{name}"))?);
+        let file = |name: &str| host.file(&format!("{certificates}/etcd/{name}"));
         let (authority, certificate, key) =
             (file("ca.crt")?, file("healthcheck-client.crt")?, file("healthcheck-client.key")?);
         let (Some(authority), Some(certificate), Some(key)) = (authority, certificate, key) else { return Ok(None) };

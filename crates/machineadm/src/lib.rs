@@ -93,7 +93,7 @@ fn command(cli: Cli) -> Result<Exit, CommandError> {
             before.on_root(&root, |root| command::certs::run(&asked, root))
         }
         Command::Join(asked) => before.on_root(&asked.root, |root| command::join::run(&asked, root)),
-        Command::Reset(asked) => before.on_root(&asked.root, |root| command::reset::run(&asked, root)),
+        Command::Reset(asked) => command::reset::run(&asked),
         Command::Encrypt(asked) => command::encrypt::run(&asked),
         Command::Decrypt(asked) => command::decrypt::run(&asked),
         Command::Explain(asked) => command::explain::run(&asked),
@@ -133,12 +133,9 @@ impl Before {
             Command::Plan(plan) if plan.command.is_some() => (true, false),
             Command::Bootstrap(_) | Command::Plan(_) => (true, true),
             Command::Certs(certs) => (certs.root().is_some(), false),
-            Command::Apply(_)
-            | Command::Validate(_)
-            | Command::Status(_)
-            | Command::Discover(_)
-            | Command::Join(_)
-            | Command::Reset(_) => (true, false),
+            Command::Apply(_) | Command::Validate(_) | Command::Status(_) | Command::Discover(_) | Command::Join(_) => {
+                (true, false)
+            }
             _ => (false, false),
         };
         let unused =

@@ -94,7 +94,7 @@ fn options_are_shown_only_where_they_mean_something() {
             || ["certs", "certs-upload", "certs-download", "certs-list", "certs-delete"].contains(&command);
         assert_eq!((has("--kubeconfig"), has("--context")), (works_on_cluster, works_on_cluster), "{name}");
         let tries = works_on_cluster && command != "token-list" && !command.starts_with("certs")
-            || ["certs-delete", "join"].contains(&command);
+            || ["certs-delete", "join", "reset"].contains(&command);
         assert_eq!(text.contains(" --dry-run"), tries, "{name}");
         if has("--root") {
             let globals = text.split("Global options:").nth(1).expect("a heading of their own");

@@ -16,7 +16,7 @@ pub use view::ResetView;
 
 use crate::{
     Cluster, Failure, Look, Mode, Patience, PlanError, Planned, Prune, Run, Unanswered, Wanted, World,
-    acts::{kubeadm_init, kubeadm_join},
+    acts::{STARTING_KUBEADM, files_found},
     apply,
     before_kubeadm::{BeforeKubeadm, ResetProgress},
     look::Facts,
@@ -120,8 +120,6 @@ const TRACES: [&str; 6] = [
     "/var/lib/kubelet/config.yaml",
     "/var/lib/kubelet/kubeadm-flags.env",
 ];
-/// The acts that start kubeadm.
-const ACTS: [&str; 2] = [kubeadm_init::ID, kubeadm_join::ID];
 
 impl ResetPlan {
     /// Looks at the machine and at its etcd; changes nothing.
@@ -186,7 +184,7 @@ pub fn reset(
     if plan.kubeadm.is_some() {
         watch("undo what kubeadm did");
         scoped_reset(world, &kubeadm_reset(request))?;
-        for act in ACTS {
+        for act in STARTING_KUBEADM {
             if world.host.progress(act)? != Progress::New {
                 world.host.note(act, Progress::New)?;
             }
@@ -214,7 +212,7 @@ fn seen_member(request: &ResetRequest, host: &dyn Inspect, cluster: &dyn Cluster
 
 /// Whether kubeadm has started to make this machine a node, or a reset has started to undo that.
 fn is_node(host: &dyn Inspect) -> host::Result<bool> {
-    if kubeadm_init::files_found(host)? > 0 {
+    if files_found(host)? > 0 {
         return Ok(true);
     }
     for path in TRACES {
@@ -222,7 +220,7 @@ fn is_node(host: &dyn Inspect) -> host::Result<bool> {
             return Ok(true);
         }
     }
-    for act in ACTS {
+    for act in STARTING_KUBEADM {
         if host.progress(act)? != Progress::New {
             return Ok(true);
         }
