@@ -1,7 +1,7 @@
 //! Download of the certificates copy: the files that a joining control plane node shares with the others.
-use super::{Act, AfterFailure, Effect, Sort, Undone};
+use super::{Act, AfterFailure, Effect, Sort, Undone, kubeadm_join};
 use crate::{
-    Look, PlanError, World,
+    Look, PlanError, World, before_kubeadm,
     certificate_files::{self, Existing, Placement},
     fingerprint::Parts,
     look::CertificateCopy,
@@ -61,6 +61,11 @@ impl Act for DownloadCerts {
         let placement = Placement::of(look.host, &set, &self.directory, Existing::Refused)?;
         let is_so = placement.is_ok_and(|placement| !placement.is_needed());
         Ok(if is_so { Effect::Done } else { Effect::Absent })
+    }
+
+    /// The files are for kubeadm: they are not what existed before it.
+    fn before_start(&self, world: &mut World<'_>) -> host::Result<()> {
+        before_kubeadm::record(kubeadm_join::ID, world.host)
     }
 
     fn run(&self, world: &mut World<'_>) -> host::Result<()> {

@@ -138,7 +138,8 @@ impl ResetPlan {
     /// Whether there is nothing to undo.
     pub fn is_empty(&self) -> bool {
         let documents = self.documents.as_ref().is_none_or(|planned| planned.steps.is_empty());
-        self.kubeadm.is_none() && documents && self.state.is_empty()
+        let member = !matches!(self.member, OwnMember::Removable { .. });
+        member && self.kubeadm.is_none() && documents && self.state.is_empty()
     }
 
     /// Whether kubeadm made this machine a node.
@@ -168,6 +169,7 @@ pub fn reset(
     if !seen_member(request, world.host, world.cluster)?.is_same(&plan.member) {
         return Err(ResetError::MembersChanged);
     }
+    world.host.remove_leftovers()?;
     if let OwnMember::Removable { member, servers, .. } = &plan.member {
         watch("remove the etcd member of this machine");
         let mut record = BeforeKubeadm::read_or_empty(world.host)?;

@@ -179,7 +179,8 @@ fn confirm(view: &ResetView) -> Result<(), CommandError> {
         return Err(CommandError::invalid("reset asks for confirmation, and standard input is not a terminal")
             .with_remedy("see what it does: machineadm reset --dry-run; then pass --force"));
     }
-    tell!("{}\nReset this machine? [y/N]", show::reset::text(view));
+    // A question is asked also with --quiet.
+    warn_report!("{}\nReset this machine? [y/N]\n", show::reset::text(view));
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     match read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) {
