@@ -101,16 +101,21 @@ struct Header {
     version: u32,
 }
 
-/// Records what exists, before an act starts kubeadm: once, so that what an interrupted or failed kubeadm left is never
-/// taken for what was there before.
+/// Records what exists, before an act starts kubeadm or writes files for it: once, so that what an interrupted or failed
+/// kubeadm left, and what machineadm has written for kubeadm, is never taken for what was there before. An act that has
+/// ended and runs again starts anew.
 pub(crate) fn record(act: &str, host: &mut dyn Host) -> host::Result<()> {
-    if matches!(host.progress(act)?, Progress::Started | Progress::Failed) {
-        return Ok(());
+    let progress = host.progress(act)?;
+    match progress {
+        Progress::Started | Progress::Failed => return Ok(()),
+        Progress::New if host.exists(BEFORE_KUBEADM)? => return Ok(()),
+        Progress::New | Progress::Ended => {}
     }
     let found = found(host)?;
     let omitted = Some(found.len().saturating_sub(MOST_ENTRIES)).filter(|omitted| *omitted > 0);
     let entries = entries(found, host)?;
-    BeforeKubeadm { version: VERSION, is_recorded: true, entries, omitted, reset: None }.write(host)
+    BeforeKubeadm { version: VERSION, is_recorded: true, entries, omitted, reset: None }.write(host)?;
+    if progress == Progress::Ended { host.note(act, Progress::New) } else { Ok(()) }
 }
 
 /// Whether a reset has deleted something and has not come to its end.

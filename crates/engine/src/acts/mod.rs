@@ -16,7 +16,7 @@ pub(crate) use delete_unused_token::DeleteUnusedToken;
 pub use download_certs::{CopySource, DOWNLOAD_ID, DownloadCerts};
 pub(crate) use import_images::{ID as IMAGES_ID, ImportImages};
 pub(crate) use install_program::{ID as PROGRAM_ID, InstallProgram};
-pub(crate) use kubeadm_init::KubeadmInit;
+pub(crate) use kubeadm_init::{KubeadmInit, files_found};
 pub(crate) use kubeadm_join::KubeadmJoin;
 pub(crate) use kubeadm_join_control_plane::{Certificates, KubeadmJoinControlPlane};
 pub(crate) use upload_certs::SeenCopy;
@@ -34,6 +34,9 @@ use std::{collections::BTreeSet, fmt};
 
 /// The administrator's kubeconfig on a control plane node.
 pub(crate) const ADMIN: &str = "/etc/kubernetes/admin.conf";
+
+/// The journal ids of the acts that start kubeadm.
+pub(crate) const STARTING_KUBEADM: [&str; 2] = [kubeadm_init::ID, kubeadm_join::ID];
 
 /// Something run for its effect, which a repetition might not leave as it is.
 pub trait Act: fmt::Debug {
@@ -137,7 +140,7 @@ pub(crate) fn check_abandoned(look: &Look<'_>, given_up: &[String]) -> Result<Ve
 fn check_reset(host: &dyn Inspect) -> Result<(), PlanError> {
     let is_started = BeforeKubeadm::read(host)?.is_some_and(|record| record.reset.is_some());
     let is_undo = is_started
-        && [kubeadm_init::ID, kubeadm_join::ID]
+        && STARTING_KUBEADM
             .iter()
             .try_fold(false, |is_undo, id| Ok::<_, host::Error>(is_undo || host.progress(id)? == Progress::Started))?;
     match is_started && !is_undo {

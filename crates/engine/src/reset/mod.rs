@@ -16,7 +16,7 @@ pub use view::ResetView;
 
 use crate::{
     Cluster, Failure, Look, Mode, Patience, PlanError, Planned, Prune, Run, Unanswered, Wanted, World,
-    acts::{kubeadm_init, kubeadm_join},
+    acts::{STARTING_KUBEADM, files_found},
     apply,
     before_kubeadm::{BeforeKubeadm, ResetProgress},
     look::Facts,
@@ -120,8 +120,6 @@ const TRACES: [&str; 6] = [
     "/var/lib/kubelet/config.yaml",
     "/var/lib/kubelet/kubeadm-flags.env",
 ];
-/// The acts that start kubeadm.
-const ACTS: [&str; 2] = [kubeadm_init::ID, kubeadm_join::ID];
 
 impl ResetPlan {
     /// Looks at the machine and at its etcd; changes nothing.
@@ -140,7 +138,8 @@ impl ResetPlan {
     /// Whether there is nothing to undo.
     pub fn is_empty(&self) -> bool {
         let documents = self.documents.as_ref().is_none_or(|planned| planned.steps.is_empty());
-        self.kubeadm.is_none() && documents && self.state.is_empty()
+        let member = !matches!(self.member, OwnMember::Removable { .. });
+        member && self.kubeadm.is_none() && documents && self.state.is_empty()
     }
 
     /// Whether kubeadm made this machine a node.
@@ -170,6 +169,7 @@ pub fn reset(
     if !seen_member(request, world.host, world.cluster)?.is_same(&plan.member) {
         return Err(ResetError::MembersChanged);
     }
+    world.host.remove_leftovers()?;
     if let OwnMember::Removable { member, servers, .. } = &plan.member {
         watch("remove the etcd member of this machine");
         let mut record = BeforeKubeadm::read_or_empty(world.host)?;
@@ -186,7 +186,7 @@ pub fn reset(
     if plan.kubeadm.is_some() {
         watch("undo what kubeadm did");
         scoped_reset(world, &kubeadm_reset(request))?;
-        for act in ACTS {
+        for act in STARTING_KUBEADM {
             if world.host.progress(act)? != Progress::New {
                 world.host.note(act, Progress::New)?;
             }
@@ -214,7 +214,7 @@ fn seen_member(request: &ResetRequest, host: &dyn Inspect, cluster: &dyn Cluster
 
 /// Whether kubeadm has started to make this machine a node, or a reset has started to undo that.
 fn is_node(host: &dyn Inspect) -> host::Result<bool> {
-    if kubeadm_init::files_found(host)? > 0 {
+    if files_found(host)? > 0 {
         return Ok(true);
     }
     for path in TRACES {
@@ -222,7 +222,7 @@ fn is_node(host: &dyn Inspect) -> host::Result<bool> {
             return Ok(true);
         }
     }
-    for act in ACTS {
+    for act in STARTING_KUBEADM {
         if host.progress(act)? != Progress::New {
             return Ok(true);
         }

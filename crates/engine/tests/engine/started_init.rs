@@ -117,6 +117,22 @@ fn what_exists_is_recorded_once_before_kubeadm_starts() {
 }
 
 #[test]
+fn an_init_that_has_ended_and_runs_again_is_recorded_anew_and_a_new_one_keeps_its_record() {
+    let mut host = machine();
+    run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    let first = host.files[RECORD].clone();
+    // An operator has reset the machine by hand, and has a new file.
+    host.files.retain(|path, _| !path.starts_with("/etc/kubernetes/") && path != DATA);
+    host.files.insert("/etc/kubernetes/new".into(), file("x"));
+    let mut again = host.clone();
+    run(&documents(), &mut again, &FakeEtcd::with(&[1])).unwrap();
+    assert!(text_of(&again, RECORD).contains("/etc/kubernetes/new"));
+    host.note("kubeadm init", Progress::New).unwrap();
+    run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    assert_eq!(host.files[RECORD], first, "what was written for kubeadm since is not what was there before");
+}
+
+#[test]
 fn a_file_that_is_too_large_is_recorded_without_its_content() {
     let mut host = machine();
     host.files.insert("/var/lib/kubelet/huge".into(), file(&"x".repeat(5 << 20)));

@@ -2,7 +2,7 @@
 use super::run::lock;
 use crate::{
     api_servers::ApiServers,
-    cli::{Output, RootOption},
+    cli::Output,
     command_error::CommandError,
     context::{machine, silent_machine},
     downloads::HttpsDownloads,
@@ -64,12 +64,12 @@ pub(crate) struct Reset {
     /// Output format
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
-    #[command(flatten)]
-    pub(crate) root: RootOption,
 }
 
-pub(crate) fn run(asked: &Reset, root: &Path) -> Result<Exit, CommandError> {
-    check(asked, root)?;
+/// Only the running system is a node: there is no `--root`.
+pub(crate) fn run(asked: &Reset) -> Result<Exit, CommandError> {
+    check(asked)?;
+    let root = Path::new("/");
     let seen = silent_machine(root)?;
     let request = request(asked, &seen)?;
     if asked.dry_run {
@@ -100,12 +100,7 @@ pub(crate) fn run(asked: &Reset, root: &Path) -> Result<Exit, CommandError> {
 }
 
 /// What is not supported is refused before anything is looked at.
-fn check(asked: &Reset, root: &Path) -> Result<(), CommandError> {
-    if root != Path::new("/") {
-        return Err(CommandError::invalid(
-            "reset needs the running system, and --root names the root file system of another one",
-        ));
-    }
+fn check(asked: &Reset) -> Result<(), CommandError> {
     if let Some(phase) = asked.skip_phases.first() {
         return Err(CommandError::invalid(format!(
             "--skip-phases {}: a reset that leaves parts of a node out cannot be continued",
@@ -184,7 +179,8 @@ fn confirm(view: &ResetView) -> Result<(), CommandError> {
         return Err(CommandError::invalid("reset asks for confirmation, and standard input is not a terminal")
             .with_remedy("see what it does: machineadm reset --dry-run; then pass --force"));
     }
-    tell!("{}\nReset this machine? [y/N]", show::reset::text(view));
+    // A question is asked also with --quiet.
+    warn_report!("{}\nReset this machine? [y/N]\n", show::reset::text(view));
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     match read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) {
