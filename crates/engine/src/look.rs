@@ -58,6 +58,13 @@ pub trait Cluster {
     fn object(&self, _kubeconfig: &[u8], _path: &str, _: &Patience<'_>) -> Result<Option<Value>, Unanswered> {
         Err(not_asked())
     }
+    /// Waits until the API server has an object, given by its path; the reason if it does not come in time.
+    fn wait_for_object(&self, kubeconfig: &[u8], path: &str, within: Duration) -> Result<(), Unanswered> {
+        match self.object(kubeconfig, path, &Patience { within, while_true: &|| true })? {
+            Some(_) => Ok(()),
+            None => Err(Unanswered("it does not exist".to_owned())),
+        }
+    }
     /// The ClusterConfiguration that kubeadm has stored; `None` where kubeadm did not create the cluster.
     fn configuration(
         &self,

@@ -156,6 +156,25 @@ impl Cluster for ApiServers {
         asked(kubeconfig, patience, &|server| server.get(path))
     }
 
+    fn wait_for_object(&self, kubeconfig: &[u8], path: &str, within: Duration) -> Result<(), Unanswered> {
+        let deadline = Instant::now() + within;
+        let mut is_told = false;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if self.object(kubeconfig, path, &Patience { within: left, while_true: &|| true })?.is_some() {
+                return Ok(());
+            }
+            if left.is_zero() {
+                return Err(Unanswered("it does not exist".to_owned()));
+            }
+            if !is_told {
+                tell!("waiting until the cluster has {}", one_line(path));
+                is_told = true;
+            }
+            thread::sleep(PAUSE.min(left));
+        }
+    }
+
     fn configuration(
         &self,
         kubeconfig: &[u8],

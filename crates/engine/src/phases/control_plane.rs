@@ -34,6 +34,9 @@ use std::{
 const NAME: &str = "control plane";
 /// How long the API server may take for one question.
 const ASKED: Duration = Duration::from_secs(20);
+/// The copy of the certificates, and how long it may take to come.
+const SECRET: &str = "/api/v1/namespaces/kube-system/secrets/kubeadm-certs";
+const COPIED: Duration = Duration::from_secs(120);
 /// How long another machine's member may take to be promoted.
 const OTHER_MEMBER: Duration = Duration::from_secs(60);
 
@@ -186,6 +189,10 @@ impl Joining<'_> {
                 .map(|problem| format!("{}/{problem}: {advice}", objects::one_line(&directory.to_string_lossy())));
             return Err(PlanError::Unfit(problems.collect()));
         };
+        // The first control plane node uploads them last, and this machine may have booted with it. What is missing then
+        // is reported by the download.
+        let within = COPIED.min(self.wanted.timeout);
+        let _ = look.cluster.wait_for_object(kubeconfig.expose(), SECRET, within);
         let copy = CertificateCopy { key: &key, files, directory };
         Ok(look.cluster.download_certs(kubeconfig.expose(), &copy, &roots)?)
     }
