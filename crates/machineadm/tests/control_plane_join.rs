@@ -7,7 +7,7 @@ mod support {
     pub(crate) mod seed;
 }
 
-use support::cluster::{Authority, LIMIT, PROGRAM, with_program};
+use support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program};
 use support::control_plane::{KEY, first_of_several, serves, voters};
 use support::further_node::further;
 use support::seed::user_data;
@@ -50,6 +50,8 @@ fn two_control_plane_nodes_boot_from_user_data_and_survive_a_power_cut() -> Resu
     second.write("/srv/node.yaml", further(&endpoint, &ca), 0o600)?;
     let again = second.run_within(&[PROGRAM, "bootstrap", "-f", "/srv/node.yaml"], LIMIT)?;
     assert!(again.code == 0 && again.stdout.contains("nothing to do"), "{again:?}");
+    first.write("/srv/node.yaml", first_of_several(&ca, &endpoint), 0o600)?;
+    ends_well(&first, &["bootstrap", "-f", "/srv/node.yaml"])?;
 
     let moment = first.now()?;
     for machine in [&first, &second] {

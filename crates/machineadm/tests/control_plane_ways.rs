@@ -157,7 +157,7 @@ fn what_init_prints_joins_a_control_plane_node_and_a_worker() -> Result<()> {
     let (_, key) = control_plane.split_once("--control-plane --certificate-key ").expect("a key");
     assert_eq!(first.files_with(&[key])?, [""; 0]);
     succeeds(&second, &format!("{control_plane} --patches /srv/patches {TOLERATED}"))?;
-    succeeds(&worker, &format!("{of_worker} {TOLERATED}"))?;
+    succeeds(&worker, &format!("{of_worker} --patches /srv/patches {TOLERATED}"))?;
     first.wait_for_nodes(&["cp1", "cp2", "w1"])?;
     assert_eq!(voters(&first)?, ["cp1", "cp2"]);
     serves(&second)?;
