@@ -25,7 +25,12 @@ pub(crate) struct Filled {
 }
 
 /// Examples with members that exclude those of a kind's own example.
-const ALTERNATIVES: [(&str, &str); 2] = [
+const ALTERNATIVES: [(&str, &str); 3] = [
+    (
+        "InitConfig",
+        "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: InitConfig\nspec: {kubernetesVersion: v1.36.4, \
+         bootstrapToken: {ttl: 2h}}\n",
+    ),
     (
         "JoinConfig",
         "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: JoinConfig\nspec:\n  discovery: {file: {location: \
