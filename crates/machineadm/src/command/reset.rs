@@ -1,5 +1,5 @@
 //! `machineadm reset`: undoes what machineadm and kubeadm did on this machine.
-use super::run::lock;
+use super::{confirm, run::lock};
 use crate::{
     api_servers::ApiServers,
     cli::Output,
@@ -17,11 +17,7 @@ use engine::{
 use host::{Inspect, Linux, contract::Exit};
 use kubeadm::KubernetesVersion;
 use objects::one_line;
-use std::{
-    io::{BufRead, IsTerminal},
-    path::Path,
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
 /// How long a reset waits for an etcd that may be starting.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -75,6 +71,9 @@ pub(crate) fn run(asked: &Reset) -> Result<Exit, CommandError> {
     if asked.dry_run {
         return dry_run(&request, asked.output, &seen);
     }
+    if !asked.force {
+        confirm::on_terminal("--force")?;
+    }
     let _lock = lock(&seen, "machineadm reset")?;
     let plan = ResetPlan::new(&request, &seen, &ApiServers).map_err(refused)?;
     let mut view = ResetView::new(seen.name(), &plan, request.scope, &seen)?;
@@ -82,7 +81,7 @@ pub(crate) fn run(asked: &Reset) -> Result<Exit, CommandError> {
         return print(&view, asked.output);
     }
     if !asked.force {
-        confirm(&view)?;
+        confirm::ask(&show::reset::text(&view), "\nReset this machine?")?;
     }
     interrupt::advise(AGAIN.to_owned());
     let mut linux = machine(root, Box::new(|line| tell!("  | {}", one_line(line))))?;
@@ -171,22 +170,6 @@ fn print(view: &ResetView, output: Option<Output>) -> Result<Exit, CommandError>
         None => show::print_text(&show::reset::text(view))?,
     }
     Ok(Exit::Done)
-}
-
-/// Shows the plan and asks; only a terminal can answer.
-fn confirm(view: &ResetView) -> Result<(), CommandError> {
-    if !std::io::stdin().is_terminal() {
-        return Err(CommandError::invalid("reset asks for confirmation, and standard input is not a terminal")
-            .with_remedy("see what it does: machineadm reset --dry-run; then pass --force"));
-    }
-    // A question is asked also with --quiet.
-    warn_report!("{}\nReset this machine? [y/N]\n", show::reset::text(view));
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    match read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) {
-        true => Ok(()),
-        false => Err(CommandError::invalid("the reset was not confirmed; nothing was changed")),
-    }
 }
 
 /// Why the machine is not reset, and what to do about it.
