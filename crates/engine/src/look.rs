@@ -78,8 +78,8 @@ pub trait Cluster {
     fn certs_layout(&self, _kubeconfig: &[u8], _: &Patience<'_>) -> Result<Option<(PathBuf, FileSet)>, Unanswered> {
         Err(not_asked())
     }
-    /// All members of etcd with their state, once no other machine's learner waits to be promoted, or when the time is
-    /// over.
+    /// All members of etcd with their state, once nothing keeps this machine from becoming one, or when the time is over:
+    /// another machine's learner is promoted within seconds, and a member that restarts answers again.
     fn settled_members(&self, access: &EtcdAccess, wait: &MembersWait<'_>) -> Result<Membership, Unanswered> {
         self.members(access, &Patience { within: wait.within, while_true: &|| true })
     }
@@ -126,7 +126,7 @@ pub trait ContainerRuntime {
     fn ask(&self, socket: &str, patience: &Patience<'_>) -> cri::Result<RuntimeReport>;
 }
 
-/// How long to wait for other machines that join at the same time.
+/// How long to wait until etcd accepts a member.
 #[derive(Clone, Copy, Debug)]
 pub struct MembersWait<'a> {
     /// Where other members reach this machine.

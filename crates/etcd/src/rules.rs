@@ -44,6 +44,14 @@ pub enum JoinObstacle {
     },
 }
 
+impl JoinObstacle {
+    /// What it is, without what to do about it.
+    pub fn cause(&self) -> String {
+        let text = self.to_string();
+        text.split(';').next().unwrap_or_default().to_owned()
+    }
+}
+
 /// What keeps a member from being removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RemovalObstacle {

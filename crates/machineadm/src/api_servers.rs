@@ -27,7 +27,7 @@ use engine::{
     CertificateCopy, Cluster, EtcdAccess, MembersWait, NodeCondition, NodeWait, Patience, ServerVersion, Unanswered,
     outcome::chain,
 };
-use etcd::{JoinObstacle, Member, Membership, Quorum};
+use etcd::{Member, Membership, Quorum};
 use jiff::Timestamp;
 use kubeadm::hub::ClusterConfiguration;
 use objects::one_line;
@@ -207,13 +207,9 @@ impl Cluster for ApiServers {
             let left = deadline.saturating_duration_since(Instant::now());
             let membership = self.members(access, &Patience { within: left, while_true: &|| true })?;
             let obstacles = membership.joining(wait.own_peer_url);
-            let learner = obstacles.iter().find_map(|obstacle| match obstacle {
-                JoinObstacle::Learner { title, .. } => Some(title),
-                _ => None,
-            });
-            let Some(learner) = learner.filter(|_| Instant::now() < deadline) else { return Ok(membership) };
+            let Some(obstacle) = obstacles.first().filter(|_| !left.is_zero()) else { return Ok(membership) };
             if !is_told {
-                tell!("waiting until etcd member {learner} has joined");
+                tell!("waiting until etcd accepts a member: {}", obstacle.cause());
                 is_told = true;
             }
             thread::sleep(PAUSE.min(left));

@@ -127,7 +127,8 @@ impl KubeadmJoinControlPlane {
         let (Some(member), Some(mut membership)) = (&facts.member, Self::membership(facts, world)?) else {
             return Ok(());
         };
-        if let (Quorum::Lost(_), Some(_)) = (&membership.quorum, membership.at(&member.peer_url)) {
+        // Without a quorum a list may be old: that this machine is not in it shows nothing.
+        if let Quorum::Lost(_) = &membership.quorum {
             start_kubelet(world.host)?;
             membership = with_quorum(member, world)?;
         }

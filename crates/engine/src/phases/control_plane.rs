@@ -37,8 +37,8 @@ const ASKED: Duration = Duration::from_secs(20);
 /// The copy of the certificates, and how long it may take to come.
 const SECRET: &str = "/api/v1/namespaces/kube-system/secrets/kubeadm-certs";
 const COPIED: Duration = Duration::from_secs(120);
-/// How long another machine's member may take to be promoted.
-const OTHER_MEMBER: Duration = Duration::from_secs(60);
+/// How long etcd may take to accept a member.
+const ACCEPTED: Duration = Duration::from_secs(60);
 
 pub(crate) const ADDITION: Addition = Addition {
     name: NAME,
@@ -203,7 +203,7 @@ impl Joining<'_> {
         access: EtcdAccess,
         configuration: &ClusterConfiguration,
     ) -> Result<(MemberFacts, Vec<String>), PlanError> {
-        let within = self.wanted.timeouts.etcd.unwrap_or(OTHER_MEMBER);
+        let within = self.wanted.timeouts.etcd.unwrap_or(ACCEPTED);
         let wait = MembersWait { own_peer_url: &self.peer_url, within };
         let membership = self.look.cluster.settled_members(&access, &wait).map_err(|Unanswered(why)| {
             PlanError::Unfit(vec![format!(
