@@ -127,11 +127,11 @@ impl KubeadmJoinControlPlane {
         let (Some(member), Some(mut membership)) = (&facts.member, Self::membership(facts, world)?) else {
             return Ok(());
         };
-        if let (Quorum::Lost(_), Some(_)) = (&membership.quorum, membership.at(&member.peer_url)) {
+        if let (Quorum::Lost(_), Some(_)) = (&membership.quorum, member.own_in(&membership)) {
             start_kubelet(world.host)?;
             membership = with_quorum(member, world)?;
         }
-        let Some(own) = membership.at(&member.peer_url) else { return Ok(()) };
+        let Some(own) = member.own_in(&membership) else { return Ok(()) };
         if let Some(obstacle) = membership.removing(own) {
             return Err(stopped(&obstacle.to_string()));
         }
@@ -251,7 +251,7 @@ impl Act for KubeadmJoinControlPlane {
         let facts = self.facts(world)?;
         let membership = Self::membership(&facts, world)?;
         let own = match (&membership, &facts.member) {
-            (Some(membership), Some(member)) => membership.at(&member.peer_url),
+            (Some(membership), Some(member)) => member.own_in(membership),
             _ => None,
         };
         match State::of(&*world.host, &facts, own)? {
