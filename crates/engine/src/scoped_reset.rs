@@ -53,7 +53,7 @@ impl ScopedReset<'_> {
 pub(crate) fn etcd_data(host: &dyn Inspect) -> host::Result<Option<String>> {
     match BeforeKubeadm::read(host)?.and_then(|record| record.reset) {
         Some(ResetProgress::Deleting { etcd_data }) => Ok(etcd_data),
-        _ => Ok(EtcdPod::on(host)?.map(|pod| pod.data_directory)),
+        _ => EtcdPod::data_on(host),
     }
 }
 

@@ -154,6 +154,45 @@ fn without_data_a_silent_etcd_does_not_keep_a_machine_from_being_reset() {
     assert_eq!(left(&host), left(&machine()));
 }
 
+/// Operators move the manifest away to stop etcd, and a power cut can leave it empty.
+#[test]
+fn without_a_manifest_that_can_be_read_data_of_etcd_is_not_taken_for_none() {
+    let manifest = "/etc/kubernetes/manifests/etcd.yaml";
+    for is_empty in [true, false] {
+        let stopped = || {
+            let mut host = node();
+            host.files.remove(manifest);
+            host.files.extend(is_empty.then(|| (manifest.to_owned(), file(""))));
+            host.address = Some("10.50.0.1".parse().unwrap());
+            host
+        };
+        let elsewhere = Memory { address: Some("10.60.0.1".parse().unwrap()), ..stopped() };
+        for (mut host, cluster) in [(stopped(), FakeEtcd::silent()), (elsewhere, FakeEtcd::with(&[1, 2]))] {
+            let before = host.clone();
+            let error = reset_as(&request(), &mut host, &cluster).unwrap_err();
+            assert!(matches!(error, ResetError::MemberUnknown(_)), "{error}");
+            assert_eq!(host, before);
+        }
+        let (mut host, cluster) = (stopped(), FakeEtcd::with(&[1, 2, 3]));
+        reset_as(&request(), &mut host, &cluster).unwrap();
+        assert_eq!(cluster.numbers(), [2, 3]);
+        // Without a manifest, nothing shows that the data is kubeadm's.
+        assert_eq!(has(&host, DATA), !is_empty);
+    }
+}
+
+#[test]
+fn a_member_whose_peer_url_was_changed_in_etcd_is_removed_before_its_data() {
+    let (mut host, cluster) = (node(), FakeEtcd::with(&[1, 2, 3]));
+    let moved = |membership: &mut etcd::Membership| {
+        membership.members[0].peer_urls = vec!["https://cp1.example:2380".into()];
+    };
+    cluster.members.borrow_mut().as_mut().map(moved).unwrap();
+    reset_as(&request(), &mut host, &cluster).unwrap();
+    assert_eq!(cluster.numbers(), [2, 3]);
+    assert!(!has(&host, DATA));
+}
+
 #[test]
 fn a_member_whose_removal_costs_the_quorum_stays_with_its_data() {
     let silent = |number| etcd::Member { standing: Standing::Silent("refused".into()), ..member(number) };
