@@ -105,7 +105,7 @@ fn check_emptied(host: &dyn Inspect) -> host::Result<()> {
 
 /// Brings back what existed before kubeadm ran, and deletes what only kubeadm has created.
 fn restore(record: &BeforeKubeadm, host: &mut dyn Host) -> host::Result<()> {
-    for path in LEFT_BY_KUBEADM.into_iter().filter(|path| !record.has(path)) {
+    for path in LEFT_BY_KUBEADM {
         host.remove_tree(path)?;
     }
     for (path, wanted) in record.restored() {
@@ -125,14 +125,13 @@ fn restore(record: &BeforeKubeadm, host: &mut dyn Host) -> host::Result<()> {
     Ok(())
 }
 
-/// What has to change at a path; nothing where it is so, or where something else than before is there by now.
+/// What has to change at a path; nothing where something is that kubeadm did not delete: it is as before, or an operator has
+/// changed it since. Of directories, kubeadm and the kubelet change owner and mode.
 fn change_to(path: &str, now: PathState, wanted: PathState) -> Option<Change> {
     let path = path.to_owned();
     Some(match (now, wanted) {
-        (PathState::File(now), PathState::File(file)) if now == file => return None,
-        (now @ (PathState::Absent | PathState::File(_)), PathState::File(file)) => {
-            let was = if let PathState::File(was) = now { Some(was) } else { None };
-            Change::WriteFile { path, block: None, was, file, confidential: true }
+        (PathState::Absent, PathState::File(file)) => {
+            Change::WriteFile { path, block: None, was: None, file, confidential: true }
         }
         (PathState::Directory { state, .. }, PathState::Directory { state: directory, .. }) if state == directory => {
             return None;
@@ -144,9 +143,6 @@ fn change_to(path: &str, now: PathState, wanted: PathState) -> Option<Change> {
             Change::MakeDirectory { path, was: None, directory }
         }
         (PathState::Absent, PathState::Link { target }) => Change::MakeLink { path, was: None, target },
-        (PathState::Link { target: was }, PathState::Link { target }) if was != target => {
-            Change::MakeLink { path, was: Some(was), target }
-        }
         _ => return None,
     })
 }

@@ -65,7 +65,6 @@ fn a_plan_changes_nothing_and_shows_what_is_undone_and_no_content() {
         "· this machine has the only etcd member: the cluster and all its data are deleted",
         "run kubeadm reset",
         "delete /var/lib/etcd/member/",
-        "restore /etc/kubernetes/audit.yaml",
         "restore /etc/kubernetes/manifests/own.yaml",
         "restore /etc/kubernetes/pki/link",
         "restore /etc/kubernetes/pki/own.key",
@@ -264,6 +263,18 @@ fn a_node_of_kubeadm_alone_is_reset_without_a_record_and_the_plan_says_so() {
     );
     assert_eq!(text_of(&host, "/etc/kubernetes/audit.yaml"), "the operator's policy");
     assert_eq!(host.state_at("/var/lib/machineadm").unwrap(), PathState::Absent);
+}
+
+/// kubeadm leaves it alone: such as the keys of an encryption configuration that were rotated since.
+#[test]
+fn a_file_beside_those_of_kubeadm_that_the_operator_has_changed_since_stays_so() {
+    let mut host = node();
+    host.files.insert("/etc/kubernetes/audit.yaml".into(), file("changed since"));
+    let shown = lines(&request(), &host, &FakeEtcd::with(&[1]));
+    assert!(!shown.iter().any(|line| line == "restore /etc/kubernetes/audit.yaml"), "{shown:?}");
+    reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    assert_eq!(text_of(&host, "/etc/kubernetes/audit.yaml"), "changed since");
+    assert_eq!(text_of(&host, "/etc/kubernetes/pki/own.key"), "the operator's key");
 }
 
 #[test]
