@@ -24,6 +24,8 @@ use std::collections::BTreeMap;
 const VERSION: u32 = 1;
 /// The directories that kubeadm writes, and that `kubeadm reset` empties.
 pub(crate) const DIRECTORIES: [&str; 2] = ["/etc/kubernetes", "/var/lib/kubelet"];
+/// What `kubeadm reset` empties below them. Either may be a link or a mount, behind which a tree does not look.
+const EMPTIED: [&str; 2] = ["/etc/kubernetes/pki", "/etc/kubernetes/manifests"];
 /// Where etcd's data usually is. kubeadm wants it empty: only the directory itself is recorded.
 pub(crate) const ETCD_DATA: &str = "/var/lib/etcd";
 /// The largest file whose content is recorded, and the most that is recorded of all contents, in bytes. What is read back
@@ -225,9 +227,11 @@ fn is_below(path: &str, directory: &str) -> bool {
 
 fn found(host: &dyn Inspect) -> host::Result<Vec<TreeEntry>> {
     let mut found: Vec<_> = host.tree(ETCD_DATA)?.into_iter().filter(|entry| entry.path == ETCD_DATA).collect();
-    for directory in DIRECTORIES {
+    for directory in DIRECTORIES.into_iter().chain(EMPTIED) {
         found.extend(host.tree(directory)?);
     }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.dedup_by(|a, b| a.path == b.path);
     Ok(found)
 }
 
@@ -272,5 +276,37 @@ fn unusable(why: String) -> Error {
         advice: "restore the file from a backup, or move it to another directory: then a reset restores no files that \
                  existed before kubeadm ran"
             .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::Linux;
+    use std::{fs, os::unix::fs::symlink, path::PathBuf};
+
+    /// `kubeadm reset` empties the directory that the link leads to.
+    #[test]
+    fn what_a_link_in_the_place_of_pki_or_manifests_leads_to_is_recorded() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for directory in ["etc/kubernetes", "srv/pki/etcd", "srv/manifests"] {
+            fs::create_dir_all(at(directory)).unwrap();
+        }
+        fs::write(at("srv/pki/etcd/own.key"), "the operator's key").unwrap();
+        fs::write(at("srv/manifests/own.yaml"), "the operator's pod").unwrap();
+        symlink("/srv/pki", at("etc/kubernetes/pki")).unwrap();
+        symlink("../../srv/manifests", at("etc/kubernetes/manifests")).unwrap();
+        let host = Linux::new(root.path(), PathBuf::new(), Box::new(|_| ())).unwrap();
+        let record = BeforeKubeadm { entries: entries(found(&host).unwrap(), &host).unwrap(), ..Default::default() };
+        let restored: BTreeMap<_, _> = record.restored().collect();
+        for (path, text) in [
+            ("/etc/kubernetes/pki/etcd/own.key", "the operator's key"),
+            ("/etc/kubernetes/manifests/own.yaml", "the operator's pod"),
+        ] {
+            let Some(PathState::File(file)) = restored.get(path) else { panic!("{path}: {restored:?}") };
+            assert_eq!(file.contents.expose(), text.as_bytes());
+        }
+        assert!(matches!(restored["/etc/kubernetes/pki"], PathState::Link { .. }));
     }
 }
