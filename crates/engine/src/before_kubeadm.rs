@@ -6,7 +6,8 @@
 //!
 //! ```text
 //!  kubeadm's first start ──record──▶ entries
-//!  reset ──▶ RemovingMember ──▶ Deleting ──kubeadm reset, restore──▶ entries, or no file
+//!  undo ──────────────────────▶ Deleting ──kubeadm reset, restore──▶ entries, or no file
+//!  reset ──▶ RemovingMember ──▶ Deleting ──kubeadm reset, restore──▶ Undone ──documents, own state──▶ no file
 //! ```
 use crate::{
     ownership::{Owned, Ownership},
@@ -67,7 +68,23 @@ pub(crate) enum ResetProgress {
     Deleting {
         /// The directory of etcd's data, by the manifest that kubeadm deletes.
         etcd_data: Option<String>,
+        /// Who deletes.
+        #[serde(default)]
+        by: DeletedBy,
     },
+    /// What kubeadm did is undone, and the rest of a reset is not.
+    Undone,
+}
+
+/// Who undoes what kubeadm did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum DeletedBy {
+    /// The act that is then done again.
+    #[default]
+    Act,
+    /// `machineadm reset`: the machine shall be no node.
+    Reset,
 }
 
 /// What was at a path.
@@ -149,9 +166,20 @@ impl BeforeKubeadm {
 
     /// Remembers, before kubeadm deletes anything, where etcd's data is and what documents own: they may have written
     /// their files anew since.
-    pub(crate) fn start_deleting(&mut self, etcd_data: Option<String>, host: &mut dyn Host) -> host::Result<()> {
-        if matches!(self.reset, Some(ResetProgress::Deleting { .. })) {
-            return Ok(());
+    pub(crate) fn start_deleting(
+        &mut self,
+        etcd_data: Option<String>,
+        by: DeletedBy,
+        host: &mut dyn Host,
+    ) -> host::Result<()> {
+        match &mut self.reset {
+            Some(ResetProgress::Deleting { by: before, .. }) if *before == by => return Ok(()),
+            // What documents own was remembered before kubeadm deleted it.
+            Some(ResetProgress::Deleting { by: before, .. }) => {
+                *before = by;
+                return self.write(host);
+            }
+            _ => {}
         }
         for record in Ownership::read(host)?.into_values() {
             let Owned::File { path, block: None, digest: wanted, .. } = record.owned else { continue };
@@ -167,7 +195,7 @@ impl BeforeKubeadm {
                 None => drop(self.entries.remove(&path)),
             }
         }
-        self.reset = Some(ResetProgress::Deleting { etcd_data });
+        self.reset = Some(ResetProgress::Deleting { etcd_data, by });
         self.write(host)
     }
 
@@ -178,6 +206,11 @@ impl BeforeKubeadm {
         let file = FileState { contents, mode: 0o600, uid, gid };
         let path = BEFORE_KUBEADM.to_owned();
         host.ensure(&Change::WriteFile { path, block: None, was: None, file, confidential: true })
+    }
+
+    /// A reset has undone what kubeadm did: of what existed before nothing is needed any more.
+    pub(crate) fn mark_undone(host: &mut dyn Host) -> host::Result<()> {
+        Self { version: VERSION, reset: Some(ResetProgress::Undone), ..Self::default() }.write(host)
     }
 
     /// Deletes it.

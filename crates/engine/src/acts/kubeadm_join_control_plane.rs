@@ -154,7 +154,8 @@ impl KubeadmJoinControlPlane {
     fn reset(&self, certificates: &str, etcd_data: Option<&str>, world: &mut World<'_>) -> host::Result<()> {
         let elsewhere = (certificates != CERTIFICATES).then(|| format!("--cert-dir={certificates}"));
         let flags = elsewhere.into_iter().collect();
-        scoped_reset(world, &ScopedReset { runtime_socket: Some(&self.runtime_socket), flags, etcd_data })
+        let runtime_socket = Some(self.runtime_socket.as_str());
+        scoped_reset(world, &ScopedReset { runtime_socket, flags, etcd_data, ..ScopedReset::default() })
     }
 
     /// A kubelet that has its certificate registers by itself; kubeadm's last phase marks the Node.

@@ -54,7 +54,8 @@ pub(super) fn own_member(asked: &Asked<'_>) -> Result<OwnMember, ResetError> {
     let Asked { host, cluster, certificates, question, patience } = *asked;
     let progress = BeforeKubeadm::read(host)?.and_then(|record| record.reset);
     // A reset that has started to delete has asked before.
-    if question == MemberQuestion::IsRemoved || matches!(progress, Some(ResetProgress::Deleting { .. })) {
+    let has_asked = matches!(progress, Some(ResetProgress::Deleting { .. } | ResetProgress::Undone));
+    if question == MemberQuestion::IsRemoved || has_asked {
         return Ok(OwnMember::None);
     }
     let pod = EtcdPod::on(host)?;

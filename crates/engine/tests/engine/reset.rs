@@ -298,6 +298,30 @@ fn a_reset_that_did_not_finish_stops_a_run_until_it_is_continued() {
     assert_eq!(host, before);
 }
 
+/// A unit runs the saved configuration at boot: the operator wants no node.
+#[test]
+fn a_reset_that_is_interrupted_anywhere_lets_no_run_make_the_machine_a_node_again() {
+    let ended = node();
+    let mut unfinished = node();
+    unfinished.note("kubeadm init", Progress::Started).unwrap();
+    for before in [ended, unfinished] {
+        for power in 0.. {
+            let mut host = Memory { power: Some(power), ..before.clone() };
+            let is_cut = reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).is_err();
+            host.power = None;
+            if !is_cut {
+                break;
+            }
+            let is_changed = left(&host) != left(&before);
+            let is_saved = has(&host, "/var/lib/machineadm/bootstrap-success.complete");
+            host.log.clear();
+            let ran = run(&documents(), &mut host, &FakeEtcd::with(&[1]));
+            let is_node_again = host.log.iter().any(|line| line.starts_with("run kubeadm init"));
+            assert!(!is_changed || !is_saved || ran.is_err() && !is_node_again, "power failed after {power} changes");
+        }
+    }
+}
+
 #[test]
 fn commands_users_and_services_are_named_as_not_undone_and_do_not_stop_a_reset() {
     let commands = ("CommandsConfig", "c", "{commands: [{name: a, argv: ['true']}, {name: b, argv: [late]}]}");
