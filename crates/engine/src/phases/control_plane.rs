@@ -59,7 +59,7 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     let traces = ControlPlaneTraces::on(look.host)?;
     let peer_url = peer_url(control_plane, look)?;
     if traces.worker.credentials().is_some() {
-        if !traces.has_administrator {
+        if traces.are_of_worker() {
             return Err(PlanError::Unfit(vec![
                 "this machine is a worker of the cluster, and kubeadm cannot make a worker a control plane node: run \
                  machineadm reset, then run machineadm again"
