@@ -111,13 +111,13 @@ struct KubeadmPart {
     record: BeforeKubeadm,
 }
 
-/// Files that only kubeadm and the kubelet write, beside those of `kubeadm init`.
-const TRACES: [&str; 6] = [
+/// Files that only kubeadm and the kubelet write, beside those of `kubeadm init`. A kubelet without a cluster has its
+/// configuration from its operator, who may have it in /var/lib/kubelet too.
+const TRACES: [&str; 5] = [
     "/etc/kubernetes/bootstrap-kubelet.conf",
     "/etc/kubernetes/super-admin.conf",
     "/etc/kubernetes/controller-manager.conf",
     "/etc/kubernetes/scheduler.conf",
-    "/var/lib/kubelet/config.yaml",
     "/var/lib/kubelet/kubeadm-flags.env",
 ];
 

@@ -265,6 +265,17 @@ fn a_node_of_kubeadm_alone_is_reset_without_a_record_and_the_plan_says_so() {
     assert_eq!(host.state_at("/var/lib/machineadm").unwrap(), PathState::Absent);
 }
 
+#[test]
+fn a_kubelet_without_a_cluster_is_not_taken_for_a_node_of_kubeadm() {
+    let mut host = machine();
+    host.files.insert("/var/lib/kubelet/config.yaml".into(), file("staticPodPath: /etc/kubernetes/manifests"));
+    let before = host.clone();
+    assert!(ResetPlan::new(&request(), &host, &FakeEtcd::silent()).unwrap().is_empty());
+    reset_as(&request(), &mut host, &FakeEtcd::silent()).unwrap();
+    assert_eq!(left(&host), left(&before));
+    assert_eq!(host.log.iter().filter(|line| line.starts_with("run ")).count(), 0);
+}
+
 /// kubeadm leaves it alone: such as the keys of an encryption configuration that were rotated since.
 #[test]
 fn a_file_beside_those_of_kubeadm_that_the_operator_has_changed_since_stays_so() {
