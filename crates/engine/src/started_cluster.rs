@@ -1,7 +1,7 @@
 //! A cluster whose `kubeadm init` did not finish: whether others may have joined it meanwhile, so that it is not undone.
 use crate::{
-    EtcdAccess, EtcdPod, Patience, Unanswered, World, acts::ADMIN, before_kubeadm, phases::worker::KUBELET_KUBECONFIG,
-    scoped_reset::has_member_data,
+    EtcdAccess, EtcdPod, Patience, Unanswered, World, acts::ADMIN, before_kubeadm, etcd_access::MANIFEST,
+    phases::worker::KUBELET_KUBECONFIG, scoped_reset::has_member_data,
 };
 use etcd::Member;
 use host::{Inspect, Service};
@@ -28,10 +28,13 @@ pub(crate) fn reason_to_keep(certificates: &str, world: &World<'_>) -> host::Res
 }
 
 fn other_members(certificates: &str, world: &World<'_>, patience: &Patience<'_>) -> host::Result<Option<String>> {
-    let Some(pod) = EtcdPod::on(world.host)? else { return Ok(None) };
-    if !has_member_data(&pod.data_directory, world.host)? {
+    let Some(data) = EtcdPod::data_on(world.host)? else { return Ok(None) };
+    if !has_member_data(&data, world.host)? {
         return Ok(None);
     }
+    let Some(pod) = EtcdPod::on(world.host)? else {
+        return Ok(Some(format!("its etcd has data, and {MANIFEST} cannot be read")));
+    };
     let Some(access) = EtcdAccess::on(world.host, certificates)? else {
         return Ok(Some("its etcd has data, and the certificate to ask it is missing".to_owned()));
     };

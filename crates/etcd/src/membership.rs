@@ -102,6 +102,13 @@ impl Membership {
         self.members.iter().find(|member| member.has_peer_url(peer_url))
     }
 
+    /// The member of a server: the one that others reach at its peer URL, else the one that has a client URL of it. A peer
+    /// URL can be changed later (`etcdctl member update`), and the server's own flags then have the old one.
+    pub fn of_server(&self, peer_url: &str, client_urls: &[String]) -> Option<&Member> {
+        let has_client_url = |member: &&Member| member.client_urls.iter().any(|url| client_urls.contains(url));
+        self.at(peer_url).or_else(|| self.members.iter().find(has_client_url))
+    }
+
     /// The member of a node.
     pub fn named(&self, name: &str) -> Option<&Member> {
         self.members.iter().find(|member| member.name == name)

@@ -207,7 +207,7 @@ impl Act for KubeadmInit {
         }
         let flags = self.certificates.iter().map(|directory| format!("--cert-dir={directory}")).collect();
         let runtime_socket = Some(self.runtime_socket.as_str());
-        scoped_reset(world, &ScopedReset { runtime_socket, flags, etcd_data: None })?;
+        scoped_reset(world, &ScopedReset { runtime_socket, flags, ..ScopedReset::default() })?;
         Ok(Undone::Changed)
     }
 

@@ -18,7 +18,7 @@ use crate::{
     Cluster, Failure, Look, Mode, Patience, PlanError, Planned, Prune, Run, Unanswered, Wanted, World,
     acts::{STARTING_KUBEADM, files_found},
     apply,
-    before_kubeadm::{BeforeKubeadm, ResetProgress},
+    before_kubeadm::{BeforeKubeadm, DeletedBy, ResetProgress},
     look::Facts,
     scoped_reset::{self, ScopedReset, scoped_reset},
     started_cluster, turns,
@@ -111,13 +111,13 @@ struct KubeadmPart {
     record: BeforeKubeadm,
 }
 
-/// Files that only kubeadm and the kubelet write, beside those of `kubeadm init`.
-const TRACES: [&str; 6] = [
+/// Files that only kubeadm and the kubelet write, beside those of `kubeadm init`. A kubelet without a cluster has its
+/// configuration from its operator, who may have it in /var/lib/kubelet too.
+const TRACES: [&str; 5] = [
     "/etc/kubernetes/bootstrap-kubelet.conf",
     "/etc/kubernetes/super-admin.conf",
     "/etc/kubernetes/controller-manager.conf",
     "/etc/kubernetes/scheduler.conf",
-    "/var/lib/kubelet/config.yaml",
     "/var/lib/kubelet/kubeadm-flags.env",
 ];
 
@@ -191,7 +191,8 @@ pub fn reset(
                 world.host.note(act, Progress::New)?;
             }
         }
-        BeforeKubeadm::forget(world.host)?;
+        // A run does not make the machine a node again before the rest is done.
+        BeforeKubeadm::mark_undone(world.host)?;
     }
     if request.scope == ResetScope::Machine {
         watch("restore what documents changed");
@@ -202,7 +203,8 @@ pub fn reset(
 }
 
 fn kubeadm_reset(request: &ResetRequest) -> ScopedReset<'_> {
-    ScopedReset { runtime_socket: request.runtime_socket.as_deref(), flags: request.flags.clone(), etcd_data: None }
+    let (runtime_socket, flags) = (request.runtime_socket.as_deref(), request.flags.clone());
+    ScopedReset { runtime_socket, flags, etcd_data: None, by: DeletedBy::Reset }
 }
 
 fn seen_member(request: &ResetRequest, host: &dyn Inspect, cluster: &dyn Cluster) -> Result<OwnMember, ResetError> {
@@ -214,6 +216,10 @@ fn seen_member(request: &ResetRequest, host: &dyn Inspect, cluster: &dyn Cluster
 
 /// Whether kubeadm has started to make this machine a node, or a reset has started to undo that.
 fn is_node(host: &dyn Inspect) -> host::Result<bool> {
+    let progress = BeforeKubeadm::read(host)?.and_then(|record| record.reset);
+    if let Some(progress) = progress {
+        return Ok(progress != ResetProgress::Undone);
+    }
     if files_found(host)? > 0 {
         return Ok(true);
     }
@@ -227,7 +233,7 @@ fn is_node(host: &dyn Inspect) -> host::Result<bool> {
             return Ok(true);
         }
     }
-    Ok(BeforeKubeadm::read(host)?.is_some_and(|record| record.reset.is_some()))
+    Ok(false)
 }
 
 /// What pruning does without any document.

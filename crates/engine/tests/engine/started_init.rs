@@ -48,7 +48,12 @@ fn what_is_found_decides_what_an_unfinished_init_needs() {
     let worker = || FakeEtcd { nodes: Ok(vec!["cp1", "w1"]), ..unfinished() };
     let only_worker = || FakeEtcd { nodes: Ok(vec!["w1"]), ..unfinished() };
     type Row<'a> = (&'a str, Memory, FakeEtcd, &'a [&'a str]);
-    let rows: [Row<'_>; 10] = [
+    let unreadable = || {
+        let mut host = interrupted(ALL, true);
+        host.files.insert("/etc/kubernetes/manifests/etcd.yaml".into(), file(""));
+        host
+    };
+    let rows: [Row<'_>; 11] = [
         ("only certificates", interrupted(2, false), FakeEtcd::silent(), &["init"]),
         ("kubeconfigs, no etcd", interrupted(7, false), FakeEtcd::silent(), &UNDONE),
         ("etcd has never started", interrupted(WITH_ETCD, false), FakeEtcd::silent(), &UNDONE),
@@ -58,6 +63,7 @@ fn what_is_found_decides_what_an_unfinished_init_needs() {
         ("others are members, files are missing", interrupted(WITH_ETCD, true), joined(), &FINISHED),
         ("others are Nodes", interrupted(ALL, true), worker(), &FINISHED),
         ("another is the only Node", interrupted(ALL, true), only_worker(), &FINISHED),
+        ("a power cut has emptied the manifest of etcd", unreadable(), unfinished(), &FINISHED),
         ("etcd has data and is silent", interrupted(WITH_ETCD, true), FakeEtcd::silent(), &FINISHED),
     ];
     for (row, mut host, cluster, expected) in rows {

@@ -90,6 +90,15 @@ fn a_certificate_key_in_a_file_is_taken_only_if_nobody_but_root_has_access_to_it
     assert_eq!(ran(&host, "kubeadm join"), 1);
 }
 
+/// Some operators remove the administrator's kubeconfig from their control plane nodes.
+#[test]
+fn a_control_plane_node_without_the_administrators_kubeconfig_is_not_taken_for_a_worker() {
+    let files = [&STATIC_PODS[..], &[ETCD, DATA, KUBELET, CERTIFICATE]].concat();
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(2)]), with(&files, Progress::Ended));
+    run(&joining(), &mut host, &cluster).unwrap();
+    assert_eq!((ran(&host, "kubeadm"), cluster.did("remove 2")), (0, false));
+}
+
 #[test]
 fn a_worker_does_not_become_a_control_plane_node() {
     let (cluster, mut host) = (FakeCluster::of(vec![voter(1)]), with(&[KUBELET, CERTIFICATE], Progress::Ended));

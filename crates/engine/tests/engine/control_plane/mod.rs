@@ -121,6 +121,30 @@ fn nothing_is_deleted_while_etcd_does_not_answer_or_keeps_the_member() {
     }
 }
 
+/// The address of the machine, or the configured one, has changed since its member was promoted.
+#[test]
+fn a_member_at_the_former_address_of_the_machine_is_its_own() {
+    let files = [&STATIC_PODS[..], &[ADMIN, ETCD, DATA, BOOTSTRAP]].concat();
+    for wanted in [joining(), joining_with(&format!("{{certificateKey: {KEY}, advertiseAddress: 10.0.0.7}}"))] {
+        let cluster = FakeCluster::of(vec![voter(1), voter(3), voter(2)]);
+        let mut host = with(&files, Progress::Started);
+        host.address = Some("10.0.0.7".parse().unwrap());
+        run(&wanted, &mut host, &cluster).unwrap();
+        assert_eq!(ran(&host, "kubeadm reset"), 1);
+        assert!(cluster.did("remove 2"), "the data of a voter was deleted: {:?}", cluster.events);
+    }
+}
+
+/// `etcdctl member update` changes the peer URL in the list, and not the flags of the server.
+#[test]
+fn a_member_whose_peer_url_was_changed_in_etcd_is_known_by_its_client_url() {
+    let moved = Member { peer_urls: vec!["https://cp2.example:2380".into()], ..voter(2) };
+    let cluster = FakeCluster::of(vec![voter(1), voter(3), moved]);
+    let mut host = with(&[&STATIC_PODS[..], &[ADMIN, ETCD, DATA, BOOTSTRAP]].concat(), Progress::Started);
+    run(&joining(), &mut host, &cluster).unwrap();
+    assert!(cluster.did("remove 2"), "the data of a voter was deleted: {:?}", cluster.events);
+}
+
 #[test]
 fn of_two_voters_the_one_that_joined_is_removed_only_while_the_other_answers() {
     let dead = member(1, Role::Voter, Standing::Silent("connection refused".into()));
