@@ -3,13 +3,15 @@
 mod support {
     pub(crate) mod cluster;
     pub(crate) mod control_plane;
+    pub(crate) mod first_node;
     pub(crate) mod further_node;
 }
 
 use host::contract::DELIVERED;
 use serde_json::Value;
 use support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program};
-use support::control_plane::{KEY, first_with_token, serves, voters};
+use support::control_plane::{KEY, serves, voters};
+use support::first_node::first_with_token;
 use support::further_node::further;
 use testbed::programs::{COREDNS_1_14_6, ETCD_3_7, KUBEADM_1_37, KUBERNETES_1_37};
 use testbed::{Bed, FurtherImages, Machine, Output, Profile, Result, until};
