@@ -71,10 +71,22 @@ fn members_are_seen_as_they_are_and_removed() -> Result<()> {
     }
     assert_eq!(first.joining(NOBODY), []);
 
+    nodes_are_seen_without_an_api_server(&cluster)?;
     a_learner_that_never_started_blocks_a_join_until_it_is_removed(&cluster)?;
     a_learner_that_runs_is_seen_and_removed(&mut cluster)?;
     a_dead_voter_is_named_and_removed(&mut cluster)?;
     the_member_that_is_asked_first_is_removed(&cluster)?;
+    Ok(())
+}
+
+fn nodes_are_seen_without_an_api_server(cluster: &EtcdCluster) -> Result<()> {
+    let nodes = || servers(cluster, vec![NOBODY.to_owned(), cluster.url(0)]).nodes().expect("a list");
+    assert_eq!(nodes(), [""; 0]);
+    // /registry/minions/w1 and, beside Nodes, /registry/minions0 and /registry/pods/a/b.
+    for key in ["L3JlZ2lzdHJ5L21pbmlvbnMvdzE=", "L3JlZ2lzdHJ5L21pbmlvbnMw", "L3JlZ2lzdHJ5L3BvZHMvYS9i"] {
+        cluster.post(0, "/v3/kv/put", &json!({"key": key, "value": "eA=="}))?;
+    }
+    assert_eq!(nodes(), ["w1"]);
     Ok(())
 }
 
