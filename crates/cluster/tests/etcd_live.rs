@@ -72,6 +72,7 @@ fn members_are_seen_as_they_are_and_removed() -> Result<()> {
     assert_eq!(first.joining(NOBODY), []);
 
     nodes_are_seen_without_an_api_server(&cluster)?;
+    an_alarm_is_not_taken_for_silence(&cluster)?;
     a_learner_that_never_started_blocks_a_join_until_it_is_removed(&cluster)?;
     a_learner_that_runs_is_seen_and_removed(&mut cluster)?;
     a_dead_voter_is_named_and_removed(&mut cluster)?;
@@ -87,6 +88,23 @@ fn nodes_are_seen_without_an_api_server(cluster: &EtcdCluster) -> Result<()> {
         cluster.post(0, "/v3/kv/put", &json!({"key": key, "value": "eA=="}))?;
     }
     assert_eq!(nodes(), ["w1"]);
+    Ok(())
+}
+
+/// All members report it: none of them is down, and none shall be removed for it.
+fn an_alarm_is_not_taken_for_silence(cluster: &EtcdCluster) -> Result<()> {
+    let id = seen(cluster).members[0].id.0.to_string();
+    let alarm = |action: &str| json!({"action": action, "memberID": id, "alarm": "NOSPACE"});
+    cluster.post(0, "/v3/maintenance/alarm", &alarm("ACTIVATE"))?;
+    let alarmed = seen(cluster);
+    assert_eq!(alarmed.votes().answering, 3, "{alarmed:?}");
+    let obstacles = alarmed.joining(NOBODY);
+    let is_alarm =
+        |obstacle: &JoinObstacle| matches!(obstacle, JoinObstacle::Alarm { why, .. } if why.contains("NOSPACE"));
+    assert!(obstacles.len() == 3 && obstacles.iter().all(is_alarm), "{obstacles:?}");
+    assert_eq!(alarmed.removing(&alarmed.members[0]), None);
+    cluster.post(0, "/v3/maintenance/alarm", &alarm("DEACTIVATE"))?;
+    assert_eq!(seen(cluster).joining(NOBODY), []);
     Ok(())
 }
 

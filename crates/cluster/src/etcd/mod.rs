@@ -126,8 +126,8 @@ impl EtcdServers {
         for url in &member.client_urls {
             let asked = self.post(url, "/v3/maintenance/status", "{}".to_owned()).map_err(|error| error.with_cause());
             match asked.and_then(|answer| etcd::status(&answer, member.id)) {
-                Ok(()) => {
-                    member.standing = Standing::Answers;
+                Ok(standing) => {
+                    member.standing = standing;
                     return;
                 }
                 Err(reason) => why = reason,
