@@ -95,6 +95,10 @@ pub trait Cluster {
     fn members(&self, _: &EtcdAccess, _: &Patience<'_>) -> Result<Membership, Unanswered> {
         Err(not_asked())
     }
+    /// The names of the Nodes, as etcd has them.
+    fn nodes_in_etcd(&self, _: &EtcdAccess) -> Result<Vec<String>, Unanswered> {
+        Err(not_asked())
+    }
     /// Removes a member of etcd, and sees it gone.
     fn remove_member(&self, _: &EtcdAccess, _: &Member) -> Result<(), Unanswered> {
         Err(not_asked())

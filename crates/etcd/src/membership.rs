@@ -35,6 +35,8 @@ impl Role {
 pub enum Standing {
     /// It answers at its client URL.
     Answers,
+    /// It answers, and reports an alarm: all members report those of all, such as that there is no space.
+    Alarmed(String),
     /// It has never started: the list has its peer URL and nothing else.
     NotStarted,
     /// It has started before, and does not answer now.
@@ -74,7 +76,7 @@ impl Member {
 
     /// Whether it answers.
     pub fn answers(&self) -> bool {
-        self.standing == Standing::Answers
+        matches!(self.standing, Standing::Answers | Standing::Alarmed(_))
     }
 }
 

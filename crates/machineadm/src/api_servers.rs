@@ -227,6 +227,10 @@ impl Cluster for ApiServers {
         members_when(access, patience, &Ok)
     }
 
+    fn nodes_in_etcd(&self, access: &EtcdAccess) -> Result<Vec<String>, Unanswered> {
+        etcd_servers(access)?.nodes().map_err(etcd_failed)
+    }
+
     fn remove_member(&self, access: &EtcdAccess, member: &Member) -> Result<(), Unanswered> {
         etcd_servers(access)?.remove(member).map_err(etcd_failed)
     }

@@ -19,6 +19,7 @@ use crate::{
     acts::{STARTING_KUBEADM, files_found},
     apply,
     before_kubeadm::{BeforeKubeadm, DeletedBy, ResetProgress},
+    etcd_access,
     look::Facts,
     scoped_reset::{self, ScopedReset, scoped_reset},
     started_cluster, turns,
@@ -97,6 +98,8 @@ pub struct ResetPlan {
     documents: Option<Planned>,
     state: Vec<&'static str>,
     not_undone: Vec<String>,
+    /// A certificates directory of kubeadm that this reset leaves alone.
+    other_certificates: Option<String>,
     /// The name of this machine's Node, where the machine knows it.
     pub node: Option<String>,
 }
@@ -132,7 +135,10 @@ impl ResetPlan {
         };
         let state = own_state::paths(request.scope, host)?;
         let not_undone = not_undone::found(request.scope, host)?;
-        Ok(Self { member, kubeadm, documents, state, not_undone, node: started_cluster::own_node(host)? })
+        let directory = etcd_access::certificates_directory(host)?;
+        let other_certificates = directory.filter(|directory| *directory != request.certificates);
+        let node = started_cluster::own_node(host)?;
+        Ok(Self { member, kubeadm, documents, state, not_undone, other_certificates, node })
     }
 
     /// Whether there is nothing to undo.

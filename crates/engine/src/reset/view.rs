@@ -48,7 +48,11 @@ impl ResetView {
             .chain(documents)
             .chain([part("state", state, Vec::new())]);
         let parts = parts.filter(|part| !part.steps.is_empty() || !part.remarks.is_empty()).collect();
-        let left = if plan.is_of_node() { left(plan.node.as_deref().unwrap_or(&machine)) } else { Vec::new() };
+        let mut left = if plan.is_of_node() { left(plan.node.as_deref().unwrap_or(&machine)) } else { Vec::new() };
+        left.extend(plan.other_certificates.iter().map(|directory| {
+            let directory = objects::one_line(directory);
+            format!("certificates and private keys of the cluster in {directory}: with --cert-dir, kubeadm deletes everything in it")
+        }));
         let not_undone = plan.not_undone.clone();
         Ok(Self { api_version: API_VERSION, kind: "Reset", machine, is_done: false, parts, not_undone, left })
     }

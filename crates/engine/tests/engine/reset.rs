@@ -266,6 +266,22 @@ fn a_node_of_kubeadm_alone_is_reset_without_a_record_and_the_plan_says_so() {
 }
 
 #[test]
+fn keys_in_another_certificates_directory_are_named_as_left() {
+    let mut host = node();
+    let pod = "spec: {containers: [{command: [kube-apiserver, --client-ca-file=/srv/pki/ca.crt]}]}";
+    host.files.insert("/etc/kubernetes/manifests/kube-apiserver.yaml".into(), file(pod));
+    let left = |request: &ResetRequest| {
+        let plan = ResetPlan::new(request, &host, &FakeEtcd::with(&[1])).unwrap();
+        serde_json::to_value(ResetView::new("m".into(), &plan, request.scope, &host).unwrap()).unwrap()["left"]
+            .to_string()
+    };
+    assert!(left(&request()).contains("private keys of the cluster in /srv/pki"), "{}", left(&request()));
+    let removed = MemberQuestion::IsRemoved;
+    let named = ResetRequest { certificates: "/srv/pki".into(), question: removed, ..request() };
+    assert!(!left(&named).contains("/srv/pki"), "{}", left(&named));
+}
+
+#[test]
 fn a_kubelet_without_a_cluster_is_not_taken_for_a_node_of_kubeadm() {
     let mut host = machine();
     host.files.insert("/var/lib/kubelet/config.yaml".into(), file("staticPodPath: /etc/kubernetes/manifests"));

@@ -44,6 +44,7 @@ const ALL: usize = 14;
 fn what_is_found_decides_what_an_unfinished_init_needs() {
     let unfinished = || FakeEtcd { has_objects: Ok(false), ..FakeEtcd::with(&[1]) };
     let no_api = || FakeEtcd { nodes: Err(Unanswered("refused".into())), ..unfinished() };
+    let no_api_and_worker = || FakeEtcd { nodes_in_etcd: Ok(vec!["cp1", "w1"]), ..no_api() };
     let joined = || FakeEtcd { has_objects: Ok(false), ..FakeEtcd::with(&[1, 2]) };
     let worker = || FakeEtcd { nodes: Ok(vec!["cp1", "w1"]), ..unfinished() };
     let only_worker = || FakeEtcd { nodes: Ok(vec!["w1"]), ..unfinished() };
@@ -53,12 +54,13 @@ fn what_is_found_decides_what_an_unfinished_init_needs() {
         host.files.insert("/etc/kubernetes/manifests/etcd.yaml".into(), file(""));
         host
     };
-    let rows: [Row<'_>; 11] = [
+    let rows: [Row<'_>; 12] = [
         ("only certificates", interrupted(2, false), FakeEtcd::silent(), &["init"]),
         ("kubeconfigs, no etcd", interrupted(7, false), FakeEtcd::silent(), &UNDONE),
         ("etcd has never started", interrupted(WITH_ETCD, false), FakeEtcd::silent(), &UNDONE),
         ("etcd alone, no other Node", interrupted(ALL, true), unfinished(), &UNDONE),
         ("etcd alone, no API server", interrupted(ALL, true), no_api(), &UNDONE),
+        ("no API server, others are Nodes", interrupted(ALL, true), no_api_and_worker(), &FINISHED),
         ("others are members", interrupted(ALL, true), joined(), &FINISHED),
         ("others are members, files are missing", interrupted(WITH_ETCD, true), joined(), &FINISHED),
         ("others are Nodes", interrupted(ALL, true), worker(), &FINISHED),

@@ -183,6 +183,7 @@ fn refused(error: ResetError) -> CommandError {
         },
         ResetError::MemberUnknown(_) => CommandError::manual_action(chain(&error)).with_remedies([
             "start the control plane of this machine (systemctl start kubelet), then run: machineadm reset",
+            "if the cluster has another certificates directory (certificatesDir), pass it: --cert-dir DIRECTORY",
             "or, on another control plane node, run: machineadm control-plane remove NODE; then here: machineadm reset \
              --etcd-member-removed",
         ]),

@@ -146,6 +146,20 @@ fn a_member_whose_peer_url_was_changed_in_etcd_is_known_by_its_client_url() {
 }
 
 #[test]
+fn an_interrupted_control_plane_join_is_not_continued_as_that_of_a_worker() {
+    let token = format!("{{endpoints: ['10.0.0.1:6443'], token: {TOKEN}, unsafeWithoutCAPins: true}}");
+    let spec = format!("{{nodeName: cp2, discovery: {{token: {token}}}}}");
+    let worker = crate::support::wanted(&[("JoinConfig", "further", &spec)]);
+    let files = [&STATIC_PODS[..], &[ADMIN, ETCD, DATA, BOOTSTRAP]].concat();
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(2)]), with(&files, Progress::Started));
+    host.services.insert("kubelet".into(), true);
+    let failure = run(&worker, &mut host, &cluster).unwrap_err();
+    assert!(failure.cause.needs_operator(), "{failure:?}");
+    assert!(failure.cause.to_string().contains("run \"machineadm reset\""), "{failure:?}");
+    assert!(host.services["kubelet"] && host.files.contains_key(BOOTSTRAP), "the kubelet of a voter was stopped");
+}
+
+#[test]
 fn of_two_voters_the_one_that_joined_is_removed_only_while_the_other_answers() {
     let dead = member(1, Role::Voter, Standing::Silent("connection refused".into()));
     let (cluster, mut host) =
