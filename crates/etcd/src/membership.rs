@@ -31,7 +31,7 @@ impl Role {
 }
 
 /// Whether a member serves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// It answers at its client URL.
     Answers,
