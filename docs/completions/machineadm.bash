@@ -1498,7 +1498,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__reset)
-            opts="-f -o -v -q -h --force --dry-run --node-only --etcd-member-removed --cri-socket --cert-dir --cleanup-tmp-dir --ignore-preflight-errors --skip-phases --output --root --verbose --quiet --log-format --help"
+            opts="-f -o -v -q -h --force --dry-run --node-only --etcd-member-removed --cri-socket --cert-dir --cleanup-tmp-dir --ignore-preflight-errors --skip-phases --output --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1526,10 +1526,6 @@ _machineadm() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
-                    return 0
-                    ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --log-format)

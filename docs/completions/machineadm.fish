@@ -187,7 +187,6 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l ignore-p
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l skip-phases -d 'Not supported: a reset that leaves parts of a node out cannot be continued' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s f -l force -d 'Do not ask for confirmation'

@@ -1,4 +1,10 @@
 //! The images that kubeadm's manifests name, made of the pinned programs.
+mod from_base;
+mod further;
+mod release;
+
+pub use further::FurtherImages;
+
 use crate::error::file;
 use crate::oci::Image;
 use crate::programs::{CONTAINERD, COREDNS, ETCD, KUBERNETES, TOOLS};
@@ -32,7 +38,7 @@ pub(crate) fn ensure(base: &Path) -> Result<Images> {
     let containerd = CONTAINERD.ensure()?;
     let mut key = format!("{} {}", base.display(), containerd.directory().display());
     for image in &images {
-        key += &format!(" {} {} {:?} {:?}", image.reference, image.entrypoint, image.files, image.links);
+        key += &format!(" {}", image.key());
     }
     let place = cache::directory()?.join("images").join(cache::name_of(&key)?);
     cache::make_once(&place, |partial| {
@@ -41,8 +47,7 @@ pub(crate) fn ensure(base: &Path) -> Result<Images> {
         let tars = partial.join("tars");
         fs::create_dir(&tars).map_err(file("create", &tars))?;
         for image in &images {
-            let name = image.reference.rsplit('/').next().unwrap_or_default().replace(':', "_");
-            image.write(&tars.join(format!("{name}.tar")))?;
+            image.write(&tars.join(image.file_name()))?;
         }
         let mut import = Command::new("unshare");
         import.args(["--mount", "--propagation", "private", "sh", "-c", IMPORT, "import"]);
@@ -86,59 +91,11 @@ impl Machine {
 }
 
 fn list(base: &Path) -> Result<Vec<Image>> {
-    let (kubernetes, etcd, coredns) = (KUBERNETES.ensure()?, ETCD.ensure()?, COREDNS.ensure()?);
     let tools = TOOLS.ensure()?;
-    let image = |name: &str, entrypoint, files: Vec<(&str, PathBuf)>| Image {
-        reference: format!("registry.k8s.io/{name}"),
-        entrypoint,
-        files: files.into_iter().map(|(path, from)| (path.to_owned(), from)).collect(),
-        links: Vec::new(),
-    };
-    let mut images = vec![
-        image("pause:3.10.2", "/pause", vec![("pause", tools.path("pause"))]),
-        image("etcd:3.6.8-0", "etcd", vec![("usr/local/bin/etcd", etcd.path("etcd"))]),
-        image("coredns/coredns:v1.14.2", "/coredns", vec![("coredns", coredns.path("coredns"))]),
-    ];
-    for name in ["kube-apiserver", "kube-controller-manager", "kube-scheduler"] {
-        let at = format!("usr/local/bin/{name}");
-        images.push(image(&format!("{name}:v1.36.4"), name, vec![(&at, kubernetes.path(name))]));
-    }
-    let mut proxy =
-        image("kube-proxy:v1.36.4", "kube-proxy", vec![("usr/local/bin/kube-proxy", kubernetes.path("kube-proxy"))]);
-    add_packet_filter(base, &mut proxy)?;
-    images.push(proxy);
-    let files = ["pause", "probe"].map(|name| (name.to_owned(), tools.path(name)));
-    images.push(Image {
-        reference: TOOLS_IMAGE.to_owned(),
-        entrypoint: "/pause",
-        files: files.into(),
-        links: Vec::new(),
-    });
+    let files = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), tools.path(name))).collect();
+    let mut images = vec![Image::new("registry.k8s.io/pause:3.10.2", "/pause", files(&["pause"]))];
+    images
+        .extend(release::images(base, &release::Release { kubernetes: &KUBERNETES, etcd: &ETCD, coredns: &COREDNS })?);
+    images.push(Image::new(TOOLS_IMAGE, "/pause", files(&["pause", "probe"])));
     Ok(images)
-}
-
-/// iptables, nft and conntrack of the base with all they load, at the paths they have there.
-fn add_packet_filter(base: &Path, image: &mut Image) -> Result<()> {
-    let script = r#"
-        cd /usr/sbin
-        ldd xtables-nft-multi nft conntrack /lib/*/libm.so.6 | grep -o '/[^ ]*' | sed 's/:$//' | grep '\.so' | sort -u | xargs realpath
-        ldd xtables-nft-multi nft conntrack | grep -o '/[^ ]*' | grep '\.so'
-        ls -d /usr/lib/*/xtables/*.so /lib/*/libm.so.6
-        echo /usr/sbin/xtables-nft-multi; echo /usr/sbin/nft; echo /usr/sbin/conntrack"#;
-    let listed = child::check(Command::new("chroot").arg(base).args(["sh", "-ec", script]), Duration::from_secs(60))?;
-    let mut paths: Vec<String> = listed.lines().map(|path| in_usr(path.trim())).collect();
-    paths.sort();
-    paths.dedup();
-    image.files.extend(paths.into_iter().map(|path| (path.clone(), base.join(path))));
-    image.links.extend(["bin", "sbin", "lib", "lib64"].map(|name| (name.to_owned(), format!("usr/{name}"))));
-    let names =
-        ["iptables", "ip6tables"].map(|name| ["", "-save", "-restore"].map(|verb| format!("usr/sbin/{name}{verb}")));
-    image.links.extend(names.into_iter().flatten().map(|name| (name, "xtables-nft-multi".to_owned())));
-    Ok(())
-}
-
-/// Where a path is in a tree whose `/lib` and `/sbin` are links into `/usr`.
-fn in_usr(path: &str) -> String {
-    let path = path.trim_start_matches('/');
-    if path.starts_with("usr/") { path.to_owned() } else { format!("usr/{path}") }
 }

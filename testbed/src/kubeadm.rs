@@ -64,12 +64,27 @@ pub fn init_without_anonymous_access(machine: &Machine) -> Result<Invitation> {
 
 /// With further members of kubeadm's ClusterConfiguration.
 pub fn init_with(machine: &Machine, members: &str) -> Result<Invitation> {
-    let file = "/srv/kubeadm.yaml";
+    let certificate_key = configure(machine, members)?;
+    machine.check(&INIT)?;
+    invite(machine, certificate_key)
+}
+
+/// The configuration that [`INIT`] reads.
+const FILE: &str = "/srv/kubeadm.yaml";
+/// `kubeadm init` as it is run on a machine that is [configured](configure).
+pub const INIT: [&str; 6] = ["kubeadm", "init", "--config", FILE, "--upload-certs", "--skip-token-print"];
+
+/// Writes the configuration for [`INIT`], and gives the certificate key in it.
+pub fn configure(machine: &Machine, members: &str) -> Result<String> {
     let certificate_key = machine.check(&["kubeadm", "certs", "certificate-key"])?.trim().to_owned();
     let kind = "kind: ClusterConfiguration\n";
     let configuration = configuration(machine, &certificate_key).replace(kind, &format!("{kind}{members}"));
-    machine.write(file, configuration, 0o600)?;
-    machine.check(&["kubeadm", "init", "--config", file, "--upload-certs", "--skip-token-print"])?;
+    machine.write(FILE, configuration, 0o600)?;
+    Ok(certificate_key)
+}
+
+/// What other machines need to join a cluster that uploaded its certificates with this key.
+pub fn invite(machine: &Machine, certificate_key: String) -> Result<Invitation> {
     let command = machine.check(&["kubeadm", "token", "create", "--print-join-command"])?.trim().to_owned();
     Ok(Invitation { command, certificate_key })
 }

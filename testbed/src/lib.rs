@@ -36,7 +36,7 @@ pub use bed::Bed;
 pub use capture::{Capture, Packets};
 pub use child::Output;
 pub use error::{Error, Result};
-pub use images::TOOLS_IMAGE;
+pub use images::{FurtherImages, TOOLS_IMAGE};
 pub use machine::{Entry, Machine, Snapshot, shell_in_kept};
 pub use profile::{CloudInit, Profile, Runtime, Software};
 pub use wait::until;

@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Image {
     /// The full reference under which it is imported.
     pub(crate) reference: String,
-    /// What runs unless the pod says otherwise.
+    /// What runs unless the pod says otherwise; if empty, its arguments are what runs.
     pub(crate) entrypoint: &'static str,
+    /// What it runs with unless the pod says otherwise.
+    pub(crate) arguments: &'static [&'static str],
     /// Files by their path in the image, taken from the host.
     pub(crate) files: Vec<(String, PathBuf)>,
     /// Links by their path in the image.
@@ -24,16 +26,35 @@ const DIRECTORIES: &[&str] = &["dev", "etc", "proc", "run", "sys", "tmp"];
 const PASSWD: &str = "root:x:0:0:root:/root:/sbin/nologin\nnobody:x:65534:65534:nobody:/:/sbin/nologin\n";
 
 impl Image {
+    /// An image of these files.
+    pub(crate) fn new(reference: &str, entrypoint: &'static str, files: Vec<(String, PathBuf)>) -> Self {
+        Self { reference: reference.to_owned(), entrypoint, arguments: &[], files, links: Vec::new() }
+    }
+
+    /// What its tar is called.
+    pub(crate) fn file_name(&self) -> String {
+        format!("{}.tar", self.reference.rsplit('/').next().unwrap_or_default().replace(':', "_"))
+    }
+
+    /// What decides which image it is.
+    pub(crate) fn key(&self) -> String {
+        let Self { reference, entrypoint, arguments, files, links } = self;
+        let words: Vec<&str> = std::iter::once(entrypoint).chain(*arguments).copied().collect();
+        format!("{reference} {} {files:?} {links:?}", words.join(" "))
+    }
+
     /// Writes the image as a tar that `ctr images import` takes.
     pub(crate) fn write(&self, to: &Path) -> Result<()> {
         let layer = to.with_extension("layer");
         self.write_layer(&layer).map_err(file("write", &layer))?;
         let layer_digest = digest::of_file(&layer)?;
+        let entrypoint: Vec<&str> = Some(self.entrypoint).into_iter().filter(|word| !word.is_empty()).collect();
         let config = json!({
             "architecture": architecture(),
             "os": "linux",
             "config": {
-                "Entrypoint": [self.entrypoint],
+                "Entrypoint": entrypoint,
+                "Cmd": self.arguments,
                 "Env": ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"],
                 "WorkingDir": "/",
             },

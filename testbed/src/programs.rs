@@ -12,7 +12,7 @@ pub struct Set {
     pub name: &'static str,
     /// The folder's files, which pin every source by its digest.
     files: &'static [(&'static str, &'static str)],
-    /// What each program is called, and the package it is built from.
+    /// What each program is called, and the package it is built from: the package's tests if the name ends in `.test`.
     programs: &'static [(&'static str, &'static str)],
     /// What the linker writes into them, mostly their version.
     stamps: &'static [(&'static str, &'static str)],
@@ -89,6 +89,44 @@ pub const KUBEADM_1_31: Set = kubeadm!("1.31.14", "31", "kubeadm-1.31.14", Long)
 /// The first kubeadm that no longer reads v1beta3, and knows v1.
 pub const KUBEADM_1_37: Set = kubeadm!("1.37.1", "37", "kubeadm-1.37.1", Quick);
 
+/// What a cluster of 1.36 is upgraded to: kubelet and control plane. Its kubeadm is [`KUBEADM_1_37`].
+pub const KUBERNETES_1_37: Set = Set {
+    name: "kubernetes-1.37.1",
+    files: files!("kubernetes-1.37.1": "go.mod", "go.sum"),
+    programs: &[
+        ("kubelet", "k8s.io/kubernetes/cmd/kubelet"),
+        ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
+        ("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+        ("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"),
+        ("kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy"),
+    ],
+    stamps: &[
+        ("k8s.io/component-base/version.gitVersion", "v1.37.1"),
+        ("k8s.io/component-base/version.gitMajor", "1"),
+        ("k8s.io/component-base/version.gitMinor", "37"),
+    ],
+    disk: 7,
+    tier: Tier::Long,
+};
+
+/// Kubernetes' own tests of whole clusters, what runs several of them at once, and the program that most of their pods run.
+pub const CONFORMANCE: Set = Set {
+    name: "conformance-1.36.4",
+    files: files!("conformance-1.36.4": "go.mod", "go.sum"),
+    programs: &[
+        ("e2e.test", "k8s.io/kubernetes/test/e2e"),
+        ("ginkgo", "github.com/onsi/ginkgo/v2/ginkgo"),
+        ("agnhost", "k8s.io/kubernetes/test/images/agnhost"),
+    ],
+    stamps: &[
+        ("k8s.io/component-base/version.gitVersion", "v1.36.4"),
+        ("k8s.io/component-base/version.gitMajor", "1"),
+        ("k8s.io/component-base/version.gitMinor", "36"),
+    ],
+    disk: 7,
+    tier: Tier::Long,
+};
+
 /// Kubernetes' own types and strict decoder of the kubelet's and kube-proxy's configuration, without the components.
 pub const DECODER: Set = Set {
     name: "decoder-0.36.4",
@@ -129,6 +167,16 @@ pub const ETCD: Set = Set {
     tier: Tier::Quick,
 };
 
+/// The store that kubeadm 1.37 upgrades to.
+pub const ETCD_3_7: Set = Set {
+    name: "etcd-3.7.0",
+    files: files!("etcd-3.7.0": "go.mod", "go.sum"),
+    programs: &[("etcd", "go.etcd.io/etcd/server/v3")],
+    stamps: &[],
+    disk: 2,
+    tier: Tier::Long,
+};
+
 /// The cluster's name server.
 pub const COREDNS: Set = Set {
     name: "coredns-1.14.2",
@@ -137,6 +185,16 @@ pub const COREDNS: Set = Set {
     stamps: &[],
     disk: 4,
     tier: Tier::Quick,
+};
+
+/// The name server that kubeadm 1.37 upgrades to.
+pub const COREDNS_1_14_6: Set = Set {
+    name: "coredns-1.14.6",
+    files: files!("coredns-1.14.6": "go.mod", "go.sum"),
+    programs: &[("coredns", "github.com/coredns/coredns")],
+    stamps: &[],
+    disk: 4,
+    tier: Tier::Long,
 };
 
 /// The container runtime, newer than Debian's.
@@ -178,6 +236,10 @@ pub const SETS: &[&Set] = &[
     &DECODER,
     &KMS_CLIENT,
     &VAULT,
+    &ETCD_3_7,
+    &COREDNS_1_14_6,
+    &KUBERNETES_1_37,
+    &CONFORMANCE,
 ];
 
 impl Set {

@@ -71,10 +71,40 @@ fn members_are_seen_as_they_are_and_removed() -> Result<()> {
     }
     assert_eq!(first.joining(NOBODY), []);
 
+    nodes_are_seen_without_an_api_server(&cluster)?;
+    an_alarm_is_not_taken_for_silence(&cluster)?;
     a_learner_that_never_started_blocks_a_join_until_it_is_removed(&cluster)?;
     a_learner_that_runs_is_seen_and_removed(&mut cluster)?;
     a_dead_voter_is_named_and_removed(&mut cluster)?;
     the_member_that_is_asked_first_is_removed(&cluster)?;
+    Ok(())
+}
+
+fn nodes_are_seen_without_an_api_server(cluster: &EtcdCluster) -> Result<()> {
+    let nodes = || servers(cluster, vec![NOBODY.to_owned(), cluster.url(0)]).nodes().expect("a list");
+    assert_eq!(nodes(), [""; 0]);
+    // /registry/minions/w1 and, beside Nodes, /registry/minions0 and /registry/pods/a/b.
+    for key in ["L3JlZ2lzdHJ5L21pbmlvbnMvdzE=", "L3JlZ2lzdHJ5L21pbmlvbnMw", "L3JlZ2lzdHJ5L3BvZHMvYS9i"] {
+        cluster.post(0, "/v3/kv/put", &json!({"key": key, "value": "eA=="}))?;
+    }
+    assert_eq!(nodes(), ["w1"]);
+    Ok(())
+}
+
+/// All members report it: none of them is down, and none shall be removed for it.
+fn an_alarm_is_not_taken_for_silence(cluster: &EtcdCluster) -> Result<()> {
+    let id = seen(cluster).members[0].id.0.to_string();
+    let alarm = |action: &str| json!({"action": action, "memberID": id, "alarm": "NOSPACE"});
+    cluster.post(0, "/v3/maintenance/alarm", &alarm("ACTIVATE"))?;
+    let alarmed = seen(cluster);
+    assert_eq!(alarmed.votes().answering, 3, "{alarmed:?}");
+    let obstacles = alarmed.joining(NOBODY);
+    let is_alarm =
+        |obstacle: &JoinObstacle| matches!(obstacle, JoinObstacle::Alarm { why, .. } if why.contains("NOSPACE"));
+    assert!(obstacles.len() == 3 && obstacles.iter().all(is_alarm), "{obstacles:?}");
+    assert_eq!(alarmed.removing(&alarmed.members[0]), None);
+    cluster.post(0, "/v3/maintenance/alarm", &alarm("DEACTIVATE"))?;
+    assert_eq!(seen(cluster).joining(NOBODY), []);
     Ok(())
 }
 

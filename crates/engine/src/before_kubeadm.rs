@@ -6,7 +6,8 @@
 //!
 //! ```text
 //!  kubeadm's first start ──record──▶ entries
-//!  reset ──▶ RemovingMember ──▶ Deleting ──kubeadm reset, restore──▶ entries, or no file
+//!  undo ──────────────────────▶ Deleting ──kubeadm reset, restore──▶ entries, or no file
+//!  reset ──▶ RemovingMember ──▶ Deleting ──kubeadm reset, restore──▶ Undone ──documents, own state──▶ no file
 //! ```
 use crate::{
     ownership::{Owned, Ownership},
@@ -24,6 +25,8 @@ use std::collections::BTreeMap;
 const VERSION: u32 = 1;
 /// The directories that kubeadm writes, and that `kubeadm reset` empties.
 pub(crate) const DIRECTORIES: [&str; 2] = ["/etc/kubernetes", "/var/lib/kubelet"];
+/// What `kubeadm reset` empties below them. Either may be a link or a mount, behind which a tree does not look.
+const EMPTIED: [&str; 2] = ["/etc/kubernetes/pki", "/etc/kubernetes/manifests"];
 /// Where etcd's data usually is. kubeadm wants it empty: only the directory itself is recorded.
 pub(crate) const ETCD_DATA: &str = "/var/lib/etcd";
 /// The largest file whose content is recorded, and the most that is recorded of all contents, in bytes. What is read back
@@ -65,7 +68,23 @@ pub(crate) enum ResetProgress {
     Deleting {
         /// The directory of etcd's data, by the manifest that kubeadm deletes.
         etcd_data: Option<String>,
+        /// Who deletes.
+        #[serde(default)]
+        by: DeletedBy,
     },
+    /// What kubeadm did is undone, and the rest of a reset is not.
+    Undone,
+}
+
+/// Who undoes what kubeadm did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum DeletedBy {
+    /// The act that is then done again.
+    #[default]
+    Act,
+    /// `machineadm reset`: the machine shall be no node.
+    Reset,
 }
 
 /// What was at a path.
@@ -101,16 +120,21 @@ struct Header {
     version: u32,
 }
 
-/// Records what exists, before an act starts kubeadm: once, so that what an interrupted or failed kubeadm left is never
-/// taken for what was there before.
+/// Records what exists, before an act starts kubeadm or writes files for it: once, so that what an interrupted or failed
+/// kubeadm left, and what machineadm has written for kubeadm, is never taken for what was there before. An act that has
+/// ended and runs again starts anew.
 pub(crate) fn record(act: &str, host: &mut dyn Host) -> host::Result<()> {
-    if matches!(host.progress(act)?, Progress::Started | Progress::Failed) {
-        return Ok(());
+    let progress = host.progress(act)?;
+    match progress {
+        Progress::Started | Progress::Failed => return Ok(()),
+        Progress::New if host.exists(BEFORE_KUBEADM)? => return Ok(()),
+        Progress::New | Progress::Ended => {}
     }
     let found = found(host)?;
     let omitted = Some(found.len().saturating_sub(MOST_ENTRIES)).filter(|omitted| *omitted > 0);
     let entries = entries(found, host)?;
-    BeforeKubeadm { version: VERSION, is_recorded: true, entries, omitted, reset: None }.write(host)
+    BeforeKubeadm { version: VERSION, is_recorded: true, entries, omitted, reset: None }.write(host)?;
+    if progress == Progress::Ended { host.note(act, Progress::New) } else { Ok(()) }
 }
 
 /// Whether a reset has deleted something and has not come to its end.
@@ -142,9 +166,20 @@ impl BeforeKubeadm {
 
     /// Remembers, before kubeadm deletes anything, where etcd's data is and what documents own: they may have written
     /// their files anew since.
-    pub(crate) fn start_deleting(&mut self, etcd_data: Option<String>, host: &mut dyn Host) -> host::Result<()> {
-        if matches!(self.reset, Some(ResetProgress::Deleting { .. })) {
-            return Ok(());
+    pub(crate) fn start_deleting(
+        &mut self,
+        etcd_data: Option<String>,
+        by: DeletedBy,
+        host: &mut dyn Host,
+    ) -> host::Result<()> {
+        match &mut self.reset {
+            Some(ResetProgress::Deleting { by: before, .. }) if *before == by => return Ok(()),
+            // What documents own was remembered before kubeadm deleted it.
+            Some(ResetProgress::Deleting { by: before, .. }) => {
+                *before = by;
+                return self.write(host);
+            }
+            _ => {}
         }
         for record in Ownership::read(host)?.into_values() {
             let Owned::File { path, block: None, digest: wanted, .. } = record.owned else { continue };
@@ -160,7 +195,7 @@ impl BeforeKubeadm {
                 None => drop(self.entries.remove(&path)),
             }
         }
-        self.reset = Some(ResetProgress::Deleting { etcd_data });
+        self.reset = Some(ResetProgress::Deleting { etcd_data, by });
         self.write(host)
     }
 
@@ -171,6 +206,11 @@ impl BeforeKubeadm {
         let file = FileState { contents, mode: 0o600, uid, gid };
         let path = BEFORE_KUBEADM.to_owned();
         host.ensure(&Change::WriteFile { path, block: None, was: None, file, confidential: true })
+    }
+
+    /// A reset has undone what kubeadm did: of what existed before nothing is needed any more.
+    pub(crate) fn mark_undone(host: &mut dyn Host) -> host::Result<()> {
+        Self { version: VERSION, reset: Some(ResetProgress::Undone), ..Self::default() }.write(host)
     }
 
     /// Deletes it.
@@ -220,9 +260,11 @@ fn is_below(path: &str, directory: &str) -> bool {
 
 fn found(host: &dyn Inspect) -> host::Result<Vec<TreeEntry>> {
     let mut found: Vec<_> = host.tree(ETCD_DATA)?.into_iter().filter(|entry| entry.path == ETCD_DATA).collect();
-    for directory in DIRECTORIES {
+    for directory in DIRECTORIES.into_iter().chain(EMPTIED) {
         found.extend(host.tree(directory)?);
     }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.dedup_by(|a, b| a.path == b.path);
     Ok(found)
 }
 
@@ -267,5 +309,37 @@ fn unusable(why: String) -> Error {
         advice: "restore the file from a backup, or move it to another directory: then a reset restores no files that \
                  existed before kubeadm ran"
             .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::Linux;
+    use std::{fs, os::unix::fs::symlink, path::PathBuf};
+
+    /// `kubeadm reset` empties the directory that the link leads to.
+    #[test]
+    fn what_a_link_in_the_place_of_pki_or_manifests_leads_to_is_recorded() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for directory in ["etc/kubernetes", "srv/pki/etcd", "srv/manifests"] {
+            fs::create_dir_all(at(directory)).unwrap();
+        }
+        fs::write(at("srv/pki/etcd/own.key"), "the operator's key").unwrap();
+        fs::write(at("srv/manifests/own.yaml"), "the operator's pod").unwrap();
+        symlink("/srv/pki", at("etc/kubernetes/pki")).unwrap();
+        symlink("../../srv/manifests", at("etc/kubernetes/manifests")).unwrap();
+        let host = Linux::new(root.path(), PathBuf::new(), Box::new(|_| ())).unwrap();
+        let record = BeforeKubeadm { entries: entries(found(&host).unwrap(), &host).unwrap(), ..Default::default() };
+        let restored: BTreeMap<_, _> = record.restored().collect();
+        for (path, text) in [
+            ("/etc/kubernetes/pki/etcd/own.key", "the operator's key"),
+            ("/etc/kubernetes/manifests/own.yaml", "the operator's pod"),
+        ] {
+            let Some(PathState::File(file)) = restored.get(path) else { panic!("{path}: {restored:?}") };
+            assert_eq!(file.contents.expose(), text.as_bytes());
+        }
+        assert!(matches!(restored["/etc/kubernetes/pki"], PathState::Link { .. }));
     }
 }

@@ -29,6 +29,8 @@ pub struct MemberFacts {
     pub access: EtcdAccess,
     /// Where other members reach this machine.
     pub peer_url: String,
+    /// Where clients reach its etcd server, if it has a manifest of one.
+    pub client_urls: Vec<String>,
     /// Where its data is.
     pub data_directory: String,
     /// Its entry, if etcd has one.
@@ -67,7 +69,7 @@ impl ControlPlaneFacts {
             Ok(membership) => membership,
             Err(why) => return Ok(Err(why)),
         };
-        facts.member = Some(MemberFacts::new(access, pod.peer_url, pod.data_directory, &membership));
+        facts.member = Some(MemberFacts::new(access, pod, &membership));
         Ok(Ok(Some(facts)))
     }
 
@@ -78,8 +80,15 @@ impl ControlPlaneFacts {
 }
 
 impl MemberFacts {
-    pub(crate) fn new(access: EtcdAccess, peer_url: String, data_directory: String, membership: &Membership) -> Self {
-        let own = membership.at(&peer_url).cloned();
-        Self { access, peer_url, data_directory, own }
+    /// By the etcd server of this machine, as its manifest names it or as kubeadm will.
+    pub(crate) fn new(access: EtcdAccess, server: EtcdPod, membership: &Membership) -> Self {
+        let EtcdPod { peer_url, client_urls, data_directory } = server;
+        let own = membership.of_server(&peer_url, &client_urls).cloned();
+        Self { access, peer_url, client_urls, data_directory, own }
+    }
+
+    /// Its entry in a list of members.
+    pub(crate) fn own_in<'a>(&self, membership: &'a Membership) -> Option<&'a Member> {
+        membership.of_server(&self.peer_url, &self.client_urls)
     }
 }

@@ -1,5 +1,5 @@
 //! The etcd of a cluster, as a control plane node reaches it: its own static pod, its client certificate, its servers.
-use crate::acts::ADMIN;
+use crate::{acts::ADMIN, control_plane_facts::DATA};
 use documents::Secret;
 use etcd::Credentials;
 use host::Inspect;
@@ -10,6 +10,34 @@ use serde_json::Value;
 pub(crate) const MANIFEST: &str = "/etc/kubernetes/manifests/etcd.yaml";
 /// Where kubeadm puts certificates unless it is told otherwise.
 pub(crate) const CERTIFICATES: &str = "/etc/kubernetes/pki";
+
+/// The static pod of this machine's API server.
+const API_SERVER: &str = "/etc/kubernetes/manifests/kube-apiserver.yaml";
+
+/// The certificates directory of this control plane node, as the manifest of its API server names it.
+pub(crate) fn certificates_directory(host: &dyn Inspect) -> host::Result<Option<String>> {
+    let Some(manifest) = host.file(API_SERVER)? else { return Ok(None) };
+    let text = std::str::from_utf8(manifest.contents.expose()).unwrap_or_default();
+    let path = Flags::read(text).and_then(|flags| flags.last("--client-ca-file"));
+    Ok(path.and_then(|path| Some(path.rsplit_once('/')?.0.to_owned())))
+}
+
+/// The command line of a static pod.
+struct Flags(Vec<String>);
+
+impl Flags {
+    fn read(manifest: &str) -> Option<Self> {
+        let pod = yaml::value(manifest).ok()?;
+        let command = pod["spec"]["containers"][0]["command"].as_array()?;
+        Some(Self(command.iter().filter_map(Value::as_str).map(str::to_owned).collect()))
+    }
+
+    /// The last value of a flag, which counts.
+    fn last(&self, name: &str) -> Option<String> {
+        let value = |word: &String| word.strip_prefix(name)?.strip_prefix('=').map(str::to_owned);
+        self.0.iter().rev().find_map(value)
+    }
+}
 
 /// How the etcd of a cluster is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,13 +87,16 @@ impl EtcdPod {
         Ok(std::str::from_utf8(manifest.contents.expose()).ok().and_then(Self::read))
     }
 
+    /// Where the data of this machine's etcd is, if it has a manifest. One that cannot be read, as a power cut leaves it,
+    /// names kubeadm's default.
+    pub(crate) fn data_on(host: &dyn Inspect) -> host::Result<Option<String>> {
+        let has_manifest = || Ok::<_, host::Error>(host.exists(MANIFEST)?.then(|| DATA.to_owned()));
+        Self::on(host)?.map_or_else(has_manifest, |pod| Ok(Some(pod.data_directory)))
+    }
+
     fn read(manifest: &str) -> Option<Self> {
-        let pod = yaml::value(manifest).ok()?;
-        let command = pod["spec"]["containers"][0]["command"].as_array()?;
-        let flag = |name: &str| {
-            let words = command.iter().filter_map(Value::as_str);
-            words.filter_map(|word| word.strip_prefix(name)?.strip_prefix('=')).next_back().map(str::to_owned)
-        };
+        let flags = Flags::read(manifest)?;
+        let flag = |name: &str| flags.last(name);
         let urls = flag("--advertise-client-urls").unwrap_or_default();
         Some(Self {
             peer_url: flag("--initial-advertise-peer-urls")?,

@@ -58,6 +58,13 @@ pub trait Cluster {
     fn object(&self, _kubeconfig: &[u8], _path: &str, _: &Patience<'_>) -> Result<Option<Value>, Unanswered> {
         Err(not_asked())
     }
+    /// Waits until the API server has an object, given by its path; the reason if it does not come in time.
+    fn wait_for_object(&self, kubeconfig: &[u8], path: &str, within: Duration) -> Result<(), Unanswered> {
+        match self.object(kubeconfig, path, &Patience { within, while_true: &|| true })? {
+            Some(_) => Ok(()),
+            None => Err(Unanswered("it does not exist".to_owned())),
+        }
+    }
     /// The ClusterConfiguration that kubeadm has stored; `None` where kubeadm did not create the cluster.
     fn configuration(
         &self,
@@ -71,8 +78,8 @@ pub trait Cluster {
     fn certs_layout(&self, _kubeconfig: &[u8], _: &Patience<'_>) -> Result<Option<(PathBuf, FileSet)>, Unanswered> {
         Err(not_asked())
     }
-    /// All members of etcd with their state, once no other machine's learner waits to be promoted, or when the time is
-    /// over.
+    /// All members of etcd with their state, once nothing keeps this machine from becoming one, or when the time is over:
+    /// another machine's learner is promoted within seconds, and a member that restarts answers again.
     fn settled_members(&self, access: &EtcdAccess, wait: &MembersWait<'_>) -> Result<Membership, Unanswered> {
         self.members(access, &Patience { within: wait.within, while_true: &|| true })
     }
@@ -86,6 +93,10 @@ pub trait Cluster {
     }
     /// All members of etcd with their state.
     fn members(&self, _: &EtcdAccess, _: &Patience<'_>) -> Result<Membership, Unanswered> {
+        Err(not_asked())
+    }
+    /// The names of the Nodes, as etcd has them.
+    fn nodes_in_etcd(&self, _: &EtcdAccess) -> Result<Vec<String>, Unanswered> {
         Err(not_asked())
     }
     /// Removes a member of etcd, and sees it gone.
@@ -119,7 +130,7 @@ pub trait ContainerRuntime {
     fn ask(&self, socket: &str, patience: &Patience<'_>) -> cri::Result<RuntimeReport>;
 }
 
-/// How long to wait for other machines that join at the same time.
+/// How long to wait until etcd accepts a member.
 #[derive(Clone, Copy, Debug)]
 pub struct MembersWait<'a> {
     /// Where other members reach this machine.

@@ -6,7 +6,7 @@
 use crate::{
     EtcdPod, World,
     acts::{kubeadm, proxy_variables::Variables},
-    before_kubeadm::{BeforeKubeadm, DIRECTORIES, ETCD_DATA, ResetProgress},
+    before_kubeadm::{BeforeKubeadm, DIRECTORIES, DeletedBy, ETCD_DATA, ResetProgress},
 };
 use host::{Change, Error, Host, Inspect, PathState};
 use std::time::Duration;
@@ -37,6 +37,8 @@ pub(crate) struct ScopedReset<'a> {
     pub(crate) flags: Vec<String>,
     /// Where etcd's data is if there is no manifest that says so.
     pub(crate) etcd_data: Option<&'a str>,
+    /// Who undoes it.
+    pub(crate) by: DeletedBy,
 }
 
 impl ScopedReset<'_> {
@@ -52,8 +54,8 @@ impl ScopedReset<'_> {
 /// an etcd that kubeadm did not set up is nobody's here.
 pub(crate) fn etcd_data(host: &dyn Inspect) -> host::Result<Option<String>> {
     match BeforeKubeadm::read(host)?.and_then(|record| record.reset) {
-        Some(ResetProgress::Deleting { etcd_data }) => Ok(etcd_data),
-        _ => Ok(EtcdPod::on(host)?.map(|pod| pod.data_directory)),
+        Some(ResetProgress::Deleting { etcd_data, .. }) => Ok(etcd_data),
+        _ => EtcdPod::data_on(host),
     }
 }
 
@@ -64,11 +66,12 @@ pub(crate) fn has_member_data(directory: &str, host: &dyn Inspect) -> host::Resu
 
 /// Undoes what kubeadm did. Interrupted anywhere and run again, it leaves the same machine.
 ///
-/// The caller has seen that no cluster with other members has an etcd member for this machine: its data is deleted.
+/// The caller has seen that no cluster with other members has an etcd member for this machine: its data is deleted. A reset
+/// marks it as undone when its other parts know of it.
 pub(crate) fn scoped_reset(world: &mut World<'_>, reset: &ScopedReset<'_>) -> host::Result<()> {
     let etcd_data = etcd_data(world.host)?.or_else(|| reset.etcd_data.map(str::to_owned));
     let mut record = BeforeKubeadm::read_or_empty(world.host)?;
-    record.start_deleting(etcd_data.clone(), world.host)?;
+    record.start_deleting(etcd_data.clone(), reset.by, world.host)?;
     let arguments = reset.arguments();
     let argv: Vec<&str> = arguments.iter().map(String::as_str).collect();
     world.host.run(&kubeadm::program(&argv, &Variables::new(), WITHIN))?;
@@ -77,12 +80,14 @@ pub(crate) fn scoped_reset(world: &mut World<'_>, reset: &ScopedReset<'_>) -> ho
         world.host.remove_tree(&member_data(&directory))?;
     }
     restore(&record, world.host)?;
-    match record.is_recorded {
-        true => {
+    match reset.by {
+        // The caller marks it.
+        DeletedBy::Reset => Ok(()),
+        DeletedBy::Act if record.is_recorded => {
             record.reset = None;
             record.write(world.host)
         }
-        false => BeforeKubeadm::forget(world.host),
+        DeletedBy::Act => BeforeKubeadm::forget(world.host),
     }
 }
 
@@ -105,7 +110,7 @@ fn check_emptied(host: &dyn Inspect) -> host::Result<()> {
 
 /// Brings back what existed before kubeadm ran, and deletes what only kubeadm has created.
 fn restore(record: &BeforeKubeadm, host: &mut dyn Host) -> host::Result<()> {
-    for path in LEFT_BY_KUBEADM.into_iter().filter(|path| !record.has(path)) {
+    for path in LEFT_BY_KUBEADM {
         host.remove_tree(path)?;
     }
     for (path, wanted) in record.restored() {
@@ -125,14 +130,13 @@ fn restore(record: &BeforeKubeadm, host: &mut dyn Host) -> host::Result<()> {
     Ok(())
 }
 
-/// What has to change at a path; nothing where it is so, or where something else than before is there by now.
+/// What has to change at a path; nothing where something is that kubeadm did not delete: it is as before, or an operator has
+/// changed it since. Of directories, kubeadm and the kubelet change owner and mode.
 fn change_to(path: &str, now: PathState, wanted: PathState) -> Option<Change> {
     let path = path.to_owned();
     Some(match (now, wanted) {
-        (PathState::File(now), PathState::File(file)) if now == file => return None,
-        (now @ (PathState::Absent | PathState::File(_)), PathState::File(file)) => {
-            let was = if let PathState::File(was) = now { Some(was) } else { None };
-            Change::WriteFile { path, block: None, was, file, confidential: true }
+        (PathState::Absent, PathState::File(file)) => {
+            Change::WriteFile { path, block: None, was: None, file, confidential: true }
         }
         (PathState::Directory { state, .. }, PathState::Directory { state: directory, .. }) if state == directory => {
             return None;
@@ -144,9 +148,6 @@ fn change_to(path: &str, now: PathState, wanted: PathState) -> Option<Change> {
             Change::MakeDirectory { path, was: None, directory }
         }
         (PathState::Absent, PathState::Link { target }) => Change::MakeLink { path, was: None, target },
-        (PathState::Link { target: was }, PathState::Link { target }) if was != target => {
-            Change::MakeLink { path, was: Some(was), target }
-        }
         _ => return None,
     })
 }

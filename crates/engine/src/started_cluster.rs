@@ -1,7 +1,7 @@
 //! A cluster whose `kubeadm init` did not finish: whether others may have joined it meanwhile, so that it is not undone.
 use crate::{
-    EtcdAccess, EtcdPod, Patience, Unanswered, World, acts::ADMIN, before_kubeadm, phases::worker::KUBELET_KUBECONFIG,
-    scoped_reset::has_member_data,
+    EtcdAccess, EtcdPod, Patience, Unanswered, World, acts::ADMIN, before_kubeadm, etcd_access::MANIFEST,
+    phases::worker::KUBELET_KUBECONFIG, scoped_reset::has_member_data,
 };
 use etcd::Member;
 use host::{Inspect, Service};
@@ -23,15 +23,18 @@ pub(crate) fn reason_to_keep(certificates: &str, world: &World<'_>) -> host::Res
     let patience = Patience { within: world.patience, while_true: &kubelet_runs };
     Ok(match other_members(certificates, world, &patience)? {
         Some(reason) => Some(reason),
-        None => other_nodes(world, &patience)?,
+        None => other_nodes(certificates, world, &patience)?,
     })
 }
 
 fn other_members(certificates: &str, world: &World<'_>, patience: &Patience<'_>) -> host::Result<Option<String>> {
-    let Some(pod) = EtcdPod::on(world.host)? else { return Ok(None) };
-    if !has_member_data(&pod.data_directory, world.host)? {
+    let Some(data) = EtcdPod::data_on(world.host)? else { return Ok(None) };
+    if !has_member_data(&data, world.host)? {
         return Ok(None);
     }
+    let Some(pod) = EtcdPod::on(world.host)? else {
+        return Ok(Some(format!("its etcd has data, and {MANIFEST} cannot be read")));
+    };
     let Some(access) = EtcdAccess::on(world.host, certificates)? else {
         return Ok(Some("its etcd has data, and the certificate to ask it is missing".to_owned()));
     };
@@ -44,14 +47,39 @@ fn other_members(certificates: &str, world: &World<'_>, patience: &Patience<'_>)
     })
 }
 
-fn other_nodes(world: &World<'_>, patience: &Patience<'_>) -> host::Result<Option<String>> {
-    let Some(admin) = world.host.file(ADMIN)? else { return Ok(None) };
+fn other_nodes(certificates: &str, world: &World<'_>, patience: &Patience<'_>) -> host::Result<Option<String>> {
     let own = own_node(world.host)?;
-    // Without an answer nobody can have joined through this API server now, and etcd has no other member.
+    let names = match nodes_by_api(world, patience)? {
+        Some(names) => names,
+        None => match nodes_by_etcd(certificates, world)? {
+            Ok(names) => names,
+            Err(Unanswered(why)) => {
+                return Ok(Some(format!("whether its etcd has other Nodes is unknown: {}", one_line(&why))));
+            }
+        },
+    };
+    let others = names.iter().map(String::as_str).filter(|name| own.as_deref() != Some(name));
+    Ok(list("the cluster has other Nodes", others))
+}
+
+/// `None` where the API server does not answer.
+fn nodes_by_api(world: &World<'_>, patience: &Patience<'_>) -> host::Result<Option<Vec<String>>> {
+    let Some(admin) = world.host.file(ADMIN)? else { return Ok(None) };
     let Ok(Some(nodes)) = world.cluster.object(admin.contents.expose(), NODES, patience) else { return Ok(None) };
     let items = nodes["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let names = items.iter().filter_map(|node| node["metadata"]["name"].as_str());
-    Ok(list("the cluster has other Nodes", names.filter(|name| own.as_deref() != Some(name))))
+    Ok(Some(items.iter().filter_map(|node| node["metadata"]["name"].as_str()).map(str::to_owned).collect()))
+}
+
+/// An API server that does not answer now may have answered when others joined. Without data nobody has.
+fn nodes_by_etcd(certificates: &str, world: &World<'_>) -> host::Result<Result<Vec<String>, Unanswered>> {
+    let data = EtcdPod::data_on(world.host)?;
+    if !data.map_or(Ok(false), |data| has_member_data(&data, world.host))? {
+        return Ok(Ok(Vec::new()));
+    }
+    Ok(match EtcdAccess::on(world.host, certificates)? {
+        Some(access) => world.cluster.nodes_in_etcd(&access),
+        None => Err(Unanswered("the certificate to ask it is missing".to_owned())),
+    })
 }
 
 /// The name of this machine's Node, by the kubelet's kubeconfig that `kubeadm init` writes.

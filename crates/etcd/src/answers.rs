@@ -78,8 +78,8 @@ fn member(listed: Listed) -> Result<Member, NotEtcd> {
     })
 }
 
-/// Whether a status is that of this member and reports no error; the reason if not.
-pub fn status(json: &[u8], of: MemberId) -> Result<(), String> {
+/// What a status that is this member's own says of it; the reason if it is not.
+pub fn status(json: &[u8], of: MemberId) -> Result<Standing, String> {
     let status: Status = read(json).map_err(|error| error.to_string())?;
     if status.header.member_id != of.0.to_string() {
         return Err("another member answers at its client URL".to_owned());
@@ -87,10 +87,10 @@ pub fn status(json: &[u8], of: MemberId) -> Result<(), String> {
     if matches!(status.leader.as_str(), "" | "0") {
         return Err("it knows no leader".to_owned());
     }
-    match status.errors.first() {
-        Some(error) => Err(objects::one_line(error)),
-        None => Ok(()),
-    }
+    Ok(match status.errors.first() {
+        Some(error) => Standing::Alarmed(objects::one_line(error)),
+        None => Standing::Answers,
+    })
 }
 
 #[derive(Deserialize)]
@@ -142,12 +142,12 @@ mod tests {
     #[test]
     fn a_status_is_the_members_own_with_a_leader_and_without_errors() {
         let of = |text: &str| status(text.as_bytes(), MemberId(7));
-        assert_eq!(of(r#"{"header":{"member_id":"7"},"leader":"9","version":"3.6.8"}"#), Ok(()));
+        assert_eq!(of(r#"{"header":{"member_id":"7"},"leader":"9","version":"3.6.8"}"#), Ok(Standing::Answers));
         assert!(of(r#"{"header":{"member_id":"8"},"leader":"9"}"#).unwrap_err().contains("another member"));
         assert!(of(r#"{"header":{"member_id":"7"},"leader":"0"}"#).unwrap_err().contains("no leader"));
         assert!(of(r#"{"header":{"member_id":"7"}}"#).unwrap_err().contains("no leader"));
         let broken = r#"{"header":{"member_id":"7"},"leader":"9","errors":["NOSPACE"]}"#;
-        assert_eq!(of(broken), Err("NOSPACE".to_owned()));
+        assert_eq!(of(broken), Ok(Standing::Alarmed("NOSPACE".to_owned())));
         assert!(of("<html>").unwrap_err().starts_with("the answer is not one of etcd's"));
     }
 

@@ -31,10 +31,12 @@ impl Role {
 }
 
 /// Whether a member serves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// It answers at its client URL.
     Answers,
+    /// It answers, and reports an alarm: all members report those of all, such as that there is no space.
+    Alarmed(String),
     /// It has never started: the list has its peer URL and nothing else.
     NotStarted,
     /// It has started before, and does not answer now.
@@ -74,7 +76,7 @@ impl Member {
 
     /// Whether it answers.
     pub fn answers(&self) -> bool {
-        self.standing == Standing::Answers
+        matches!(self.standing, Standing::Answers | Standing::Alarmed(_))
     }
 }
 
@@ -100,6 +102,13 @@ impl Membership {
     /// The member that other members reach at this URL.
     pub fn at(&self, peer_url: &str) -> Option<&Member> {
         self.members.iter().find(|member| member.has_peer_url(peer_url))
+    }
+
+    /// The member of a server: the one that others reach at its peer URL, else the one that has a client URL of it. A peer
+    /// URL can be changed later (`etcdctl member update`), and the server's own flags then have the old one.
+    pub fn of_server(&self, peer_url: &str, client_urls: &[String]) -> Option<&Member> {
+        let has_client_url = |member: &&Member| member.client_urls.iter().any(|url| client_urls.contains(url));
+        self.at(peer_url).or_else(|| self.members.iter().find(has_client_url))
     }
 
     /// The member of a node.

@@ -31,6 +31,19 @@ pub enum JoinObstacle {
         /// Why.
         why: String,
     },
+    /// etcd has an alarm, which every member reports.
+    #[error(
+        "etcd member {title} ({id}) reports an alarm: {why}; remove its cause (etcdctl compact, etcdctl defrag), then run \
+         etcdctl alarm disarm"
+    )]
+    Alarm {
+        /// How people know it.
+        title: String,
+        /// Its id.
+        id: MemberId,
+        /// The alarm.
+        why: String,
+    },
     /// A voter has never started.
     #[error(
         "etcd member {title} ({id}) votes and has never started; run on a control plane node: machineadm control-plane \
@@ -42,6 +55,14 @@ pub enum JoinObstacle {
         /// Its id.
         id: MemberId,
     },
+}
+
+impl JoinObstacle {
+    /// What it is, without what to do about it.
+    pub fn cause(&self) -> String {
+        let text = self.to_string();
+        text.split(';').next().unwrap_or_default().to_owned()
+    }
 }
 
 /// What keeps a member from being removed.
@@ -100,6 +121,7 @@ fn obstacle(member: &Member) -> Option<JoinObstacle> {
     match (member.role, &member.standing) {
         (Role::Learner, _) => Some(JoinObstacle::Learner { title, id }),
         (Role::Voter, Standing::Answers) => None,
+        (Role::Voter, Standing::Alarmed(why)) => Some(JoinObstacle::Alarm { title, id, why: why.clone() }),
         (Role::Voter, Standing::NotStarted) => Some(JoinObstacle::NotStarted { title, id }),
         (Role::Voter, Standing::Silent(why)) => Some(JoinObstacle::Silent { title, id, why: why.clone() }),
     }

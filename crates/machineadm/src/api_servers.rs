@@ -27,7 +27,7 @@ use engine::{
     CertificateCopy, Cluster, EtcdAccess, MembersWait, NodeCondition, NodeWait, Patience, ServerVersion, Unanswered,
     outcome::chain,
 };
-use etcd::{JoinObstacle, Member, Membership, Quorum};
+use etcd::{Member, Membership, Quorum};
 use jiff::Timestamp;
 use kubeadm::hub::ClusterConfiguration;
 use objects::one_line;
@@ -156,6 +156,25 @@ impl Cluster for ApiServers {
         asked(kubeconfig, patience, &|server| server.get(path))
     }
 
+    fn wait_for_object(&self, kubeconfig: &[u8], path: &str, within: Duration) -> Result<(), Unanswered> {
+        let deadline = Instant::now() + within;
+        let mut is_told = false;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if self.object(kubeconfig, path, &Patience { within: left, while_true: &|| true })?.is_some() {
+                return Ok(());
+            }
+            if left.is_zero() {
+                return Err(Unanswered("it does not exist".to_owned()));
+            }
+            if !is_told {
+                tell!("waiting until the cluster has {}", one_line(path));
+                is_told = true;
+            }
+            thread::sleep(PAUSE.min(left));
+        }
+    }
+
     fn configuration(
         &self,
         kubeconfig: &[u8],
@@ -188,13 +207,9 @@ impl Cluster for ApiServers {
             let left = deadline.saturating_duration_since(Instant::now());
             let membership = self.members(access, &Patience { within: left, while_true: &|| true })?;
             let obstacles = membership.joining(wait.own_peer_url);
-            let learner = obstacles.iter().find_map(|obstacle| match obstacle {
-                JoinObstacle::Learner { title, .. } => Some(title),
-                _ => None,
-            });
-            let Some(learner) = learner.filter(|_| Instant::now() < deadline) else { return Ok(membership) };
+            let Some(obstacle) = obstacles.first().filter(|_| !left.is_zero()) else { return Ok(membership) };
             if !is_told {
-                tell!("waiting until etcd member {learner} has joined");
+                tell!("waiting until etcd accepts a member: {}", obstacle.cause());
                 is_told = true;
             }
             thread::sleep(PAUSE.min(left));
@@ -210,6 +225,10 @@ impl Cluster for ApiServers {
 
     fn members(&self, access: &EtcdAccess, patience: &Patience<'_>) -> Result<Membership, Unanswered> {
         members_when(access, patience, &Ok)
+    }
+
+    fn nodes_in_etcd(&self, access: &EtcdAccess) -> Result<Vec<String>, Unanswered> {
+        etcd_servers(access)?.nodes().map_err(etcd_failed)
     }
 
     fn remove_member(&self, access: &EtcdAccess, member: &Member) -> Result<(), Unanswered> {

@@ -122,9 +122,9 @@ Examples:
   machineadm join 10.0.0.10:6443 --token-file token --discovery-token-ca-cert-hash sha256:9f3a… --dry-run
 
 The flags become a JoinConfig document, which runs like `machineadm bootstrap -f FILE`; --print-config prints it.
-On the cluster, `machineadm token create --print-join-command` prints token and CA pin, and `machineadm certs upload` the
-certificate key. With it machineadm downloads and checks the certificates of the cluster; before anything is started it
-checks the members of etcd.
+On the cluster, `machineadm token create --print-join-command` prints token and CA pin.
+On a control plane node, `machineadm certs upload` prints the certificate key.
+Before a control plane node joins, certificates, mounted files and the members of etcd are checked.
 An interrupted join is finished by `machineadm bootstrap`.")]
     Join(Box<Join>),
     /// Undo what machineadm and kubeadm did on this machine

@@ -94,7 +94,7 @@ fn command(cli: Cli) -> Result<Exit, CommandError> {
         }
         Command::Init(asked) => before.on_root(&asked.root(), |root| command::init::run(&asked, root)),
         Command::Join(asked) => before.on_root(&asked.root, |root| command::join::run(&asked, root)),
-        Command::Reset(asked) => before.on_root(&asked.root, |root| command::reset::run(&asked, root)),
+        Command::Reset(asked) => command::reset::run(&asked),
         Command::Encrypt(asked) => command::encrypt::run(&asked),
         Command::Decrypt(asked) => command::decrypt::run(&asked),
         Command::Explain(asked) => command::explain::run(&asked),
@@ -140,8 +140,7 @@ impl Before {
             | Command::Status(_)
             | Command::Discover(_)
             | Command::Init(_)
-            | Command::Join(_)
-            | Command::Reset(_) => (true, false),
+            | Command::Join(_) => (true, false),
             _ => (false, false),
         };
         let unused =

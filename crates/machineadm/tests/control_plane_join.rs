@@ -1,26 +1,40 @@
-//! Control plane nodes on whole machines: certificates copied by machineadm alone, etcd and API server on each, and all of
+//! Control plane nodes on whole machines, from user data of cloud-init: certificates copied by machineadm alone, etcd and API server on each, and all of
 //! it again after every machine has lost its power.
 mod support {
     pub(crate) mod cluster;
     pub(crate) mod control_plane;
     pub(crate) mod further_node;
+    pub(crate) mod seed;
 }
 
-use host::contract::DELIVERED;
 use support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program};
-use support::control_plane::{KEY, first_with_token, serves, voters};
+use support::control_plane::{KEY, first_of_several, serves, voters};
 use support::further_node::further;
+use support::seed::user_data;
 use testbed::{Bed, Profile, Result, until};
 
+/// What cloud-init reads at the first boot.
+const USER_DATA: &str = "/var/lib/cloud/seed/nocloud/user-data";
+
 #[test]
-fn a_second_control_plane_node_joins_with_copied_certificates_and_all_survive_a_power_cut() -> Result<()> {
+fn two_control_plane_nodes_boot_from_user_data_and_survive_a_power_cut() -> Result<()> {
     testbed::needs!(Nodes, Judge("openssl"));
     let (bed, ca) = (Bed::new()?, Authority::new());
-    let (first, endpoint) = first_with_token(&bed, &ca)?;
-    let second = with_program(bed.machine("cp2", &Profile::node())?)?;
-    second.boot()?;
-    second.write(DELIVERED, further(&endpoint, &ca), 0o600)?;
-    ends_well(&second, &["bootstrap"])?;
+    // The address of the first machine is known before it boots, as behind a load balancer.
+    let seeded = |name: &str| with_program(bed.machine(name, &Profile::node().with_user_data("#cloud-config\n"))?);
+    let (first, second) = (seeded("cp1")?, seeded("cp2")?);
+    let endpoint = format!("{}:6443", first.address());
+    first.write(USER_DATA, user_data(&first_of_several(&ca, &endpoint)), 0o600)?;
+    second.write(USER_DATA, user_data(&further(&endpoint, &ca)), 0o600)?;
+    for machine in [&first, &second] {
+        machine.power_on()?;
+    }
+    for machine in [&first, &second] {
+        until(&format!("{}'s success", machine.name()), LIMIT, || match machine.run(&[PROGRAM, "status"]) {
+            Ok(status) if status.code == 0 && status.stdout.contains("SUCCEEDED") => Ok(()),
+            other => Err(format!("{other:?}")),
+        })?;
+    }
     first.wait_for_nodes(&["cp1", "cp2"])?;
     assert_eq!(voters(&first)?, ["cp1", "cp2"]);
     serves(&second)?;
@@ -36,6 +50,8 @@ fn a_second_control_plane_node_joins_with_copied_certificates_and_all_survive_a_
     second.write("/srv/node.yaml", further(&endpoint, &ca), 0o600)?;
     let again = second.run_within(&[PROGRAM, "bootstrap", "-f", "/srv/node.yaml"], LIMIT)?;
     assert!(again.code == 0 && again.stdout.contains("nothing to do"), "{again:?}");
+    first.write("/srv/node.yaml", first_of_several(&ca, &endpoint), 0o600)?;
+    ends_well(&first, &["bootstrap", "-f", "/srv/node.yaml"])?;
 
     let moment = first.now()?;
     for machine in [&first, &second] {

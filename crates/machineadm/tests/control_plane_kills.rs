@@ -3,6 +3,7 @@
 mod support {
     pub(crate) mod cluster;
     pub(crate) mod control_plane;
+    pub(crate) mod first_node;
     pub(crate) mod further_node;
     pub(crate) mod random;
 }
@@ -10,7 +11,8 @@ mod support {
 use host::contract::DELIVERED;
 use std::time::{Duration, Instant};
 use support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program};
-use support::control_plane::{first_with_token, members, serves, voters};
+use support::control_plane::{members, serves, voters};
+use support::first_node::first_with_token;
 use support::further_node::further;
 use support::random::Random;
 use testbed::{Bed, Machine, Profile, Result, until};
@@ -56,9 +58,11 @@ fn until_member(first: &Machine, other: &Machine, seen: Seen) -> Result<()> {
 fn list_and_data_agree(first: &Machine, other: &Machine, number: usize) -> Result<()> {
     first.kubectl(&["create", "configmap", &format!("after-kill-{number}")])?;
     let found = members(first)?;
-    let is_member = found.contains_key(&format!("https://{}:2380", other.address()));
+    let peer = format!("https://{}:2380", other.address());
     let has_data = other.run(&["test", "-d", "/var/lib/etcd/member"])?.code == 0;
-    assert!(is_member || !has_data, "data without a member: {found:?}");
+    let votes = found.get(&peer).is_some_and(|member| !member.is_learner);
+    assert!(found.contains_key(&peer) || !has_data, "data without a member: {found:?}");
+    assert!(has_data || !votes, "a voter without its data: {found:?}");
     assert!(found.values().any(|member| member.name == first.name() && !member.is_learner), "{found:?}");
     Ok(())
 }
@@ -118,6 +122,7 @@ fn a_control_plane_join_that_is_killed_at_each_turn_of_etcd_is_finished_by_the_n
 
     ends_well(&second, &["bootstrap"])?;
     joined(&first, &second)?;
+    assert_eq!(members(&first)?, promoted, "a member that votes is not removed: its join is finished");
     bed.down()
 }
 

@@ -1,12 +1,14 @@
 //! The ways of a control plane node into a cluster: in a cluster of bare kubeadm's by the flags of kubeadm's users, and bare
-//! kubeadm in a cluster of ours; what is in the way is named, and nothing is started.
+//! kubeadm in a cluster of ours, by what `init` prints; what is in the way is named, and nothing is started.
 mod support {
     pub(crate) mod cluster;
     pub(crate) mod control_plane;
+    pub(crate) mod first_node;
 }
 
 use support::cluster::{Authority, LIMIT, PROGRAM, with_program};
-use support::control_plane::{KEY, etcd, first_with_token, members, serves, voters};
+use support::control_plane::{KEY, etcd, members, serves, voters};
+use support::first_node::first_with_token;
 use testbed::{Bed, Machine, Output, Profile, Result, kubeadm};
 
 /// Its one complaint on a host with control groups of version 1.
@@ -108,6 +110,55 @@ fn bare_kubeadm_joins_a_control_plane_node_to_a_cluster_of_ours() -> Result<()> 
     assert!(command.starts_with("kubeadm join ") && command.contains("--control-plane --certificate-key"), "{command}");
     second.shell(&format!("{} {TOLERATED}", command.trim()))?;
     first.wait_for_nodes(&["cp1", "cp2"])?;
+    assert_eq!(voters(&first)?, ["cp1", "cp2"]);
+    serves(&second)?;
+    bed.down()
+}
+
+/// The kubelet of such a host.
+const KUBELET: &str = "\
+cgroupDriver: cgroupfs
+failCgroupV1: false
+evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%, nodefs.inodesFree: 1%}
+imageGCHighThresholdPercent: 100
+";
+
+/// A machine that is on, and whose kubelet can be configured by patches.
+fn booted(bed: &Bed, name: &str) -> Result<Machine> {
+    let machine = with_program(bed.machine(name, &Profile::node())?)?;
+    machine.boot()?;
+    machine.shell("sysctl -w net.ipv4.ip_forward=1")?;
+    machine.write("/srv/patches/kubeletconfiguration+merge.yaml", KUBELET, 0o644)?;
+    Ok(machine)
+}
+
+/// Runs a command line, which must succeed, and gives what it printed.
+fn succeeds(machine: &Machine, command: &str) -> Result<String> {
+    let ran = machine.run_within(&["sh", "-c", command], LIMIT)?;
+    assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
+    Ok(ran.stdout)
+}
+
+#[test]
+fn what_init_prints_joins_a_control_plane_node_and_a_worker() -> Result<()> {
+    testbed::needs!(Nodes);
+    let bed = Bed::new()?;
+    let [first, second, worker] = ["cp1", "cp2", "w1"].map(|name| booted(&bed, name));
+    let (first, second, worker) = (first?, second?, worker?);
+    let init = format!(
+        "{PROGRAM} init --control-plane-endpoint {} --upload-certs --patches /srv/patches {TOLERATED}",
+        first.address()
+    );
+    let printed = succeeds(&first, &init)?;
+    let commands: Vec<&str> =
+        printed.lines().map(str::trim).filter(|line| line.starts_with("machineadm join ")).collect();
+    let [control_plane, of_worker] = commands[..] else { panic!("{printed}") };
+    // The key was generated: it is in the printed command and nowhere on the machine.
+    let (_, key) = control_plane.split_once("--control-plane --certificate-key ").expect("a key");
+    assert_eq!(first.files_with(&[key])?, [""; 0]);
+    succeeds(&second, &format!("{control_plane} --patches /srv/patches {TOLERATED}"))?;
+    succeeds(&worker, &format!("{of_worker} --patches /srv/patches {TOLERATED}"))?;
+    first.wait_for_nodes(&["cp1", "cp2", "w1"])?;
     assert_eq!(voters(&first)?, ["cp1", "cp2"]);
     serves(&second)?;
     bed.down()

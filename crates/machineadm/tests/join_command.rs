@@ -123,8 +123,53 @@ fn a_file_of_kubeadm_in_any_version_becomes_the_same_document() {
         file(&scratch, "cp.yaml", &format!("{}controlPlane: {{}}\ntimeouts: {{etcdAPICall: 9s}}\n", text("v1beta4")));
     let refused = join(&["--config", &path]);
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-    for field in ["JoinConfiguration.controlPlane", "JoinConfiguration.timeouts.etcdAPICall"] {
-        assert!(refused.stderr.contains(field), "{}", refused.stderr);
+    assert!(refused.stderr.contains("JoinConfiguration.timeouts.etcdAPICall"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_certificate_key_comes_by_flag_by_file_by_standard_input_and_in_kubeadms_file() {
+    const KEY: &str = "e6a2eb8581237ab72a4f494f30285ec12a9694d750b9785706a83bfcbbbd2204";
+    let scratch = Scratch::new("join");
+    let key = file(&scratch, "key", &format!("{KEY}\n"));
+    let discovery = ["a:6443", "--token", TOKEN, "--discovery-token-ca-cert-hash", PIN];
+    let with = |words: &[&str]| printed(&[&discovery[..], &["--control-plane"], words].concat());
+    let by_flag = with(&["--certificate-key", KEY]);
+    assert!(by_flag.contains(&format!("certificateKey: \"{KEY}\"")), "{by_flag}");
+    assert_eq!(with(&["--certificate-key-file", &key]), by_flag);
+    let words = [&discovery[..], &["--control-plane", "--certificate-key-file", "-", "--print-config"]].concat();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    let stdin = fs::File::open(&key).expect("the key");
+    assert_eq!(Ran::of(command.arg("join").args(words).stdin(stdin).output().expect("it starts")).stdout, by_flag);
+
+    let configuration = |rest: &str| {
+        format!(
+            "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\ndiscovery:\n  bootstrapToken: \
+             {{apiServerEndpoint: a:6443, token: {TOKEN}, caCertHashes: ['{PIN}']}}\ncontrolPlane: {{certificateKey: {KEY}{rest}}}\n"
+        )
+    };
+    let path = file(&scratch, "cp.yaml", &configuration(""));
+    assert_eq!(printed(&["--config", &path]), by_flag);
+    let twice = join(&["--config", &path, "--certificate-key-file", &key]);
+    assert!(twice.code == Some(2) && twice.stderr.contains("remove one of them"), "{}", twice.stderr);
+    let endpoint = ", localAPIEndpoint: {advertiseAddress: 10.0.0.2, bindPort: 7443}";
+    let of_file = printed(&["--config", &file(&scratch, "endpoint.yaml", &configuration(endpoint))]);
+    let address = ["--apiserver-advertise-address", "10.0.0.2", "--apiserver-bind-port", "7443"];
+    assert_eq!(with(&[&["--certificate-key", KEY][..], &address].concat()), of_file);
+    assert!(of_file.contains("advertiseAddress: \"10.0.0.2\"") && of_file.contains("apiServerPort: 7443"), "{of_file}");
+}
+
+#[test]
+fn what_only_a_control_plane_node_has_is_refused_on_a_worker() {
+    let discovery = ["a:6443", "--token", TOKEN, "--discovery-token-ca-cert-hash", PIN, "--print-config"];
+    for (words, named) in [
+        (&["--certificate-key", &"0".repeat(64)][..], "--control-plane"),
+        (&["--apiserver-advertise-address", "10.0.0.2"], "--control-plane"),
+        (&["--apiserver-bind-port", "7443"], "--control-plane"),
+        (&["--control-plane", "--certificate-key", "0123"], "--certificate-key"),
+        (&["--control-plane", "--skip-phases", "etcd-join"], "--skip-phases etcd-join"),
+    ] {
+        let ran = join(&[&discovery[..], words].concat());
+        assert!(ran.code == Some(2) && ran.stderr.contains(named), "{words:?}: {}", ran.stderr);
     }
 }
 

@@ -125,9 +125,15 @@ fn private(mut document: Value) -> Value {
 /// Kinds that stand for others; expanding their examples would ask servers outside of this machine.
 const STAND_FOR_OTHERS: [&str; 3] = ["RemoteConfig", "EncryptedConfig", "ScopeConfig"];
 
-/// The name of an algorithm, and certificates and keys that are public.
-const SOUND_SECRET: [&str; 5] =
-    ["keyDerivationAlgorithm", "passphraseCertificateAuthority", "sshAuthorizedKeys[]", "tokenFile", "TokenFile"];
+/// The name of an algorithm, certificates and keys that are public, and paths of files.
+const SOUND_SECRET: [&str; 6] = [
+    "keyDerivationAlgorithm",
+    "passphraseCertificateAuthority",
+    "sshAuthorizedKeys[]",
+    "tokenFile",
+    "TokenFile",
+    "certificateKeyFile",
+];
 
 /// Those of the kinds that ask something of the machine themselves.
 fn applicable() -> impl Iterator<Item = (&'static str, Value, Vec<String>)> {

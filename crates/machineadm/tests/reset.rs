@@ -148,6 +148,11 @@ fn a_plan_changes_nothing(machine: &Machine) -> Result<()> {
     assert_eq!((&json["kind"], &json["isDone"]), (&"Reset".into(), &false.into()));
     let unconfirmed = machine.run(&[PROGRAM, "reset"])?;
     assert!(unconfirmed.code == 2 && unconfirmed.stderr.contains("pass --force"), "{unconfirmed:?}");
+    let denied = machine.shell(&format!("printf 'n\\n' | script -qc '{PROGRAM} reset' /dev/null"))?;
+    assert!(
+        denied.contains("Reset this machine? [y/N]") && denied.contains("not confirmed: nothing was changed"),
+        "{denied}"
+    );
     assert_eq!(before.changes(&machine.snapshot(&["/etc", "/var/lib/machineadm"])?), [""; 0]);
     machine.wait_for_nodes(&["cp", "w1"])
 }

@@ -1,22 +1,15 @@
 //! Workers on whole machines: from user data to a Ready node, before the control plane exists and after a kill.
 mod support {
     pub(crate) mod cluster;
+    pub(crate) mod seed;
     pub(crate) mod worker;
 }
 
 use host::contract::DELIVERED;
 use support::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
+use support::seed::user_data;
 use support::worker::{nothing_is_left, worker};
 use testbed::{Bed, Machine, Profile, Result, until};
-
-/// cloud-init writes the configuration to disk and calls machineadm.
-fn user_data(documents: &str) -> String {
-    let content = documents.replace('\n', "\n    ");
-    format!(
-        "#cloud-config\nwrite_files:\n- path: {DELIVERED}\n  owner: root:root\n  permissions: '0600'\n  content: |\n    \
-         {content}\nruncmd:\n- {PROGRAM} bootstrap -f {DELIVERED}\n"
-    )
-}
 
 #[test]
 fn workers_join_before_the_control_plane_exists_and_after_a_kill() -> Result<()> {

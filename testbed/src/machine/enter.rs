@@ -75,7 +75,7 @@ impl Machine {
     }
 
     /// Runs a command that reads this and must succeed.
-    pub(super) fn feed(&self, words: &[&str], input: Input<'_>) -> Result<String> {
+    pub(crate) fn feed(&self, words: &[&str], input: Input<'_>) -> Result<String> {
         let line = format!("{}: {}", self.name, words.join(" "));
         Ok(child::succeeded(&line, child::output(&mut self.command(words)?, input, LIMIT)?)?.stdout)
     }

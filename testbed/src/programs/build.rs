@@ -39,10 +39,13 @@ pub(super) fn build(set: &Set, into: &Path) -> Result<()> {
 }
 
 fn download(go: &Go, set: &Set) -> Result<()> {
-    let packages: Vec<&str> = set.programs.iter().map(|(_, package)| *package).collect();
+    let packages = set.programs.iter().map(|(_, package)| *package);
+    let mut words = vec!["-mod=readonly", "-deps"];
+    words.extend(set.programs.iter().any(|(program, _)| is_tests(program)).then_some("-test"));
+    words.extend(packages);
     let mut said = String::new();
     for attempt in 1..=DOWNLOAD_TRIES {
-        match child::check(go.command("list").args(["-mod=readonly", "-deps"]).args(&packages), DOWNLOAD_LIMIT) {
+        match child::check(go.command("list").args(&words), DOWNLOAD_LIMIT) {
             Ok(_) => return Ok(()),
             Err(error) => {
                 said = error.to_string();
@@ -72,19 +75,33 @@ impl Go {
         go
     }
 
-    /// All programs in one call, so that one is linked while another is still compiled.
+    /// All programs in one call, so that one is linked while another is still compiled; then the packages' tests.
     fn compile(&self, set: &Set, into: &Path) -> Result<()> {
         let stamps = set.stamps.iter().map(|(variable, value)| format!(" -X {variable}={value}"));
         let linker = format!("-s -w{}", stamps.collect::<String>());
-        let mut go = self.command("build");
-        go.env("GOPROXY", "off").args(["-mod=readonly", "-trimpath", "-ldflags", &linker, "-o"]).arg(into.join("."));
-        child::check(go.args(set.programs.iter().map(|(_, package)| package)), COMPILE_LIMIT)?;
-        for (program, package) in set.programs {
+        let offline = |verb: &str| {
+            let mut go = self.command(verb);
+            go.env("GOPROXY", "off").args(["-mod=readonly", "-trimpath", "-ldflags", &linker]);
+            go
+        };
+        let (tests, programs): (Vec<_>, Vec<_>) = set.programs.iter().partition(|(program, _)| is_tests(program));
+        let mut go = offline("build");
+        go.arg("-o").arg(into.join(".")).args(programs.iter().map(|(_, package)| package));
+        child::check(&mut go, COMPILE_LIMIT)?;
+        for (program, package) in programs {
             let built = into.join(built_as(package));
             fs::rename(&built, into.join(program)).map_err(file("rename", built))?;
         }
+        for (program, package) in tests {
+            child::check(offline("test").arg("-c").arg("-o").arg(into.join(program)).arg(package), COMPILE_LIMIT)?;
+        }
         Ok(())
     }
+}
+
+/// Whether a program is the tests of its package, which Go names so.
+fn is_tests(program: &str) -> bool {
+    program.ends_with(".test")
 }
 
 /// What Go calls the program of a package: its last element that is not a major version.

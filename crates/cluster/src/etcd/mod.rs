@@ -4,8 +4,11 @@ mod error;
 
 pub use error::EtcdError;
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use etcd::{Credentials, Member, MemberId, Membership, Quorum, Standing};
 use fetch::{Client, Identity, Limits, Method, Reach, Request, Settings, Trust, certificates};
+use objects::one_line;
+use serde::Deserialize;
 use std::{fmt, time::Duration};
 
 /// What etcd's functions return.
@@ -16,6 +19,8 @@ const REQUEST: Duration = Duration::from_secs(5);
 const CONNECT: Duration = Duration::from_secs(2);
 /// A list of members and a status are small.
 const BODY: usize = 1 << 20;
+/// Where the API server stores Nodes, with its default prefix.
+const NODES: &str = "/registry/minions";
 
 /// The servers of one etcd.
 pub struct EtcdServers {
@@ -64,6 +69,25 @@ impl EtcdServers {
         }
     }
 
+    /// The names of the Nodes in etcd, for a cluster whose API server does not answer.
+    pub fn nodes(&self) -> Result<Vec<String>> {
+        let text = |key: &str| BASE64_STANDARD.encode(key);
+        let body = format!(
+            r#"{{"key":"{}","range_end":"{}","keys_only":true}}"#,
+            text(&format!("{NODES}/")),
+            // The byte after the slash ends the range.
+            text(&format!("{NODES}0"))
+        );
+        let mut failures = Vec::new();
+        for endpoint in &self.endpoints {
+            match self.post(endpoint, "/v3/kv/range", body.clone()) {
+                Ok(answer) => return node_names(&answer).map_err(|why| refused(endpoint, why)),
+                Err(error) => failures.push(error),
+            }
+        }
+        Err(EtcdError::of(failures))
+    }
+
     /// The members, none of them asked yet.
     fn listed(&self) -> Result<Membership> {
         let mut any: Option<Membership> = None;
@@ -102,8 +126,8 @@ impl EtcdServers {
         for url in &member.client_urls {
             let asked = self.post(url, "/v3/maintenance/status", "{}".to_owned()).map_err(|error| error.with_cause());
             match asked.and_then(|answer| etcd::status(&answer, member.id)) {
-                Ok(()) => {
-                    member.standing = Standing::Answers;
+                Ok(standing) => {
+                    member.standing = standing;
                     return;
                 }
                 Err(reason) => why = reason,
@@ -141,6 +165,42 @@ fn see_gone(answer: &[u8], id: MemberId, endpoint: &str) -> Result<()> {
     }
 }
 
+#[derive(Deserialize)]
+struct Range {
+    #[serde(default)]
+    kvs: Vec<Pair>,
+}
+
+#[derive(Deserialize)]
+struct Pair {
+    key: String,
+}
+
+/// The last part of each key.
+fn node_names(answer: &[u8]) -> std::result::Result<Vec<String>, String> {
+    let Range { kvs } = serde_json::from_slice(answer).map_err(|error| one_line(&error.to_string()))?;
+    let name = |Pair { key }: Pair| {
+        let key = BASE64_STANDARD.decode(key).map_err(|_| "a key is not base64".to_owned())?;
+        Ok(one_line(String::from_utf8_lossy(&key).rsplit('/').next().unwrap_or_default()))
+    };
+    kvs.into_iter().map(name).collect()
+}
+
 fn refused(endpoint: &str, what: String) -> EtcdError {
     EtcdError::Refused { server: endpoint.to_owned(), what }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_the_last_parts_of_their_keys() {
+        let text = br#"{"header":{},"kvs":[{"key":"L3JlZ2lzdHJ5L21pbmlvbnMvdzE=","version":"3"}],"count":"1"}"#;
+        assert_eq!(node_names(text), Ok(vec!["w1".to_owned()]));
+        assert_eq!(node_names(br#"{"header":{}}"#), Ok(Vec::new()));
+        for broken in ["<html>", r#"{"kvs":[{"key":"?"}]}"#] {
+            assert!(node_names(broken.as_bytes()).is_err(), "{broken}");
+        }
+    }
 }

@@ -30,8 +30,8 @@ pub struct JoinTimeouts {
     /// For the components of the control plane to be healthy. Default: `4m`. Only with `controlPlane`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control_plane: Option<String>,
-    /// For another control plane node that joins at the same time: etcd accepts one new member at a time. Default: `1m`.
-    /// Only with `controlPlane`.
+    /// For etcd to accept a member: another control plane node may join at the same time, or restart. Default: `1m`. Only
+    /// with `controlPlane`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub etcd: Option<String>,
 }
@@ -45,7 +45,7 @@ pub struct NodeTimeouts {
     pub control_plane: Option<Duration>,
     /// For the kubelet's certificate.
     pub certificate: Option<Duration>,
-    /// For another control plane node that joins at the same time.
+    /// For etcd to accept a member.
     pub etcd: Option<Duration>,
 }
 

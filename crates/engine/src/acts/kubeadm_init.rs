@@ -8,9 +8,9 @@
 //! | none | | | | any | `kubeadm init` |
 //! | all | | | has kubeadm's objects | any | nothing, it is done |
 //! | some or all | none | | | started | undone, `kubeadm init` again |
-//! | some or all | there | lists this machine alone | has no other Node, or does not answer | started | undone, `kubeadm init` again |
+//! | some or all | there | lists this machine alone | has no other Node; or does not answer, and etcd has none | started | undone, `kubeadm init` again |
 //! | some or all | there | lists other members | | started | `kubeadm init` is finished on top |
-//! | some or all | there | | has other Nodes | started | `kubeadm init` is finished on top |
+//! | some or all | there | | has other Nodes, or etcd has | started | `kubeadm init` is finished on top |
 //! | some or all | there | does not answer | | started | `kubeadm init` is finished on top |
 //! | any, while an undo is not finished | | | | started | the undo is finished, `kubeadm init` again |
 //! | some | | | | new | stops: manual action |
@@ -207,7 +207,7 @@ impl Act for KubeadmInit {
         }
         let flags = self.certificates.iter().map(|directory| format!("--cert-dir={directory}")).collect();
         let runtime_socket = Some(self.runtime_socket.as_str());
-        scoped_reset(world, &ScopedReset { runtime_socket, flags, etcd_data: None })?;
+        scoped_reset(world, &ScopedReset { runtime_socket, flags, ..ScopedReset::default() })?;
         Ok(Undone::Changed)
     }
 

@@ -127,11 +127,12 @@ impl KubeadmJoinControlPlane {
         let (Some(member), Some(mut membership)) = (&facts.member, Self::membership(facts, world)?) else {
             return Ok(());
         };
-        if let (Quorum::Lost(_), Some(_)) = (&membership.quorum, membership.at(&member.peer_url)) {
+        // Without a quorum a list may be old: that this machine is not in it shows nothing.
+        if let Quorum::Lost(_) = &membership.quorum {
             start_kubelet(world.host)?;
             membership = with_quorum(member, world)?;
         }
-        let Some(own) = membership.at(&member.peer_url) else { return Ok(()) };
+        let Some(own) = member.own_in(&membership) else { return Ok(()) };
         if let Some(obstacle) = membership.removing(own) {
             return Err(stopped(&obstacle.to_string()));
         }
@@ -154,7 +155,8 @@ impl KubeadmJoinControlPlane {
     fn reset(&self, certificates: &str, etcd_data: Option<&str>, world: &mut World<'_>) -> host::Result<()> {
         let elsewhere = (certificates != CERTIFICATES).then(|| format!("--cert-dir={certificates}"));
         let flags = elsewhere.into_iter().collect();
-        scoped_reset(world, &ScopedReset { runtime_socket: Some(&self.runtime_socket), flags, etcd_data })
+        let runtime_socket = Some(self.runtime_socket.as_str());
+        scoped_reset(world, &ScopedReset { runtime_socket, flags, etcd_data, ..ScopedReset::default() })
     }
 
     /// A kubelet that has its certificate registers by itself; kubeadm's last phase marks the Node.
@@ -251,7 +253,7 @@ impl Act for KubeadmJoinControlPlane {
         let facts = self.facts(world)?;
         let membership = Self::membership(&facts, world)?;
         let own = match (&membership, &facts.member) {
-            (Some(membership), Some(member)) => membership.at(&member.peer_url),
+            (Some(membership), Some(member)) => member.own_in(membership),
             _ => None,
         };
         match State::of(&*world.host, &facts, own)? {

@@ -16,7 +16,7 @@ pub(crate) use delete_unused_token::DeleteUnusedToken;
 pub use download_certs::{CopySource, DOWNLOAD_ID, DownloadCerts};
 pub(crate) use import_images::{ID as IMAGES_ID, ImportImages};
 pub(crate) use install_program::{ID as PROGRAM_ID, InstallProgram};
-pub(crate) use kubeadm_init::KubeadmInit;
+pub(crate) use kubeadm_init::{KubeadmInit, files_found};
 pub(crate) use kubeadm_join::KubeadmJoin;
 pub(crate) use kubeadm_join_control_plane::{Certificates, KubeadmJoinControlPlane};
 pub(crate) use upload_certs::SeenCopy;
@@ -24,7 +24,7 @@ pub use upload_certs::{UPLOAD_ID, UploadCerts};
 
 use crate::{
     Cluster, Facts, Look, PlanError, PlanKey, Wanted, World,
-    before_kubeadm::BeforeKubeadm,
+    before_kubeadm::{BeforeKubeadm, DeletedBy, ResetProgress},
     fingerprint::{Parts, act_fingerprint},
     ownership, phases,
 };
@@ -34,6 +34,9 @@ use std::{collections::BTreeSet, fmt};
 
 /// The administrator's kubeconfig on a control plane node.
 pub(crate) const ADMIN: &str = "/etc/kubernetes/admin.conf";
+
+/// The journal ids of the acts that start kubeadm.
+pub(crate) const STARTING_KUBEADM: [&str; 2] = [kubeadm_init::ID, kubeadm_join::ID];
 
 /// Something run for its effect, which a repetition might not leave as it is.
 pub trait Act: fmt::Debug {
@@ -108,7 +111,7 @@ pub fn check_unfinished(
 /// The same for a run; gives the ids of which nothing is left any more.
 pub(crate) fn check_abandoned(look: &Look<'_>, given_up: &[String]) -> Result<Vec<String>, PlanError> {
     ownership::check_records(look.host)?;
-    check_reset(look.host)?;
+    check_reset(look)?;
     let known = phases::act_ids(look.wanted);
     let mut undone = Vec::new();
     let is_asked_for = |id: &str| {
@@ -133,18 +136,23 @@ pub(crate) fn check_abandoned(look: &Look<'_>, given_up: &[String]) -> Result<Ve
     Ok(undone)
 }
 
-/// Stops when a reset was started by its command and did not finish. An undo is finished by the act that it undoes.
-fn check_reset(host: &dyn Inspect) -> Result<(), PlanError> {
-    let is_started = BeforeKubeadm::read(host)?.is_some_and(|record| record.reset.is_some());
-    let is_undo = is_started
-        && [kubeadm_init::ID, kubeadm_join::ID]
-            .iter()
-            .try_fold(false, |is_undo, id| Ok::<_, host::Error>(is_undo || host.progress(id)? == Progress::Started))?;
-    match is_started && !is_undo {
-        true => {
+/// Stops when a reset was started by its command and did not finish. An undo is finished by the act that it undoes, and a
+/// run without documents is the rest of a reset.
+fn check_reset(look: &Look<'_>) -> Result<(), PlanError> {
+    let Some(progress) = BeforeKubeadm::read(look.host)?.and_then(|record| record.reset) else { return Ok(()) };
+    let is_continued = match progress {
+        ResetProgress::Deleting { by: DeletedBy::Act, .. } => {
+            let progress: host::Result<Vec<_>> = STARTING_KUBEADM.iter().map(|id| look.host.progress(id)).collect();
+            progress?.contains(&Progress::Started)
+        }
+        ResetProgress::Undone => look.wanted.documents.is_empty(),
+        ResetProgress::Deleting { by: DeletedBy::Reset, .. } | ResetProgress::RemovingMember { .. } => false,
+    };
+    match is_continued {
+        true => Ok(()),
+        false => {
             Err(PlanError::Abandoned("\"machineadm reset\" was started and did not finish; run it again".to_owned()))
         }
-        false => Ok(()),
     }
 }
 

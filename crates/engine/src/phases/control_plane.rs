@@ -6,7 +6,7 @@ use super::{
     join::{self, certificate_key},
 };
 use crate::{
-    ControlPlaneFacts, EtcdAccess, Facts, Label, Look, MemberFacts, MembersWait, Patience, PlanError, Planned,
+    ControlPlaneFacts, EtcdAccess, EtcdPod, Facts, Label, Look, MemberFacts, MembersWait, Patience, PlanError, Planned,
     Unanswered,
     acts::kubeadm_join,
     certificate_files::{self, Existing, Placement},
@@ -34,8 +34,11 @@ use std::{
 const NAME: &str = "control plane";
 /// How long the API server may take for one question.
 const ASKED: Duration = Duration::from_secs(20);
-/// How long another machine's member may take to be promoted.
-const OTHER_MEMBER: Duration = Duration::from_secs(60);
+/// The copy of the certificates, and how long it may take to come.
+const SECRET: &str = "/api/v1/namespaces/kube-system/secrets/kubeadm-certs";
+const COPIED: Duration = Duration::from_secs(120);
+/// How long etcd may take to accept a member.
+const ACCEPTED: Duration = Duration::from_secs(60);
 
 pub(crate) const ADDITION: Addition = Addition {
     name: NAME,
@@ -56,7 +59,7 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     let traces = ControlPlaneTraces::on(look.host)?;
     let peer_url = peer_url(control_plane, look)?;
     if traces.worker.credentials().is_some() {
-        if !traces.has_administrator {
+        if traces.are_of_worker() {
             return Err(PlanError::Unfit(vec![
                 "this machine is a worker of the cluster, and kubeadm cannot make a worker a control plane node: run \
                  machineadm reset, then run machineadm again"
@@ -186,6 +189,10 @@ impl Joining<'_> {
                 .map(|problem| format!("{}/{problem}: {advice}", objects::one_line(&directory.to_string_lossy())));
             return Err(PlanError::Unfit(problems.collect()));
         };
+        // The first control plane node uploads them last, and this machine may have booted with it. What is missing then
+        // is reported by the download.
+        let within = COPIED.min(self.wanted.timeout);
+        let _ = look.cluster.wait_for_object(kubeconfig.expose(), SECRET, within);
         let copy = CertificateCopy { key: &key, files, directory };
         Ok(look.cluster.download_certs(kubeconfig.expose(), &copy, &roots)?)
     }
@@ -196,17 +203,16 @@ impl Joining<'_> {
         access: EtcdAccess,
         configuration: &ClusterConfiguration,
     ) -> Result<(MemberFacts, Vec<String>), PlanError> {
-        let within = self.wanted.timeouts.etcd.unwrap_or(OTHER_MEMBER);
-        let wait = MembersWait { own_peer_url: &self.peer_url, within };
+        let within = self.wanted.timeouts.etcd.unwrap_or(ACCEPTED);
+        let server = self.server(configuration)?;
+        let wait = MembersWait { own_peer_url: &server.peer_url, within };
         let membership = self.look.cluster.settled_members(&access, &wait).map_err(|Unanswered(why)| {
             PlanError::Unfit(vec![format!(
                 "etcd does not answer: {why}; check the control plane nodes: machineadm control-plane list"
             )])
         })?;
-        let mut problems: Vec<_> = membership.joining(&self.peer_url).iter().map(ToString::to_string).collect();
-        let local = configuration.etcd.local.as_ref().and_then(|local| local.data_dir.clone());
-        let data = local.filter(|path| !path.is_empty()).unwrap_or_else(|| DATA.to_owned());
-        let facts = MemberFacts::new(access, self.peer_url.clone(), data, &membership);
+        let mut problems: Vec<_> = membership.joining(&server.peer_url).iter().map(ToString::to_string).collect();
+        let facts = MemberFacts::new(access, server, &membership);
         if let Some(own) = &facts.own
             && self.progress()? == Progress::New
             && !self.traces.are_any()
@@ -220,6 +226,17 @@ impl Joining<'_> {
             ));
         }
         Ok((facts, problems))
+    }
+
+    /// The etcd server of this machine: the one that an interrupted join has set up, whatever address the machine has by
+    /// now, else the one that kubeadm will set up.
+    fn server(&self, configuration: &ClusterConfiguration) -> Result<EtcdPod, PlanError> {
+        if let Some(pod) = EtcdPod::on(self.look.host)? {
+            return Ok(pod);
+        }
+        let local = configuration.etcd.local.as_ref().and_then(|local| local.data_dir.clone());
+        let data_directory = local.filter(|path| !path.is_empty()).unwrap_or_else(|| DATA.to_owned());
+        Ok(EtcdPod { peer_url: self.peer_url.clone(), client_urls: Vec::new(), data_directory })
     }
 }
 

@@ -43,6 +43,12 @@ impl ControlPlaneTraces {
         self.manifests > 0 || self.has_etcd || self.has_administrator || self.worker.has_traces()
     }
 
+    /// Whether they are those of a worker. An operator may have removed the administrator's kubeconfig of a control plane
+    /// node, which has static pods.
+    pub(crate) const fn are_of_worker(&self) -> bool {
+        !self.has_administrator && self.manifests == 0 && !self.has_etcd
+    }
+
     /// Whether all static pods beside etcd's are there.
     pub(crate) const fn has_static_pods(&self) -> bool {
         self.manifests == MANIFESTS.len()

@@ -11,7 +11,7 @@ use crate::{
         self, Certificates, CopySource, DOWNLOAD_ID, DownloadCerts, KubeadmJoin, KubeadmJoinControlPlane, kubeadm_join,
         proxy_variables,
     },
-    instance_values, steps_for,
+    before_kubeadm, instance_values, steps_for,
 };
 use certs::{CertificateKey, NoCertificateKey};
 use discovery::{BootstrapToken, Endpoint, method::Pinning};
@@ -19,7 +19,10 @@ use documents::{
     AnyDocument, Decoded, Secret,
     v1alpha1::{self, CertificateKeySource, JoinControlPlane, JoinDiscovery, TokenSource},
 };
-use host::contract::{DISCOVERY_FILE, KUBELET_PATCHES};
+use host::{
+    Progress,
+    contract::{DISCOVERY_FILE, KUBELET_PATCHES},
+};
 use kubeadm::{
     Target,
     hub::{
@@ -46,8 +49,26 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     }
     let join = act(wanted, look)?;
     match &wanted.control_plane {
-        None => steps_for(Rc::new(join), look),
+        None => {
+            check_started_control_plane(look)?;
+            steps_for(Rc::new(join), look)
+        }
         Some(control_plane) => of_control_plane(join, wanted, control_plane, look),
+    }
+}
+
+/// A control plane join that did not finish may have an etcd member that votes: a worker's join would stop its kubelet and
+/// delete its kubeconfig, and with two voters etcd would lose its quorum.
+fn check_started_control_plane(look: &Look<'_>) -> Result<(), PlanError> {
+    let is_ours = look.host.progress(kubeadm_join::ID)? == Progress::Started;
+    let traces = ControlPlaneTraces::on(look.host)?;
+    match is_ours && (!traces.are_of_worker() || before_kubeadm::is_deleting(look.host)?) {
+        true => Err(PlanError::Abandoned(
+            "kubeadm join of a control plane node was started and did not finish, and this configuration joins a worker; \
+             run \"machineadm reset\", then run machineadm again"
+                .to_owned(),
+        )),
+        false => Ok(()),
     }
 }
 

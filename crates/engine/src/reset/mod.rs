@@ -16,9 +16,10 @@ pub use view::ResetView;
 
 use crate::{
     Cluster, Failure, Look, Mode, Patience, PlanError, Planned, Prune, Run, Unanswered, Wanted, World,
-    acts::{kubeadm_init, kubeadm_join},
+    acts::{STARTING_KUBEADM, files_found},
     apply,
-    before_kubeadm::{BeforeKubeadm, ResetProgress},
+    before_kubeadm::{BeforeKubeadm, DeletedBy, ResetProgress},
+    etcd_access,
     look::Facts,
     scoped_reset::{self, ScopedReset, scoped_reset},
     started_cluster, turns,
@@ -97,6 +98,8 @@ pub struct ResetPlan {
     documents: Option<Planned>,
     state: Vec<&'static str>,
     not_undone: Vec<String>,
+    /// A certificates directory of kubeadm that this reset leaves alone.
+    other_certificates: Option<String>,
     /// The name of this machine's Node, where the machine knows it.
     pub node: Option<String>,
 }
@@ -111,17 +114,15 @@ struct KubeadmPart {
     record: BeforeKubeadm,
 }
 
-/// Files that only kubeadm and the kubelet write, beside those of `kubeadm init`.
-const TRACES: [&str; 6] = [
+/// Files that only kubeadm and the kubelet write, beside those of `kubeadm init`. A kubelet without a cluster has its
+/// configuration from its operator, who may have it in /var/lib/kubelet too.
+const TRACES: [&str; 5] = [
     "/etc/kubernetes/bootstrap-kubelet.conf",
     "/etc/kubernetes/super-admin.conf",
     "/etc/kubernetes/controller-manager.conf",
     "/etc/kubernetes/scheduler.conf",
-    "/var/lib/kubelet/config.yaml",
     "/var/lib/kubelet/kubeadm-flags.env",
 ];
-/// The acts that start kubeadm.
-const ACTS: [&str; 2] = [kubeadm_init::ID, kubeadm_join::ID];
 
 impl ResetPlan {
     /// Looks at the machine and at its etcd; changes nothing.
@@ -134,13 +135,17 @@ impl ResetPlan {
         };
         let state = own_state::paths(request.scope, host)?;
         let not_undone = not_undone::found(request.scope, host)?;
-        Ok(Self { member, kubeadm, documents, state, not_undone, node: started_cluster::own_node(host)? })
+        let directory = etcd_access::certificates_directory(host)?;
+        let other_certificates = directory.filter(|directory| *directory != request.certificates);
+        let node = started_cluster::own_node(host)?;
+        Ok(Self { member, kubeadm, documents, state, not_undone, other_certificates, node })
     }
 
     /// Whether there is nothing to undo.
     pub fn is_empty(&self) -> bool {
         let documents = self.documents.as_ref().is_none_or(|planned| planned.steps.is_empty());
-        self.kubeadm.is_none() && documents && self.state.is_empty()
+        let member = !matches!(self.member, OwnMember::Removable { .. });
+        member && self.kubeadm.is_none() && documents && self.state.is_empty()
     }
 
     /// Whether kubeadm made this machine a node.
@@ -170,6 +175,7 @@ pub fn reset(
     if !seen_member(request, world.host, world.cluster)?.is_same(&plan.member) {
         return Err(ResetError::MembersChanged);
     }
+    world.host.remove_leftovers()?;
     if let OwnMember::Removable { member, servers, .. } = &plan.member {
         watch("remove the etcd member of this machine");
         let mut record = BeforeKubeadm::read_or_empty(world.host)?;
@@ -186,12 +192,13 @@ pub fn reset(
     if plan.kubeadm.is_some() {
         watch("undo what kubeadm did");
         scoped_reset(world, &kubeadm_reset(request))?;
-        for act in ACTS {
+        for act in STARTING_KUBEADM {
             if world.host.progress(act)? != Progress::New {
                 world.host.note(act, Progress::New)?;
             }
         }
-        BeforeKubeadm::forget(world.host)?;
+        // A run does not make the machine a node again before the rest is done.
+        BeforeKubeadm::mark_undone(world.host)?;
     }
     if request.scope == ResetScope::Machine {
         watch("restore what documents changed");
@@ -202,7 +209,8 @@ pub fn reset(
 }
 
 fn kubeadm_reset(request: &ResetRequest) -> ScopedReset<'_> {
-    ScopedReset { runtime_socket: request.runtime_socket.as_deref(), flags: request.flags.clone(), etcd_data: None }
+    let (runtime_socket, flags) = (request.runtime_socket.as_deref(), request.flags.clone());
+    ScopedReset { runtime_socket, flags, etcd_data: None, by: DeletedBy::Reset }
 }
 
 fn seen_member(request: &ResetRequest, host: &dyn Inspect, cluster: &dyn Cluster) -> Result<OwnMember, ResetError> {
@@ -214,7 +222,11 @@ fn seen_member(request: &ResetRequest, host: &dyn Inspect, cluster: &dyn Cluster
 
 /// Whether kubeadm has started to make this machine a node, or a reset has started to undo that.
 fn is_node(host: &dyn Inspect) -> host::Result<bool> {
-    if kubeadm_init::files_found(host)? > 0 {
+    let progress = BeforeKubeadm::read(host)?.and_then(|record| record.reset);
+    if let Some(progress) = progress {
+        return Ok(progress != ResetProgress::Undone);
+    }
+    if files_found(host)? > 0 {
         return Ok(true);
     }
     for path in TRACES {
@@ -222,12 +234,12 @@ fn is_node(host: &dyn Inspect) -> host::Result<bool> {
             return Ok(true);
         }
     }
-    for act in ACTS {
+    for act in STARTING_KUBEADM {
         if host.progress(act)? != Progress::New {
             return Ok(true);
         }
     }
-    Ok(BeforeKubeadm::read(host)?.is_some_and(|record| record.reset.is_some()))
+    Ok(false)
 }
 
 /// What pruning does without any document.

@@ -3,6 +3,8 @@ use super::{MemberQuestion, ResetError};
 use crate::{
     Cluster, EtcdAccess, EtcdPod, Patience, Unanswered,
     before_kubeadm::{BeforeKubeadm, ResetProgress},
+    control_plane_facts::DATA,
+    etcd_access::MANIFEST,
     scoped_reset::has_member_data,
 };
 use etcd::{Member, Membership, Role};
@@ -52,46 +54,71 @@ pub(super) fn own_member(asked: &Asked<'_>) -> Result<OwnMember, ResetError> {
     let Asked { host, cluster, certificates, question, patience } = *asked;
     let progress = BeforeKubeadm::read(host)?.and_then(|record| record.reset);
     // A reset that has started to delete has asked before.
-    if question == MemberQuestion::IsRemoved || matches!(progress, Some(ResetProgress::Deleting { .. })) {
+    let has_asked = matches!(progress, Some(ResetProgress::Deleting { .. } | ResetProgress::Undone));
+    if question == MemberQuestion::IsRemoved || has_asked {
         return Ok(OwnMember::None);
     }
     let pod = EtcdPod::on(host)?;
-    let data = pod.as_ref().map(|pod| has_member_data(&pod.data_directory, host)).transpose()?.unwrap_or(false);
+    let access = EtcdAccess::on(host, certificates)?;
+    let data = has_data(access.is_some(), host)?;
     let unasked = |why: String| match data {
         true => Err(ResetError::MemberUnknown(why)),
         false => Ok(OwnMember::NotAsked(why)),
     };
-    let Some(mut access) = EtcdAccess::on(host, certificates)? else {
+    let Some(mut access) = access else {
         let missing = || format!("{certificates}/etcd has no client certificate");
         return if data { unasked(missing()) } else { Ok(OwnMember::None) };
     };
     if let Some(ResetProgress::RemovingMember { servers }) = progress {
         access.endpoints.extend(servers);
     }
-    let Some(peer_url) = own_peer_url(pod, host)? else {
+    let has_manifest = pod.is_some();
+    let Some(Server { peer_url, client_urls }) = server(pod, host)? else {
         return unasked("the address of this machine is unknown".to_owned());
     };
     match cluster.members(&access, patience) {
-        Ok(membership) => judge(&membership, &peer_url),
+        Ok(membership) => match membership.of_server(&peer_url, &client_urls) {
+            Some(member) => judge(&membership, member),
+            // The address is a guess without the manifest.
+            None if data && !has_manifest => unasked(format!(
+                "{MANIFEST} is missing or cannot be read, and etcd has no member at {peer_url}, by which it could be known"
+            )),
+            None => Ok(OwnMember::None),
+        },
         Err(Unanswered(why)) => unasked(one_line(&why)),
     }
 }
 
+/// Whether this machine has data of an etcd that kubeadm has set up. The manifest may have been moved away, which stops
+/// etcd; its client certificate then shows that there was one.
+fn has_data(has_certificate: bool, host: &dyn Inspect) -> host::Result<bool> {
+    let directory = EtcdPod::data_on(host)?.or_else(|| has_certificate.then(|| DATA.to_owned()));
+    directory.map_or(Ok(false), |directory| has_member_data(&directory, host))
+}
+
+/// Where the etcd server of this machine is reached.
+struct Server {
+    peer_url: String,
+    client_urls: Vec<String>,
+}
+
 /// Where others reach the member: by its manifest, else as kubeadm names it. A join that was interrupted between the two
 /// has no manifest.
-fn own_peer_url(pod: Option<EtcdPod>, host: &dyn Inspect) -> host::Result<Option<String>> {
-    if let Some(pod) = pod {
-        return Ok(Some(pod.peer_url));
+fn server(pod: Option<EtcdPod>, host: &dyn Inspect) -> host::Result<Option<Server>> {
+    if let Some(EtcdPod { peer_url, client_urls, .. }) = pod {
+        return Ok(Some(Server { peer_url, client_urls }));
     }
     let address = host.address_towards(None)?;
-    Ok(address.map(|address| match address.is_ipv6() {
-        true => format!("https://[{address}]:2380"),
-        false => format!("https://{address}:2380"),
+    Ok(address.map(|address| {
+        let peer_url = match address.is_ipv6() {
+            true => format!("https://[{address}]:2380"),
+            false => format!("https://{address}:2380"),
+        };
+        Server { peer_url, client_urls: Vec::new() }
     }))
 }
 
-fn judge(membership: &Membership, peer_url: &str) -> Result<OwnMember, ResetError> {
-    let Some(member) = membership.at(peer_url) else { return Ok(OwnMember::None) };
+fn judge(membership: &Membership, member: &Member) -> Result<OwnMember, ResetError> {
     if membership.members.len() == 1 {
         return Ok(OwnMember::Only);
     }

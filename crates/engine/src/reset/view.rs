@@ -5,6 +5,8 @@ use documents::v1alpha1::API_VERSION;
 use host::{Inspect, PathState};
 use serde::Serialize;
 
+/// The directories that `kubeadm reset` empties.
+const EMPTIED: [&str; 3] = ["/etc/kubernetes/pki", "/etc/kubernetes/manifests", "/var/lib/kubelet"];
 /// How much of a list is shown.
 const MOST_SHOWN: usize = 20;
 
@@ -46,7 +48,11 @@ impl ResetView {
             .chain(documents)
             .chain([part("state", state, Vec::new())]);
         let parts = parts.filter(|part| !part.steps.is_empty() || !part.remarks.is_empty()).collect();
-        let left = if plan.is_of_node() { left(plan.node.as_deref().unwrap_or(&machine)) } else { Vec::new() };
+        let mut left = if plan.is_of_node() { left(plan.node.as_deref().unwrap_or(&machine)) } else { Vec::new() };
+        left.extend(plan.other_certificates.iter().map(|directory| {
+            let directory = objects::one_line(directory);
+            format!("certificates and private keys of the cluster in {directory}: with --cert-dir, kubeadm deletes everything in it")
+        }));
         let not_undone = plan.not_undone.clone();
         Ok(Self { api_version: API_VERSION, kind: "Reset", machine, is_done: false, parts, not_undone, left })
     }
@@ -95,7 +101,9 @@ fn of_kubeadm(part: &KubeadmPart, owned: &[String]) -> TurnView {
     let mut steps = vec![line("run", &format!("{} reset", kubeadm::NAME), flags)];
     steps.extend(etcd_data.iter().map(|path| line("delete", &format!("{path}/member/"), "data of etcd")));
     let is_shown = |path: &str, state: &PathState| {
-        !matches!(state, PathState::Directory { .. }) && !owned.iter().any(|owned| owned == path)
+        !matches!(state, PathState::Directory { .. })
+            && !owned.iter().any(|owned| owned == path)
+            && is_deleted(path, arguments)
     };
     let restored: Vec<&str> =
         record.restored().filter(|(path, state)| is_shown(path, state)).map(|(path, _)| path).collect();
@@ -124,6 +132,15 @@ fn of_kubeadm(part: &KubeadmPart, owned: &[String]) -> TurnView {
         remarks.push(format!("{omitted} further files that existed before kubeadm ran were not recorded"));
     }
     self::part("kubeadm", steps, remarks)
+}
+
+/// Whether `kubeadm reset` deletes a file: it leaves others beside its own alone.
+fn is_deleted(path: &str, arguments: &[String]) -> bool {
+    let other = arguments.iter().filter_map(|flag| flag.strip_prefix("--cert-dir="));
+    let mut emptied = EMPTIED.into_iter().chain(other.map(|directory| directory.trim_end_matches('/')));
+    let is_below = |directory: &str| path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'));
+    let name = path.strip_prefix("/etc/kubernetes/");
+    emptied.any(is_below) || name.is_some_and(|name| !name.contains('/') && name.ends_with(".conf"))
 }
 
 /// What kubeadm's users know: it is not on this machine, or belongs to others.

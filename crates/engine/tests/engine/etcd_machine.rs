@@ -101,6 +101,8 @@ pub(crate) struct FakeEtcd {
     pub(crate) has_objects: Result<bool, Unanswered>,
     pub(crate) members: RefCell<Result<Membership, Unanswered>>,
     pub(crate) nodes: Result<Vec<&'static str>, Unanswered>,
+    /// The Nodes, as etcd has them.
+    pub(crate) nodes_in_etcd: Result<Vec<&'static str>, Unanswered>,
     /// Whether a removal is done and then reported as failed, as if the power had failed in between.
     pub(crate) loses_removal: bool,
     /// The client URLs that were asked.
@@ -115,6 +117,7 @@ impl FakeEtcd {
             has_objects: Ok(true),
             members: RefCell::new(Ok(Membership { members, quorum: Quorum::Held })),
             nodes: Ok(vec!["cp1"]),
+            nodes_in_etcd: Ok(vec!["cp1"]),
             loses_removal: false,
             asked: RefCell::default(),
         }
@@ -182,6 +185,10 @@ impl Cluster for FakeEtcd {
         assert_eq!(patience.within, PATIENCE);
         self.check(access);
         self.members.borrow().clone()
+    }
+    fn nodes_in_etcd(&self, access: &EtcdAccess) -> Result<Vec<String>, Unanswered> {
+        self.check(access);
+        self.nodes_in_etcd.as_ref().map(|names| names.iter().map(ToString::to_string).collect()).map_err(Clone::clone)
     }
     fn remove_member(&self, access: &EtcdAccess, member: &Member) -> Result<(), Unanswered> {
         self.check(access);

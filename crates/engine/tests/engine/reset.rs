@@ -65,7 +65,6 @@ fn a_plan_changes_nothing_and_shows_what_is_undone_and_no_content() {
         "· this machine has the only etcd member: the cluster and all its data are deleted",
         "run kubeadm reset",
         "delete /var/lib/etcd/member/",
-        "restore /etc/kubernetes/audit.yaml",
         "restore /etc/kubernetes/manifests/own.yaml",
         "restore /etc/kubernetes/pki/link",
         "restore /etc/kubernetes/pki/own.key",
@@ -154,6 +153,45 @@ fn without_data_a_silent_etcd_does_not_keep_a_machine_from_being_reset() {
     assert_eq!(left(&host), left(&machine()));
 }
 
+/// Operators move the manifest away to stop etcd, and a power cut can leave it empty.
+#[test]
+fn without_a_manifest_that_can_be_read_data_of_etcd_is_not_taken_for_none() {
+    let manifest = "/etc/kubernetes/manifests/etcd.yaml";
+    for is_empty in [true, false] {
+        let stopped = || {
+            let mut host = node();
+            host.files.remove(manifest);
+            host.files.extend(is_empty.then(|| (manifest.to_owned(), file(""))));
+            host.address = Some("10.50.0.1".parse().unwrap());
+            host
+        };
+        let elsewhere = Memory { address: Some("10.60.0.1".parse().unwrap()), ..stopped() };
+        for (mut host, cluster) in [(stopped(), FakeEtcd::silent()), (elsewhere, FakeEtcd::with(&[1, 2]))] {
+            let before = host.clone();
+            let error = reset_as(&request(), &mut host, &cluster).unwrap_err();
+            assert!(matches!(error, ResetError::MemberUnknown(_)), "{error}");
+            assert_eq!(host, before);
+        }
+        let (mut host, cluster) = (stopped(), FakeEtcd::with(&[1, 2, 3]));
+        reset_as(&request(), &mut host, &cluster).unwrap();
+        assert_eq!(cluster.numbers(), [2, 3]);
+        // Without a manifest, nothing shows that the data is kubeadm's.
+        assert_eq!(has(&host, DATA), !is_empty);
+    }
+}
+
+#[test]
+fn a_member_whose_peer_url_was_changed_in_etcd_is_removed_before_its_data() {
+    let (mut host, cluster) = (node(), FakeEtcd::with(&[1, 2, 3]));
+    let moved = |membership: &mut etcd::Membership| {
+        membership.members[0].peer_urls = vec!["https://cp1.example:2380".into()];
+    };
+    cluster.members.borrow_mut().as_mut().map(moved).unwrap();
+    reset_as(&request(), &mut host, &cluster).unwrap();
+    assert_eq!(cluster.numbers(), [2, 3]);
+    assert!(!has(&host, DATA));
+}
+
 #[test]
 fn a_member_whose_removal_costs_the_quorum_stays_with_its_data() {
     let silent = |number| etcd::Member { standing: Standing::Silent("refused".into()), ..member(number) };
@@ -228,6 +266,45 @@ fn a_node_of_kubeadm_alone_is_reset_without_a_record_and_the_plan_says_so() {
 }
 
 #[test]
+fn keys_in_another_certificates_directory_are_named_as_left() {
+    let mut host = node();
+    let pod = "spec: {containers: [{command: [kube-apiserver, --client-ca-file=/srv/pki/ca.crt]}]}";
+    host.files.insert("/etc/kubernetes/manifests/kube-apiserver.yaml".into(), file(pod));
+    let left = |request: &ResetRequest| {
+        let plan = ResetPlan::new(request, &host, &FakeEtcd::with(&[1])).unwrap();
+        serde_json::to_value(ResetView::new("m".into(), &plan, request.scope, &host).unwrap()).unwrap()["left"]
+            .to_string()
+    };
+    assert!(left(&request()).contains("private keys of the cluster in /srv/pki"), "{}", left(&request()));
+    let removed = MemberQuestion::IsRemoved;
+    let named = ResetRequest { certificates: "/srv/pki".into(), question: removed, ..request() };
+    assert!(!left(&named).contains("/srv/pki"), "{}", left(&named));
+}
+
+#[test]
+fn a_kubelet_without_a_cluster_is_not_taken_for_a_node_of_kubeadm() {
+    let mut host = machine();
+    host.files.insert("/var/lib/kubelet/config.yaml".into(), file("staticPodPath: /etc/kubernetes/manifests"));
+    let before = host.clone();
+    assert!(ResetPlan::new(&request(), &host, &FakeEtcd::silent()).unwrap().is_empty());
+    reset_as(&request(), &mut host, &FakeEtcd::silent()).unwrap();
+    assert_eq!(left(&host), left(&before));
+    assert_eq!(host.log.iter().filter(|line| line.starts_with("run ")).count(), 0);
+}
+
+/// kubeadm leaves it alone: such as the keys of an encryption configuration that were rotated since.
+#[test]
+fn a_file_beside_those_of_kubeadm_that_the_operator_has_changed_since_stays_so() {
+    let mut host = node();
+    host.files.insert("/etc/kubernetes/audit.yaml".into(), file("changed since"));
+    let shown = lines(&request(), &host, &FakeEtcd::with(&[1]));
+    assert!(!shown.iter().any(|line| line == "restore /etc/kubernetes/audit.yaml"), "{shown:?}");
+    reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    assert_eq!(text_of(&host, "/etc/kubernetes/audit.yaml"), "changed since");
+    assert_eq!(text_of(&host, "/etc/kubernetes/pki/own.key"), "the operator's key");
+}
+
+#[test]
 fn data_of_an_etcd_that_kubeadm_did_not_set_up_stays() {
     let mut host = machine();
     host.files.insert(DATA.into(), file("of another etcd"));
@@ -246,6 +323,30 @@ fn a_reset_that_did_not_finish_stops_a_run_until_it_is_continued() {
     assert!(failure.cause.needs_operator(), "{failure:?}");
     assert!(matches!(&*failure.cause, PlanError::Abandoned(text) if text.contains("machineadm reset")), "{failure:?}");
     assert_eq!(host, before);
+}
+
+/// A unit runs the saved configuration at boot: the operator wants no node.
+#[test]
+fn a_reset_that_is_interrupted_anywhere_lets_no_run_make_the_machine_a_node_again() {
+    let ended = node();
+    let mut unfinished = node();
+    unfinished.note("kubeadm init", Progress::Started).unwrap();
+    for before in [ended, unfinished] {
+        for power in 0.. {
+            let mut host = Memory { power: Some(power), ..before.clone() };
+            let is_cut = reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).is_err();
+            host.power = None;
+            if !is_cut {
+                break;
+            }
+            let is_changed = left(&host) != left(&before);
+            let is_saved = has(&host, "/var/lib/machineadm/bootstrap-success.complete");
+            host.log.clear();
+            let ran = run(&documents(), &mut host, &FakeEtcd::with(&[1]));
+            let is_node_again = host.log.iter().any(|line| line.starts_with("run kubeadm init"));
+            assert!(!is_changed || !is_saved || ran.is_err() && !is_node_again, "power failed after {power} changes");
+        }
+    }
 }
 
 #[test]

@@ -44,20 +44,28 @@ const ALL: usize = 14;
 fn what_is_found_decides_what_an_unfinished_init_needs() {
     let unfinished = || FakeEtcd { has_objects: Ok(false), ..FakeEtcd::with(&[1]) };
     let no_api = || FakeEtcd { nodes: Err(Unanswered("refused".into())), ..unfinished() };
+    let no_api_and_worker = || FakeEtcd { nodes_in_etcd: Ok(vec!["cp1", "w1"]), ..no_api() };
     let joined = || FakeEtcd { has_objects: Ok(false), ..FakeEtcd::with(&[1, 2]) };
     let worker = || FakeEtcd { nodes: Ok(vec!["cp1", "w1"]), ..unfinished() };
     let only_worker = || FakeEtcd { nodes: Ok(vec!["w1"]), ..unfinished() };
     type Row<'a> = (&'a str, Memory, FakeEtcd, &'a [&'a str]);
-    let rows: [Row<'_>; 10] = [
+    let unreadable = || {
+        let mut host = interrupted(ALL, true);
+        host.files.insert("/etc/kubernetes/manifests/etcd.yaml".into(), file(""));
+        host
+    };
+    let rows: [Row<'_>; 12] = [
         ("only certificates", interrupted(2, false), FakeEtcd::silent(), &["init"]),
         ("kubeconfigs, no etcd", interrupted(7, false), FakeEtcd::silent(), &UNDONE),
         ("etcd has never started", interrupted(WITH_ETCD, false), FakeEtcd::silent(), &UNDONE),
         ("etcd alone, no other Node", interrupted(ALL, true), unfinished(), &UNDONE),
         ("etcd alone, no API server", interrupted(ALL, true), no_api(), &UNDONE),
+        ("no API server, others are Nodes", interrupted(ALL, true), no_api_and_worker(), &FINISHED),
         ("others are members", interrupted(ALL, true), joined(), &FINISHED),
         ("others are members, files are missing", interrupted(WITH_ETCD, true), joined(), &FINISHED),
         ("others are Nodes", interrupted(ALL, true), worker(), &FINISHED),
         ("another is the only Node", interrupted(ALL, true), only_worker(), &FINISHED),
+        ("a power cut has emptied the manifest of etcd", unreadable(), unfinished(), &FINISHED),
         ("etcd has data and is silent", interrupted(WITH_ETCD, true), FakeEtcd::silent(), &FINISHED),
     ];
     for (row, mut host, cluster, expected) in rows {
@@ -114,6 +122,22 @@ fn what_exists_is_recorded_once_before_kubeadm_starts() {
     assert_eq!((key["mode"].as_u64(), key["uid"].as_u64()), (Some(0o600), Some(7)));
     run(&documents(), &mut host, &FakeEtcd::with(&[])).unwrap_err();
     assert_eq!(host.files[RECORD], first, "what kubeadm left is not what was there before");
+}
+
+#[test]
+fn an_init_that_has_ended_and_runs_again_is_recorded_anew_and_a_new_one_keeps_its_record() {
+    let mut host = machine();
+    run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    let first = host.files[RECORD].clone();
+    // An operator has reset the machine by hand, and has a new file.
+    host.files.retain(|path, _| !path.starts_with("/etc/kubernetes/") && path != DATA);
+    host.files.insert("/etc/kubernetes/new".into(), file("x"));
+    let mut again = host.clone();
+    run(&documents(), &mut again, &FakeEtcd::with(&[1])).unwrap();
+    assert!(text_of(&again, RECORD).contains("/etc/kubernetes/new"));
+    host.note("kubeadm init", Progress::New).unwrap();
+    run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    assert_eq!(host.files[RECORD], first, "what was written for kubeadm since is not what was there before");
 }
 
 #[test]

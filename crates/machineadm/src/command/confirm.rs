@@ -26,13 +26,7 @@ pub(crate) enum Confirmed {
 impl Confirmation {
     /// Refuses to start where nobody can be asked.
     pub(crate) fn check(self) -> Result<(), CommandError> {
-        match self.yes || is_terminal() {
-            true => Ok(()),
-            false => Err(CommandError::usage(
-                "confirmation is required, and standard input and standard error are not a terminal: pass --yes to \
-                 confirm, or --dry-run to change nothing",
-            )),
-        }
+        if self.yes { Ok(()) } else { on_terminal("--yes") }
     }
 
     /// Shows what will happen and asks; everything but `y` and `yes` is a no.
@@ -42,14 +36,30 @@ impl Confirmation {
             log::print(Level::Info, what);
             return Ok(Confirmed::InAdvance);
         }
-        // Also with --quiet: nobody can agree to what they do not see.
-        log::print(Level::Warning, &format!("{what}{question} [y/N] "));
-        let mut answer = String::new();
-        let read = io::stdin().lock().read_line(&mut answer);
-        match read.is_ok() && is_yes(&answer) {
-            true => Ok(Confirmed::OnTerminal),
-            false => Err(CommandError::failed("not confirmed: nothing was changed")),
-        }
+        ask(what, question).map(|()| Confirmed::OnTerminal)
+    }
+}
+
+/// Refuses where nobody can be asked; this option confirms in advance.
+pub(crate) fn on_terminal(option: &str) -> Result<(), CommandError> {
+    match is_terminal() {
+        true => Ok(()),
+        false => Err(CommandError::usage(format!(
+            "confirmation is required, and standard input and standard error are not a terminal: pass {option} to confirm, \
+             or --dry-run to change nothing"
+        ))),
+    }
+}
+
+/// Shows what will happen and asks a person.
+pub(crate) fn ask(what: &str, question: &str) -> Result<(), CommandError> {
+    // Also with --quiet: nobody can agree to what they do not see.
+    log::print(Level::Warning, &format!("{what}{question} [y/N] "));
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    match read.is_ok() && is_yes(&answer) {
+        true => Ok(()),
+        false => Err(CommandError::failed("not confirmed: nothing was changed")),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `machineadm reset`: undoes what machineadm and kubeadm did on this machine.
-use super::run::lock;
+use super::{confirm, run::lock};
 use crate::{
     api_servers::ApiServers,
-    cli::{Output, RootOption},
+    cli::Output,
     command_error::CommandError,
     context::{machine, silent_machine},
     downloads::HttpsDownloads,
@@ -17,11 +17,7 @@ use engine::{
 use host::{Inspect, Linux, contract::Exit};
 use kubeadm::KubernetesVersion;
 use objects::one_line;
-use std::{
-    io::{BufRead, IsTerminal},
-    path::Path,
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
 /// How long a reset waits for an etcd that may be starting.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -64,16 +60,19 @@ pub(crate) struct Reset {
     /// Output format
     #[arg(short, long, value_enum)]
     pub(crate) output: Option<Output>,
-    #[command(flatten)]
-    pub(crate) root: RootOption,
 }
 
-pub(crate) fn run(asked: &Reset, root: &Path) -> Result<Exit, CommandError> {
-    check(asked, root)?;
+/// Only the running system is a node: there is no `--root`.
+pub(crate) fn run(asked: &Reset) -> Result<Exit, CommandError> {
+    check(asked)?;
+    let root = Path::new("/");
     let seen = silent_machine(root)?;
     let request = request(asked, &seen)?;
     if asked.dry_run {
         return dry_run(&request, asked.output, &seen);
+    }
+    if !asked.force {
+        confirm::on_terminal("--force")?;
     }
     let _lock = lock(&seen, "machineadm reset")?;
     let plan = ResetPlan::new(&request, &seen, &ApiServers).map_err(refused)?;
@@ -82,7 +81,7 @@ pub(crate) fn run(asked: &Reset, root: &Path) -> Result<Exit, CommandError> {
         return print(&view, asked.output);
     }
     if !asked.force {
-        confirm(&view)?;
+        confirm::ask(&show::reset::text(&view), "\nReset this machine?")?;
     }
     interrupt::advise(AGAIN.to_owned());
     let mut linux = machine(root, Box::new(|line| tell!("  | {}", one_line(line))))?;
@@ -100,12 +99,7 @@ pub(crate) fn run(asked: &Reset, root: &Path) -> Result<Exit, CommandError> {
 }
 
 /// What is not supported is refused before anything is looked at.
-fn check(asked: &Reset, root: &Path) -> Result<(), CommandError> {
-    if root != Path::new("/") {
-        return Err(CommandError::invalid(
-            "reset needs the running system, and --root names the root file system of another one",
-        ));
-    }
+fn check(asked: &Reset) -> Result<(), CommandError> {
     if let Some(phase) = asked.skip_phases.first() {
         return Err(CommandError::invalid(format!(
             "--skip-phases {}: a reset that leaves parts of a node out cannot be continued",
@@ -178,21 +172,6 @@ fn print(view: &ResetView, output: Option<Output>) -> Result<Exit, CommandError>
     Ok(Exit::Done)
 }
 
-/// Shows the plan and asks; only a terminal can answer.
-fn confirm(view: &ResetView) -> Result<(), CommandError> {
-    if !std::io::stdin().is_terminal() {
-        return Err(CommandError::invalid("reset asks for confirmation, and standard input is not a terminal")
-            .with_remedy("see what it does: machineadm reset --dry-run; then pass --force"));
-    }
-    tell!("{}\nReset this machine? [y/N]", show::reset::text(view));
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    match read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) {
-        true => Ok(()),
-        false => Err(CommandError::invalid("the reset was not confirmed; nothing was changed")),
-    }
-}
-
 /// Why the machine is not reset, and what to do about it.
 fn refused(error: ResetError) -> CommandError {
     match error {
@@ -204,6 +183,7 @@ fn refused(error: ResetError) -> CommandError {
         },
         ResetError::MemberUnknown(_) => CommandError::manual_action(chain(&error)).with_remedies([
             "start the control plane of this machine (systemctl start kubelet), then run: machineadm reset",
+            "if the cluster has another certificates directory (certificatesDir), pass it: --cert-dir DIRECTORY",
             "or, on another control plane node, run: machineadm control-plane remove NODE; then here: machineadm reset \
              --etcd-member-removed",
         ]),

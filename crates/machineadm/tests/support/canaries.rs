@@ -25,11 +25,21 @@ pub(crate) struct Filled {
 }
 
 /// Examples with members that exclude those of a kind's own example.
-const ALTERNATIVES: [(&str, &str); 2] = [
+const ALTERNATIVES: [(&str, &str); 4] = [
+    (
+        "InitConfig",
+        "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: InitConfig\nspec: {kubernetesVersion: v1.36.4, \
+         bootstrapToken: {ttl: 2h}}\n",
+    ),
     (
         "JoinConfig",
         "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: JoinConfig\nspec:\n  discovery: {file: {location: \
          'https://example.com/cluster.yaml?key=a'}}\n  tlsBootstrapToken: abcdef.0123456789abcdef\n",
+    ),
+    (
+        "JoinConfig",
+        "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: JoinConfig\nspec:\n  discovery: {file: {location: \
+         /etc/cluster.yaml}}\n  tlsBootstrapToken: abcdef.0123456789abcdef\n  controlPlane: {apiServerPort: 6443}\n",
     ),
     ("ProgramsConfig", include_str!("programs_by_uri.yaml")),
 ];

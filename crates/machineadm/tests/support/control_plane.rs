@@ -1,16 +1,17 @@
 //! Control planes of several machines: their documents, and what etcd says of its members.
-use super::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
-use host::contract::DELIVERED;
+use super::cluster::{Authority, LIMIT, TOKEN, control_plane};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use testbed::{Bed, Error, Machine, Profile, Result, until};
+use testbed::{Error, Machine, Result, until};
 
 /// The certificate key of every cluster.
 pub(crate) const KEY: &str = "e6a2eb8581237ab72a4f494f30285ec12a9694d750b9785706a83bfcbbbd2204";
 
 /// The first control plane node's documents: others can join.
 pub(crate) fn first_of_several(ca: &Authority, endpoint: &str) -> String {
-    let more = format!("  controlPlaneEndpoint: {endpoint}\n  certificateKey: {KEY}\n  podSubnets:");
+    let more = format!(
+        "  controlPlaneEndpoint: {endpoint}\n  certificateKey: {KEY}\n  bootstrapToken: {{token: {TOKEN}}}\n  podSubnets:"
+    );
     control_plane(ca).replacen("  podSubnets:", &more, 1)
 }
 
@@ -52,17 +53,6 @@ pub(crate) fn voters(machine: &Machine) -> Result<Vec<String>> {
     let mut names: Vec<String> = members.into_values().map(|member| member.name).collect();
     names.sort();
     Ok(names)
-}
-
-/// A cluster of one control plane node that others can join: its token is there, and its certificates are uploaded.
-pub(crate) fn first_with_token(bed: &Bed, ca: &Authority) -> Result<(Machine, String)> {
-    let first = with_program(bed.machine("cp1", &Profile::node())?)?;
-    let endpoint = format!("{}:6443", first.address());
-    first.boot()?;
-    first.write(DELIVERED, first_of_several(ca, &endpoint), 0o600)?;
-    ends_well(&first, &["bootstrap"])?;
-    first.check(&[PROGRAM, "token", "create", TOKEN, "--kubeconfig", "/etc/kubernetes/admin.conf"])?;
-    Ok((first, endpoint))
 }
 
 /// The API server of this very machine answers, and its etcd agrees with the others.

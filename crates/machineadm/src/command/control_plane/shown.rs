@@ -16,6 +16,7 @@ pub(super) fn member(member: &Member) -> String {
 pub(super) fn standing(standing: &Standing) -> String {
     match standing {
         Standing::Answers => "answers".to_owned(),
+        Standing::Alarmed(why) => format!("answers, with an alarm: {why}"),
         Standing::NotStarted => "not started".to_owned(),
         Standing::Silent(why) => format!("does not answer: {why}"),
     }
@@ -102,6 +103,7 @@ pub(super) fn list(state: &ControlPlaneState) -> Value {
 pub(super) fn member_value(member: &Member) -> Value {
     let (state, reason) = match &member.standing {
         Standing::Answers => ("answers", None),
+        Standing::Alarmed(why) => ("alarm", Some(why)),
         Standing::NotStarted => ("notStarted", None),
         Standing::Silent(why) => ("doesNotAnswer", Some(why)),
     };

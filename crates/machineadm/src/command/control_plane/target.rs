@@ -4,7 +4,7 @@ use super::{
     state::ControlPlaneState,
 };
 use crate::command_error::CommandError;
-use etcd::{Member, RemovalObstacle, Standing};
+use etcd::{Member, RemovalObstacle};
 use host::contract::Exit;
 
 /// What is removed: at least one of the two.
@@ -115,7 +115,7 @@ impl Target {
     }
 
     fn has_ended(&self) -> Result<(), CommandError> {
-        let answers = self.member.as_ref().filter(|member| member.standing == Standing::Answers);
+        let answers = self.member.as_ref().filter(|member| member.answers());
         let ready = self.node.as_ref().filter(|node| node.readiness == Readiness::Ready);
         let text = match (answers, ready) {
             (None, None) => return Ok(()),
@@ -182,7 +182,7 @@ fn refused(text: String) -> CommandError {
 mod tests {
     use super::super::state::{EtcdState, ThisMachine};
     use super::*;
-    use etcd::{MemberId, Membership, Quorum, Role};
+    use etcd::{MemberId, Membership, Quorum, Role, Standing};
 
     fn member(number: u64, role: Role, standing: Standing) -> Member {
         let name = if standing == Standing::NotStarted { String::new() } else { format!("cp{number}") };

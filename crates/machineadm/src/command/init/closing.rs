@@ -97,6 +97,7 @@ const UPLOAD_LATER: &str = "\
 To join further control plane nodes, upload their certificates first; the command prints the certificate key:
 
   machineadm init phase upload-certs --upload-certs
+
 ";
 
 impl Closing<'_> {
@@ -122,7 +123,9 @@ impl Closing<'_> {
     fn text(&self, created: &Created<'_>, joining: &Joining) -> String {
         let mut text = format!("\n{USE}\n");
         let Some(token) = created.token else {
-            return text + NO_TOKEN + &self.key_alone(created);
+            let further = self.key_alone(created) + self.upload_later(created);
+            let between = if further.is_empty() { "" } else { "\n" };
+            return text + NO_TOKEN + between + &further;
         };
         let shown = if self.skip_token { WITHHELD } else { token.expose() };
         let command = |key: Option<&str>| joining.invitation.line("machineadm", shown, key);
@@ -135,8 +138,7 @@ impl Closing<'_> {
                 );
             }
             Some(_) => text += &self.key_alone(created),
-            None if self.document.control_plane_endpoint.is_some() => text += &format!("{UPLOAD_LATER}\n"),
-            None => {}
+            None => text += self.upload_later(created),
         }
         text += &format!("To join a worker node, run on it as root:\n\n  {}\n\n", command(None));
         text + &self.token_risk(token, joining)
@@ -151,6 +153,14 @@ impl Closing<'_> {
             None => "Further control plane nodes can join a cluster with --control-plane-endpoint only.\n",
         };
         format!("The certificates are uploaded under the certificate key\n\n  {key}\n\n{KEY_RISK}{endpoint}\n")
+    }
+
+    /// How certificates are uploaded that this run has not uploaded, where further control plane nodes can join.
+    const fn upload_later(&self, created: &Created<'_>) -> &'static str {
+        match created.key.is_none() && self.document.control_plane_endpoint.is_some() {
+            true => UPLOAD_LATER,
+            false => "",
+        }
     }
 
     fn token_risk(&self, token: &Secret<String>, joining: &Joining) -> String {
@@ -254,5 +264,9 @@ mod tests {
     fn a_token_that_this_run_did_not_create_is_not_shown() {
         let none = said(&document(Some("a:6443"), None), None, |closing| closing.token = None);
         assert!(none.contains(NO_TOKEN) && !none.contains("machineadm join"), "{none}");
+        // Nor is a key: how to get one is.
+        assert!(none.ends_with(&format!("{NO_TOKEN}\n{UPLOAD_LATER}")), "{none}");
+        let alone = said(&document(None, None), None, |closing| closing.token = None);
+        assert!(alone.ends_with(NO_TOKEN), "{alone}");
     }
 }

@@ -1,0 +1,107 @@
+//! What keeps a machine from joining as a control plane node is named before anything is started.
+use super::bed::*;
+use crate::{pem_set::PemSet, support::file};
+use etcd::{Quorum, Role, Standing};
+use host::Progress;
+use kubeadm::hub::HostPathMount;
+
+#[test]
+fn a_learner_of_others_a_dead_voter_and_a_lost_quorum_are_named_and_nothing_is_started() {
+    let silent = member(3, Role::Voter, Standing::Silent("connection refused".into()));
+    let cluster = FakeCluster::of(vec![voter(1), learner(9), silent]);
+    let found = problems(&joining(), &mut machine(), &cluster);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("https://10.0.0.9:2380") && found[0].contains("learner"), "{found:?}");
+    assert!(found[1].contains("cp3") && found[1].contains("machineadm control-plane remove cp3"), "{found:?}");
+    let cluster = FakeCluster::of(vec![voter(1)]);
+    *cluster.quorum.borrow_mut() = Quorum::Lost("etcdserver: request timed out".into());
+    let found = problems(&joining(), &mut machine(), &cluster);
+    assert!(found.len() == 1 && found[0].contains("no quorum"), "{found:?}");
+    let cluster = FakeCluster::of(vec![voter(1)]);
+    cluster.is_silent.set(true);
+    let found = problems(&joining(), &mut machine(), &cluster);
+    assert!(found.len() == 1 && found[0].starts_with("etcd does not answer"), "{found:?}");
+}
+
+#[test]
+fn a_member_at_the_address_of_a_new_machine_is_named() {
+    let cluster = FakeCluster::of(vec![voter(1), voter(3), voter(2)]);
+    let found = problems(&joining(), &mut machine(), &cluster);
+    assert!(found.len() == 1 && found[0].contains("machineadm control-plane remove cp2"), "{found:?}");
+}
+
+#[test]
+fn missing_files_of_static_pods_and_a_missing_endpoint_are_named_at_once() {
+    let mount = |path: &str, sort: Option<&str>| HostPathMount {
+        host_path: Some(path.into()),
+        path_type: sort.map(str::to_owned),
+        ..HostPathMount::default()
+    };
+    let mut cluster = FakeCluster::of(vec![voter(1)]);
+    cluster.configuration.control_plane_endpoint = None;
+    cluster.configuration.api_server.extra_volumes = vec![
+        mount("/etc/audit.yaml", Some("File")),
+        mount("/etc/here", None),
+        mount("/var/log/a", Some("DirectoryOrCreate")),
+    ];
+    cluster.configuration.scheduler.extra_volumes = vec![mount("/etc/scheduler", None)];
+    let mut host = machine();
+    host.files.insert("/etc/here".into(), file("x"));
+    let found = problems(&joining(), &mut host, &cluster);
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found[0].contains("controlPlaneEndpoint"), "{found:?}");
+    assert!(found[1].starts_with("/etc/audit.yaml is missing here, and kube-apiserver"), "{found:?}");
+    assert!(found[2].starts_with("/etc/scheduler is missing here, and kube-scheduler"), "{found:?}");
+}
+
+#[test]
+fn without_a_certificate_key_the_machine_needs_all_certificates_of_the_cluster() {
+    let cluster = FakeCluster::of(vec![voter(1)]);
+    let mut host = machine();
+    host.files.insert(format!("{PKI}/ca.crt"), SET.on_a_node(PKI)[&format!("{PKI}/ca.crt")].clone());
+    let found = problems(&joining_with("{}"), &mut host, &cluster);
+    assert!(found.len() == 7 && found.iter().all(|text| text.contains("controlPlane.certificateKey")), "{found:?}");
+    host.files.extend(SET.on_a_node(PKI));
+    run(&joining_with("{}"), &mut host, &cluster).unwrap();
+    assert_eq!(ran(&host, "kubeadm join"), 1);
+}
+
+#[test]
+fn certificates_of_another_cluster_are_in_the_way_before_anything_is_started() {
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1)]), machine());
+    host.files.extend(PemSet::new().on_a_node(PKI));
+    let found = problems(&joining(), &mut host, &cluster);
+    assert!(found.iter().any(|text| text.contains("exists with other content")), "{found:?}");
+}
+
+#[test]
+fn a_certificate_key_in_a_file_is_taken_only_if_nobody_but_root_has_access_to_it() {
+    let wanted = joining_with("{certificateKeyFile: /srv/key}");
+    let cluster = FakeCluster::of(vec![voter(1)]);
+    for (mode, text, problem) in [(0o640, KEY, "has mode 0640"), (0o600, "0123", "/srv/key")] {
+        let mut host = machine();
+        host.files.insert("/srv/key".into(), host::FileState { mode, ..file(text) });
+        let found = problems(&wanted, &mut host, &cluster);
+        assert!(found.len() == 1 && found[0].contains(problem) && !found[0].contains("e6a2eb"), "{found:?}");
+    }
+    let mut host = machine();
+    host.files.insert("/srv/key".into(), host::FileState { mode: 0o600, ..file(&format!("{KEY}\n")) });
+    run(&wanted, &mut host, &cluster).unwrap();
+    assert_eq!(ran(&host, "kubeadm join"), 1);
+}
+
+/// Some operators remove the administrator's kubeconfig from their control plane nodes.
+#[test]
+fn a_control_plane_node_without_the_administrators_kubeconfig_is_not_taken_for_a_worker() {
+    let files = [&STATIC_PODS[..], &[ETCD, DATA, KUBELET, CERTIFICATE]].concat();
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(2)]), with(&files, Progress::Ended));
+    run(&joining(), &mut host, &cluster).unwrap();
+    assert_eq!((ran(&host, "kubeadm"), cluster.did("remove 2")), (0, false));
+}
+
+#[test]
+fn a_worker_does_not_become_a_control_plane_node() {
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1)]), with(&[KUBELET, CERTIFICATE], Progress::Ended));
+    let found = problems(&joining(), &mut host, &cluster);
+    assert!(found.len() == 1 && found[0].contains("is a worker of the cluster"), "{found:?}");
+}

@@ -1,0 +1,228 @@
+//! A further control plane node on a machine in memory: what is found there and in etcd decides how a join goes on.
+mod bed;
+mod checks;
+
+use bed::*;
+use etcd::{Member, Role, Standing};
+use host::{Memory, Progress};
+use machineadm_engine::{Line, PlanError};
+use serde_json::{Value, json};
+
+#[test]
+fn a_control_plane_node_gets_the_certificates_of_the_cluster_and_joins() {
+    let (wanted, mut host, cluster) = (joining(), machine(), FakeCluster::of(vec![voter(1)]));
+    run(&wanted, &mut host, &cluster).unwrap();
+    assert_eq!((ran(&host, "kubeadm join"), ran(&host, "kubeadm reset")), (1, 0));
+    for (path, file) in SET.on_a_node(PKI) {
+        assert_eq!(host.files.get(&path), Some(&file), "{path}");
+    }
+    let holds = |file: &host::FileState| String::from_utf8_lossy(file.contents.expose()).contains(KEY);
+    assert!(!host.files.values().any(holds), "the certificate key is in no file");
+}
+
+/// The files that kubeadm is given: those of a machine whose power fails while it runs.
+#[test]
+fn kubeadm_gets_no_certificate_key_and_the_address_of_the_machine() {
+    for power in 0..200 {
+        let mut host = Memory { power: Some(power), ..machine() };
+        let ended = run(&joining(), &mut host, &FakeCluster::of(vec![voter(1)]));
+        if let Some(file) = host.files.get("/run/machineadm/kubeadm.yaml") {
+            let text = String::from_utf8(file.contents.expose().clone()).unwrap();
+            assert!(text.contains("advertiseAddress: \"10.0.0.2\"") && !text.contains("certificateKey"), "{text}");
+            return;
+        }
+        assert!(ended.is_err());
+    }
+    panic!("no file for kubeadm");
+}
+
+/// The etcd member, the files, whether the Node is marked; what a run does.
+struct Row {
+    member: Option<Member>,
+    files: Vec<&'static str>,
+    node: Option<Value>,
+    /// kubeadm joins, resets and marks so often.
+    kubeadm: (usize, usize, usize),
+    removes: bool,
+}
+
+/// The table of `acts/kubeadm_join_control_plane.rs`, row by row.
+#[test]
+fn what_is_found_on_the_machine_and_in_etcd_decides_what_a_join_needs() {
+    let pods = || STATIC_PODS.to_vec();
+    let serving = || [pods(), vec![ADMIN, ETCD, DATA, KUBELET, CERTIFICATE]].concat();
+    let promoted = || [pods(), vec![ADMIN, ETCD, DATA, BOOTSTRAP]].concat();
+    let unmarked = || Some(json!({"metadata": {"labels": {}}}));
+    let (own, started) = (|| Some(voter(2)), || Some(member(2, Role::Learner, Standing::Answers)));
+    let rows = [
+        // Nothing of it is there.
+        Row { member: None, files: vec![], node: None, kubeadm: (1, 0, 0), removes: false },
+        // It is a control plane node.
+        Row { member: own(), files: serving(), node: Some(marked()), kubeadm: (0, 0, 0), removes: false },
+        // Only the marks of its Node are missing, or the Node.
+        Row { member: own(), files: serving(), node: unmarked(), kubeadm: (0, 0, 1), removes: false },
+        Row { member: own(), files: serving(), node: None, kubeadm: (0, 0, 1), removes: false },
+        // Its member votes, and its kubelet never gets a certificate.
+        Row { member: own(), files: promoted(), node: None, kubeadm: (1, 1, 0), removes: true },
+        // A learner, started or not, with what kubeadm of any version has written by then.
+        Row { member: Some(learner(2)), files: vec![ADMIN, BOOTSTRAP], node: None, kubeadm: (1, 1, 0), removes: true },
+        Row { member: started(), files: promoted(), node: None, kubeadm: (1, 1, 0), removes: true },
+        Row { member: started(), files: serving(), node: unmarked(), kubeadm: (1, 1, 0), removes: true },
+        Row { member: Some(learner(2)), files: vec![], node: None, kubeadm: (1, 1, 0), removes: true },
+        // A voter whose data is gone.
+        Row {
+            member: Some(member(2, Role::Voter, Standing::Silent("refused".into()))),
+            files: [pods(), vec![ADMIN, ETCD, KUBELET, CERTIFICATE]].concat(),
+            node: Some(marked()),
+            kubeadm: (1, 1, 0),
+            removes: true,
+        },
+        // No member, and some files.
+        Row { member: None, files: vec![ADMIN], node: None, kubeadm: (1, 1, 0), removes: false },
+        Row { member: None, files: [pods(), vec![ADMIN]].concat(), node: None, kubeadm: (1, 1, 0), removes: false },
+        Row {
+            member: None,
+            files: [pods(), vec![ADMIN, KUBELET, CERTIFICATE]].concat(),
+            node: None,
+            kubeadm: (1, 1, 0),
+            removes: false,
+        },
+        Row { member: None, files: vec![DATA], node: None, kubeadm: (1, 1, 0), removes: false },
+        Row { member: None, files: promoted(), node: None, kubeadm: (1, 1, 0), removes: false },
+    ];
+    for Row { member, files, node, kubeadm, removes } in rows {
+        let shown = format!("{member:?}, {files:?}, {node:?}");
+        let members = [voter(1), voter(3)].into_iter().chain(member).collect();
+        let (cluster, mut host) = (FakeCluster::of(members), with(&files, Progress::Started));
+        *cluster.node.borrow_mut() = node;
+        run(&joining(), &mut host, &cluster).unwrap_or_else(|failure| panic!("{shown}: {failure:?}"));
+        let marks = host.log.iter().filter(|line| line.contains("mark-control-plane")).count();
+        let counted = (ran(&host, "kubeadm join"), ran(&host, "kubeadm reset"), marks);
+        assert_eq!((counted, cluster.did("remove 2")), (kubeadm, removes), "{shown}");
+        assert!(!host.files.contains_key(BOOTSTRAP), "{shown}");
+        let holds = |file: &host::FileState| String::from_utf8_lossy(file.contents.expose()).contains(KEY);
+        assert!(!host.files.values().any(holds), "{shown}");
+    }
+}
+
+/// The last row of the table: what is not known is not deleted.
+#[test]
+fn nothing_is_deleted_while_etcd_does_not_answer_or_keeps_the_member() {
+    for silent in [true, false] {
+        let members = vec![voter(1), voter(3), learner(2)];
+        let (cluster, mut host) = (FakeCluster::of(members), with(&[ADMIN, ETCD, DATA, BOOTSTRAP], Progress::Started));
+        cluster.is_silent.set(silent);
+        cluster.keeps_members.set(!silent);
+        let failure = run(&joining(), &mut host, &cluster).unwrap_err();
+        let why = machineadm_engine::outcome::chain(&*failure.cause);
+        assert!(why.contains("etcd"), "{why}");
+        assert!(host.files.contains_key(DATA) && host.files.contains_key(ETCD), "{why}");
+        assert_eq!((ran(&host, "kubeadm reset"), ran(&host, "kubeadm join")), (0, 0), "{why}");
+    }
+}
+
+/// The address of the machine, or the configured one, has changed since its member was promoted.
+#[test]
+fn a_member_at_the_former_address_of_the_machine_is_its_own() {
+    let files = [&STATIC_PODS[..], &[ADMIN, ETCD, DATA, BOOTSTRAP]].concat();
+    for wanted in [joining(), joining_with(&format!("{{certificateKey: {KEY}, advertiseAddress: 10.0.0.7}}"))] {
+        let cluster = FakeCluster::of(vec![voter(1), voter(3), voter(2)]);
+        let mut host = with(&files, Progress::Started);
+        host.address = Some("10.0.0.7".parse().unwrap());
+        run(&wanted, &mut host, &cluster).unwrap();
+        assert_eq!(ran(&host, "kubeadm reset"), 1);
+        assert!(cluster.did("remove 2"), "the data of a voter was deleted: {:?}", cluster.events);
+    }
+}
+
+/// `etcdctl member update` changes the peer URL in the list, and not the flags of the server.
+#[test]
+fn a_member_whose_peer_url_was_changed_in_etcd_is_known_by_its_client_url() {
+    let moved = Member { peer_urls: vec!["https://cp2.example:2380".into()], ..voter(2) };
+    let cluster = FakeCluster::of(vec![voter(1), voter(3), moved]);
+    let mut host = with(&[&STATIC_PODS[..], &[ADMIN, ETCD, DATA, BOOTSTRAP]].concat(), Progress::Started);
+    run(&joining(), &mut host, &cluster).unwrap();
+    assert!(cluster.did("remove 2"), "the data of a voter was deleted: {:?}", cluster.events);
+}
+
+#[test]
+fn an_interrupted_control_plane_join_is_not_continued_as_that_of_a_worker() {
+    let token = format!("{{endpoints: ['10.0.0.1:6443'], token: {TOKEN}, unsafeWithoutCAPins: true}}");
+    let spec = format!("{{nodeName: cp2, discovery: {{token: {token}}}}}");
+    let worker = crate::support::wanted(&[("JoinConfig", "further", &spec)]);
+    let files = [&STATIC_PODS[..], &[ADMIN, ETCD, DATA, BOOTSTRAP]].concat();
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(2)]), with(&files, Progress::Started));
+    host.services.insert("kubelet".into(), true);
+    let failure = run(&worker, &mut host, &cluster).unwrap_err();
+    assert!(failure.cause.needs_operator(), "{failure:?}");
+    assert!(failure.cause.to_string().contains("run \"machineadm reset\""), "{failure:?}");
+    assert!(host.services["kubelet"] && host.files.contains_key(BOOTSTRAP), "the kubelet of a voter was stopped");
+}
+
+#[test]
+fn of_two_voters_the_one_that_joined_is_removed_only_while_the_other_answers() {
+    let dead = member(1, Role::Voter, Standing::Silent("connection refused".into()));
+    let (cluster, mut host) =
+        (FakeCluster::of(vec![dead, voter(2)]), with(&[ADMIN, ETCD, DATA, KUBELET, CERTIFICATE], Progress::Started));
+    let failure = run(&joining(), &mut host, &cluster).unwrap_err();
+    let why = machineadm_engine::outcome::chain(&*failure.cause);
+    assert!(why.contains("etcd would lose its quorum"), "{why}");
+    assert!(host.files.contains_key(DATA) && cluster.events.borrow().is_empty(), "{why}");
+}
+
+#[test]
+fn a_join_that_others_started_is_left_alone() {
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), learner(2)]), with(&[ADMIN, BOOTSTRAP], Progress::New));
+    let failure = run(&joining(), &mut host, &cluster).unwrap_err();
+    assert!(matches!(*failure.cause, PlanError::Foreign(_)), "{failure:?}");
+    assert!(!cluster.did("remove 2") && ran(&host, "kubeadm") == 0);
+}
+
+#[test]
+fn a_plan_asks_no_cluster_and_shows_download_and_join_without_their_secrets() {
+    let (wanted, host, cluster) = (joining(), machine(), FakeCluster::of(vec![voter(1)]));
+    let preview = plan(&wanted, &host, &cluster).unwrap();
+    assert!(cluster.events.borrow().is_empty());
+    let lines: Vec<_> = preview
+        .0
+        .iter()
+        .flat_map(|(_, planned)| &planned.steps)
+        .map(|step| {
+            let Line { target, detail, .. } = Line::of(step);
+            format!("{target} {detail}")
+        })
+        .collect();
+    let at = |word: &str| lines.iter().position(|line| line.contains(word)).unwrap_or_else(|| panic!("{lines:?}"));
+    assert!(at("download of certificates") < at("kubeadm join"), "{lines:?}");
+    let shown = format!("{preview:?}{lines:?}");
+    assert!(!shown.contains(KEY) && !shown.contains("faddc87f"), "{shown}");
+}
+
+#[test]
+fn power_lost_anywhere_ends_in_the_same_control_plane_node() {
+    let whole = || {
+        let (mut host, cluster) = (machine(), FakeCluster::of(vec![voter(1), voter(3)]));
+        run(&joining(), &mut host, &cluster).unwrap();
+        host
+    };
+    let whole = whole();
+    let mut cuts = 0;
+    for power in 0.. {
+        let cluster = FakeCluster::of(vec![voter(1), voter(3)]);
+        let mut host = Memory { power: Some(power), ..machine() };
+        if run(&joining(), &mut host, &cluster).is_ok() {
+            break;
+        }
+        host.power = None;
+        // As far as kubeadm came, etcd has a member for this machine.
+        if host.files.contains_key(ETCD) {
+            cluster.members.borrow_mut().push(if host.files.contains_key(KUBELET) { voter(2) } else { learner(2) });
+        }
+        run(&joining(), &mut host, &cluster).unwrap_or_else(|failure| panic!("cut after {power}: {failure:?}"));
+        for path in STATIC_PODS.iter().chain(&[ETCD, DATA, KUBELET, CERTIFICATE, BOOTSTRAP]) {
+            assert_eq!(host.files.contains_key(*path), whole.files.contains_key(*path), "cut after {power}: {path}");
+        }
+        cuts += 1;
+    }
+    assert!(cuts > 20, "{cuts}");
+}
