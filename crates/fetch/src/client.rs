@@ -5,7 +5,7 @@ use crate::connection::{self, Sender};
 use crate::proxy::Via;
 use crate::redirect::{Hop, authority};
 use crate::tls::Tls;
-use crate::{Answer, Error, Limits, Method, Reach, Request, Result, Settings, Stage, request, shown};
+use crate::{Answer, Error, Limits, Method, Reach, Request, Result, Settings, Stage, shown};
 use hyper::Response;
 use hyper::body::Incoming;
 use std::cell::{Cell, RefCell};
@@ -66,7 +66,7 @@ impl Client {
         total: Duration,
         work: impl AsyncFnOnce(&Progress) -> Result<T>,
     ) -> Result<T> {
-        request::check(&request.url)?;
+        request.check()?;
         let progress = Progress { stage: Cell::new(Stage::Resolving), url: RefCell::new(request.url.clone()) };
         let Some(runtime) = &self.runtime else { return Err(Error::Runtime(std::io::ErrorKind::NotConnected.into())) };
         let work = async { tokio::time::timeout(total, work(&progress)).await };

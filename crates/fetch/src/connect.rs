@@ -42,6 +42,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
 impl Dial<'_> {
     /// A connection that requests can be sent over.
     pub(crate) async fn connect(&self, progress: &Progress) -> Result<Sender> {
+        // Only a request to a metadata service has such a URL, which was checked to lead no further than the link.
+        if self.url.scheme() == "http" {
+            return self.over(self.directly(progress).await?).await;
+        }
         let stream: Box<dyn Stream> = match self.via.filter(|via| via.serves(self.url)) {
             Some(via) => self.through(via, progress).await?,
             None => Box::new(self.directly(progress).await?),
@@ -49,7 +53,10 @@ impl Dial<'_> {
         progress.enter(Stage::Tls);
         let connector = TlsConnector::from(Arc::clone(&self.config));
         let handshake = connector.connect(self.name()?, BufReader::with_capacity(WIRE, stream));
-        let stream = self.within(Stage::Tls, handshake).await?.map_err(|error| tls::failure(self.url, error))?;
+        self.over(self.within(Stage::Tls, handshake).await?.map_err(|error| tls::failure(self.url, error))?).await
+    }
+
+    async fn over(&self, stream: impl Stream + 'static) -> Result<Sender> {
         let mut builder = http1::Builder::new();
         let (sender, connection) =
             builder.max_header_size(HEAD).handshake(TokioIo::new(stream)).await.map_err(|_| self.ended())?;

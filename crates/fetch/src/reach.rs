@@ -65,7 +65,7 @@ const METADATA: &[IpAddr] = &[
 ];
 
 /// What kind of special place an address is; `None` for an ordinary one.
-fn place(address: IpAddr) -> Option<Place> {
+pub(crate) fn place(address: IpAddr) -> Option<Place> {
     let address = embedded(address);
     if METADATA.contains(&address) {
         return Some(Place::Metadata);

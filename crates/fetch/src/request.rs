@@ -1,11 +1,13 @@
 //! What is asked for.
-use crate::{Error, Result, shown};
+use crate::proxy::literal;
+use crate::reach::place;
+use crate::{Error, Place, Result, shown};
 use secret::Secret;
 use std::fmt;
 use url::Url;
 use zeroize::Zeroizing;
 
-/// A request. Its URL is https; userinfo in it becomes basic authorization.
+/// A request. Its URL is https, or that of a metadata service; userinfo in it becomes basic authorization.
 #[derive(Clone)]
 pub struct Request {
     /// What to do.
@@ -17,6 +19,15 @@ pub struct Request {
     pub headers: Vec<(String, Secret<String>)>,
     /// What is sent along.
     pub body: Option<Body>,
+    transport: Transport,
+}
+
+/// What a request's URL may be.
+#[derive(Clone, Copy)]
+enum Transport {
+    Https,
+    /// https, or plain HTTP to an address that is not further away than the link.
+    Metadata,
 }
 
 impl Request {
@@ -27,13 +38,41 @@ impl Request {
 
     /// A request without headers and body.
     pub fn new(method: Method, url: &str) -> Result<Self> {
+        Self::checked(method, url, Transport::Https)
+    }
+
+    /// A request to a cloud's metadata service, which speaks plain HTTP at a link-local address. The URL names an address
+    /// of this machine or its link: nothing goes unencrypted to where a router could lead it.
+    pub fn to_metadata(method: Method, url: &str) -> Result<Self> {
+        Self::checked(method, url, Transport::Metadata)
+    }
+
+    fn checked(method: Method, url: &str, transport: Transport) -> Result<Self> {
         // The URL's reader would skip them, or take them for slashes, and see another host than a person does.
         if url.contains(|c: char| c == '\\' || c.is_whitespace() || c.is_control()) {
             return Err(Error::BadUrl { reason: "it has a backslash, white space or control characters".to_owned() });
         }
         let url = Url::parse(url).map_err(|error| Error::BadUrl { reason: error.to_string() })?;
-        check(&url)?;
-        Ok(Self { method, url, headers: Vec::new(), body: None })
+        let request = Self { method, url, headers: Vec::new(), body: None, transport };
+        request.check().map(|()| request)
+    }
+
+    /// Whether its URL can be fetched at all.
+    pub(crate) fn check(&self) -> Result<()> {
+        let url = &self.url;
+        let is_near =
+            || matches!(literal(url).and_then(place), Some(Place::Loopback | Place::LinkLocal | Place::Metadata));
+        let is_allowed = match self.transport {
+            Transport::Https => url.scheme() == "https",
+            Transport::Metadata => url.scheme() == "https" || url.scheme() == "http" && is_near(),
+        };
+        if !is_allowed {
+            return Err(Error::NotHttps { url: shown(url) });
+        }
+        if url.host_str().is_none_or(str::is_empty) || url.port() == Some(0) {
+            return Err(Error::BadUrl { reason: "it has no host, or port 0".to_owned() });
+        }
+        Ok(())
     }
 
     /// The request with one more header.
@@ -58,17 +97,6 @@ impl fmt::Debug for Request {
         let mut shape = f.debug_struct("Request");
         shape.field("method", method).field("url", &shown(url)).field("headers", &names).field("body", body).finish()
     }
-}
-
-/// Whether a URL can be fetched at all.
-pub(crate) fn check(url: &Url) -> Result<()> {
-    if url.scheme() != "https" {
-        return Err(Error::NotHttps { url: shown(url) });
-    }
-    if url.host_str().is_none_or(str::is_empty) || url.port() == Some(0) {
-        return Err(Error::BadUrl { reason: "it has no host, or port 0".to_owned() });
-    }
-    Ok(())
 }
 
 /// The methods that we use.
@@ -135,6 +163,18 @@ mod tests {
             assert!(matches!(Request::get(url), Err(Error::BadUrl { .. })), "{url:?}");
         }
         assert!(matches!(Request::get("h:443/s3cret"), Err(Error::NotHttps { .. } | Error::BadUrl { .. })));
+    }
+
+    #[test]
+    fn plain_http_goes_to_this_machine_and_its_link_alone() {
+        for url in ["http://169.254.169.254/latest", "http://[fd00:ec2::254]/", "http://127.0.0.1:8080/", "https://h/"]
+        {
+            assert!(Request::to_metadata(Method::Put, url).is_ok(), "{url}");
+        }
+        for url in ["http://10.0.0.1/", "http://localhost/", "http://metadata.example/", "ftp://169.254.169.254/"] {
+            assert!(matches!(Request::to_metadata(Method::Put, url), Err(Error::NotHttps { .. })), "{url}");
+        }
+        assert!(matches!(Request::get("http://169.254.169.254/"), Err(Error::NotHttps { .. })));
     }
 
     #[test]

@@ -12,8 +12,11 @@
 //!   provider and a SHA-256 over version and epoch. The epoch comes from the configuration; with another epoch the same
 //!   material has another id, so that a change from A to B and back to A never reports an id twice.
 //! - A [`Failure`] has a [`FailureKind`], which decides what Status answers and what an operator reads.
+//! - `aws/` is AWS KMS, over `crates/fetch`, with signatures by `aws-sigv4`.
 //! - `vault/` is the transit engine of Vault and OpenBao, over `crates/fetch`.
 //! - `file.rs` is the backend with keys in a file. It protects backups of etcd, not the machine that holds the file.
+mod aws;
+mod chain;
 mod failure;
 mod file;
 mod key_file;
@@ -21,6 +24,7 @@ mod key_id;
 mod service;
 mod vault;
 
+pub use aws::{AwsCredentials, AwsKms, AwsSettings, KeyArn};
 pub use failure::{Failure, FailureKind};
 pub use file::FileKeys;
 pub use key_id::{KeyId, KeyVersion};

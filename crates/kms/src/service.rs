@@ -25,4 +25,14 @@ pub trait KeyService: Send + Sync {
 
     /// The key material that a version names, for the pin: its id must be the one that a request names.
     fn named(&self, version: &str) -> Result<KeyVersion, Failure>;
+
+    /// What an operator must know of a key that works, such as that its rotation can't be seen.
+    fn caution(&self, _version: &KeyVersion) -> Option<String> {
+        None
+    }
+
+    /// Decrypts what another plugin encrypted with this same key, under this id; `None` if it is not such a ciphertext.
+    fn decrypt_of_other_plugin(&self, _ciphertext: &[u8], _id: &str) -> Option<Result<Zeroizing<Vec<u8>>, Failure>> {
+        None
+    }
 }

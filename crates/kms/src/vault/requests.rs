@@ -2,6 +2,7 @@
 use super::answers::failure;
 use super::login::{Session, Token};
 use super::{VaultAuth, VaultSettings};
+use crate::chain::chain;
 use crate::{Failure, FailureKind};
 use fetch::{Answer, Client, Identity, Limits, Method, Reach, Request, Settings, Trust};
 use secret::Secret;
@@ -142,16 +143,6 @@ fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| {
         Failure::new(FailureKind::AccessDenied, format!("cannot read the credential {}: {error}", path.display()))
     })
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    text
 }
 
 #[cfg(test)]
