@@ -7,7 +7,10 @@ pub(crate) fn check(configuration: &Configuration) -> bool {
     let mut all_work = true;
     for key in &configuration.keys {
         match probe::probe(key.backend.service().as_ref(), key.epoch, None) {
-            Ok(probed) => println!("{}: encrypts and decrypts, key id {}", key.name, probed.id),
+            Ok(probed) => {
+                println!("{}: encrypts and decrypts, key id {}", key.name, probed.id);
+                probed.caution.iter().for_each(|caution| println!("{}: warning: {caution}", key.name));
+            }
             Err(failure) => {
                 all_work = false;
                 println!("{}: {failure}", key.name);

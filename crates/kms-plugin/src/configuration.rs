@@ -1,7 +1,8 @@
 //! The configuration file: its fields, their checks, and what they mean.
+use crate::aws_fields::aws;
 use crate::fields::{Fields, Presence, Problems};
 use crate::vault_fields::vault;
-use kms::{FileKeys, KeyService, VaultSettings, VaultTransit};
+use kms::{AwsKms, AwsSettings, FileKeys, KeyService, VaultSettings, VaultTransit};
 use objects::yaml;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -69,6 +70,8 @@ pub enum OnOutage {
 /// Which service has the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Backend {
+    /// A key of AWS KMS.
+    Aws(Box<AwsSettings>),
     /// Keys in a file.
     File {
         /// The file.
@@ -82,6 +85,7 @@ impl Backend {
     /// The service itself.
     pub fn service(&self) -> Arc<dyn KeyService> {
         match self {
+            Self::Aws(settings) => Arc::new(AwsKms::new(AwsSettings::clone(settings))),
             Self::File { path } => Arc::new(FileKeys::new(path)),
             Self::Vault(settings) => Arc::new(VaultTransit::new(VaultSettings::clone(settings))),
         }
@@ -185,16 +189,20 @@ fn key(value: &Value, path: &str, problems: &Problems) -> Option<KeySettings> {
     Some(KeySettings { name, socket, owner, epoch, on_outage, timeout, backend })
 }
 
+/// The names of the key services.
+const SERVICES: [&str; 3] = ["aws", "vault", "file"];
+
 fn backend(fields: &Fields<'_>, timeout: Duration, problems: &Problems) -> Option<Backend> {
-    match (fields.value("file"), fields.value("vault")) {
-        (Some(value), None) => file(value, &fields.at("file"), problems),
-        (None, Some(value)) => {
-            vault(value, &fields.at("vault"), timeout, problems).map(|settings| Backend::Vault(Box::new(settings)))
-        }
-        _ => {
-            fields.refuse_all("exactly one key service is required: file or vault");
-            None
-        }
+    let given: Vec<_> = SERVICES.into_iter().filter_map(|name| Some((name, fields.value(name)?))).collect();
+    let [(name, value)] = given.as_slice() else {
+        fields.refuse_all("exactly one key service is required: aws, vault or file");
+        return None;
+    };
+    let path = fields.at(name);
+    match *name {
+        "aws" => aws(value, &path, timeout, problems).map(|settings| Backend::Aws(Box::new(settings))),
+        "vault" => vault(value, &path, timeout, problems).map(|settings| Backend::Vault(Box::new(settings))),
+        _ => file(value, &path, problems),
     }
 }
 
@@ -264,7 +272,7 @@ mod tests {
             "keys[0].onOutage: must be error or continue",
             "keys[0].epoch: must be a whole number, 0 or more",
             "keys[0].timeout: must be a duration from 100ms to 10s, such as 3s",
-            "keys[0]: exactly one key service is required: file or vault",
+            "keys[0]: exactly one key service is required: aws, vault or file",
             "keys[0].fil: unknown field; did you mean `file`?",
             "keys[1].file.path: must be an absolute path",
             "keys[1].file.mode: unknown field",

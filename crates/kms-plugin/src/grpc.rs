@@ -15,7 +15,7 @@ const VERSION: &str = "v2";
 const OK: &str = "ok";
 
 /// Stored beside each object, in clear: which version of the key, and under which epoch.
-const VERSION_ANNOTATION: &str = "version.kms.machineadm.cluster.x-k8s.io";
+pub(crate) const VERSION_ANNOTATION: &str = "version.kms.machineadm.cluster.x-k8s.io";
 const EPOCH_ANNOTATION: &str = "epoch.kms.machineadm.cluster.x-k8s.io";
 
 /// What one message may have, in bytes: annotations may have 32 KiB.
@@ -52,8 +52,11 @@ impl KeyManagementService for Service {
 
     async fn decrypt(&self, request: Request<DecryptRequest>) -> Result<Response<DecryptResponse>, Status> {
         let DecryptRequest { ciphertext, uid: _, key_id, annotations } = request.into_inner();
-        let (version, epoch) = named(&ciphertext, &annotations).map_err(|failure| refused(&failure))?;
-        let opened = self.0.decrypt(ciphertext, key_id, version, epoch).await.map_err(|failure| refused(&failure))?;
+        let opened = match named(&ciphertext, &annotations).map_err(|failure| refused(&failure))? {
+            Some((version, epoch)) => self.0.decrypt(ciphertext, key_id, version, epoch).await,
+            None => self.0.decrypt_of_other_plugin(ciphertext, key_id).await,
+        };
+        let opened = opened.map_err(|failure| refused(&failure))?;
         Ok(Response::new(DecryptResponse { plaintext: opened.to_vec() }))
     }
 }
@@ -64,10 +67,17 @@ impl Service {
     }
 }
 
-/// The version and epoch that a request's annotations name.
-fn named(ciphertext: &[u8], annotations: &HashMap<String, Vec<u8>>) -> Result<(String, u64), Failure> {
+/// The version and epoch that a request's annotations name; `None` for a request with no annotation at all, which can be
+/// of another plugin.
+pub(crate) fn named(
+    ciphertext: &[u8],
+    annotations: &HashMap<String, Vec<u8>>,
+) -> Result<Option<(String, u64)>, Failure> {
     if ciphertext.is_empty() || ciphertext.len() > CIPHERTEXT_LIMIT {
         return Err(Failure::invalid(format!("the ciphertext has {} bytes: 1 to 1024 are allowed", ciphertext.len())));
+    }
+    if annotations.is_empty() {
+        return Ok(None);
     }
     let text = |name: &str| {
         let bytes = annotations.get(name).filter(|bytes| bytes.len() <= 256);
@@ -80,7 +90,7 @@ fn named(ciphertext: &[u8], annotations: &HashMap<String, Vec<u8>>) -> Result<(S
     let number = epoch.parse::<u64>().ok().filter(|number| number.to_string() == epoch);
     let number =
         number.ok_or_else(|| Failure::invalid(format!("the annotation {EPOCH_ANNOTATION} is not a number")))?;
-    Ok((version, number))
+    Ok(Some((version, number)))
 }
 
 fn refused(failure: &Failure) -> Status {

@@ -1,5 +1,6 @@
 //! One key: its service, what the last probe found, and its limits.
 use crate::configuration::KeySettings;
+use crate::grpc::VERSION_ANNOTATION;
 use crate::log::{self, Level};
 use crate::metrics::Metrics;
 use crate::probe::{Probed, probe};
@@ -129,6 +130,19 @@ impl Key {
             .await
     }
 
+    /// Decrypts what another plugin wrote with this key and without annotations of ours.
+    pub(crate) async fn decrypt_of_other_plugin(&self, ciphertext: Vec<u8>, id: String) -> Opened {
+        let request = [ciphertext.as_slice(), id.as_bytes()].map(<[u8]>::to_vec);
+        let parts: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
+        let ask = || {
+            self.call("decrypt", move |service| {
+                let opened = service.decrypt_of_other_plugin(&ciphertext, &id);
+                opened.unwrap_or_else(|| Err(no_annotations())).map(Arc::new)
+            })
+        };
+        self.decrypts.run(&parts, ask).await
+    }
+
     /// Probes the key again and again, until the task is aborted.
     pub(crate) async fn probe_forever(self: Arc<Self>) {
         let (mut last, mut failures) = (None::<Probed>, 0);
@@ -137,6 +151,7 @@ impl Key {
                 Ok(probed) => {
                     failures = 0;
                     self.publish(Ok(probed.id.clone()));
+                    self.log_caution(last.as_ref(), &probed);
                     last = Some(probed);
                 }
                 Err(failure) => {
@@ -175,6 +190,14 @@ impl Key {
             result.as_ref().ok().cloned().or_else(|| before.as_ref().and_then(|before| before.last_id.clone()));
         self.log_change(before.as_ref(), &result);
         self.health.send_replace(Some(Health { result, last_id, probed: Instant::now() }));
+    }
+
+    /// Logs what an operator must know of the key, once for each id.
+    fn log_caution(&self, last: Option<&Probed>, probed: &Probed) {
+        if let Some(caution) = probed.caution.as_ref().filter(|_| last.is_none_or(|last| last.id != probed.id)) {
+            let members = json!({"key": self.settings.name, "keyId": probed.id.as_str(), "cause": caution});
+            log::line(Level::Warning, "the key works with a restriction", members);
+        }
     }
 
     fn log_change(&self, before: Option<&Health>, result: &Result<KeyId, Failure>) {
@@ -248,6 +271,13 @@ impl Key {
             Err(_) => Err(no_answer(limit)),
         }
     }
+}
+
+/// A Decrypt that nothing of ours goes with, and that is not of a plugin whose data can be read.
+fn no_annotations() -> Failure {
+    Failure::invalid(format!(
+        "the annotation {VERSION_ANNOTATION} is missing, and the data is not of another plugin for this key"
+    ))
 }
 
 fn word<T>(result: &Result<T, Failure>) -> &'static str {

@@ -16,6 +16,7 @@
 //! - `plugin.rs` starts and stops keys as the configuration file says, and follows the file when it changes.
 //!
 //! Nothing is stored: instances on several machines report the same ids.
+mod aws_fields;
 mod check;
 mod cli;
 mod configuration;

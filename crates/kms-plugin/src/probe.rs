@@ -9,6 +9,8 @@ pub(crate) struct Probed {
     pub(crate) id: KeyId,
     /// What this probe encrypted, to tell later whether the key still decrypts.
     pub(crate) sealed: Sealed,
+    /// What an operator must know of it.
+    pub(crate) caution: Option<String>,
 }
 
 /// Asks the service. `last` is the last probe that succeeded: if the key no longer encrypts and still decrypts that, the
@@ -36,7 +38,8 @@ fn round_trip(service: &dyn KeyService, epoch: u64) -> Result<Probed, Failure> {
     if *opened != text {
         return Err(Failure::new(FailureKind::DecryptsOnly, "the key does not decrypt what it has encrypted"));
     }
-    Ok(Probed { id, sealed })
+    let caution = service.caution(&sealed.version);
+    Ok(Probed { id, sealed, caution })
 }
 
 fn still_decrypts(service: &dyn KeyService, last: &Probed) -> bool {

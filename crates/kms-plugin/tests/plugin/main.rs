@@ -3,8 +3,16 @@
 extern crate kms as machineadm_kms;
 
 mod api_server;
+mod aws;
+mod backends;
 mod contract;
+#[expect(dead_code, reason = "the tests of crates/kms use the rest")]
+#[path = "../../../kms/tests/aws/fake_aws_kms.rs"]
+mod fake_aws_kms;
+mod planes;
 mod processes;
+#[path = "../../../kms/tests/aws/sigv4.rs"]
+mod sigv4;
 mod support;
 mod vault;
 #[expect(dead_code, reason = "the tests of crates/kms use the rest")]

@@ -1,0 +1,134 @@
+//! Outages of a key service that cross kube-apiserver's 3 minutes, and that meet it at its start. `cargo xtask test` runs
+//! this binary beside the others, since it waits for most of its time.
+#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+extern crate kms as machineadm_kms;
+
+#[expect(dead_code, reason = "the tests of the plugin use the rest")]
+#[path = "../plugin/backends.rs"]
+mod backends;
+#[expect(dead_code, reason = "the tests of crates/kms use the rest")]
+#[path = "../../../kms/tests/aws/fake_aws_kms.rs"]
+mod fake_aws_kms;
+#[expect(dead_code, reason = "the tests of the plugin use the rest")]
+#[path = "../plugin/planes.rs"]
+mod planes;
+#[path = "../../../kms/tests/aws/sigv4.rs"]
+mod sigv4;
+#[expect(dead_code, reason = "the tests of the plugin use the rest")]
+#[path = "../plugin/support.rs"]
+mod support;
+#[expect(dead_code, reason = "the tests of crates/kms use the rest")]
+#[path = "../../../kms/tests/vault/server.rs"]
+mod vault_server;
+
+use backends::{Served, Service};
+use fake_aws_kms::Fault;
+use planes::{create, kill_during_writes, options, read};
+use serde_json::json;
+use std::fs;
+use std::time::{Duration, Instant};
+use support::{Client, data, encode, error};
+use testbed::control_plane::{ControlPlane, Part};
+use testbed::programs::{KMS_CLIENT, VAULT};
+use testbed::until;
+
+/// kube-apiserver writes for 3 minutes after the last good Status.
+const EXPIRY: Duration = Duration::from_secs(180);
+/// How long writes may go on: the last good Status may be a probe's age old, and servers look every 10 s.
+const LATEST: Duration = Duration::from_secs(240);
+
+/// Makes the key unusable; the code of gRPC that Status answers with.
+fn take_away(served: &Served) -> &'static str {
+    match &served.service {
+        Service::File => {
+            fs::rename(served.plugin.path("a.keys"), served.plugin.path("away")).unwrap();
+            "NotFound"
+        }
+        Service::Aws(fake) => {
+            fake.fault(Some(Fault::Error("ServiceUnavailableException".to_owned(), 503)));
+            "Unavailable"
+        }
+        Service::Vault(vault) => {
+            let nothing = "path \"none\" { capabilities = [\"deny\"] }";
+            vault.post("sys/policies/acl/kms", &json!({"policy": nothing}));
+            "PermissionDenied"
+        }
+    }
+}
+
+fn bring_back(served: &Served) {
+    match &served.service {
+        Service::File => fs::rename(served.plugin.path("away"), served.plugin.path("a.keys")).unwrap(),
+        Service::Aws(fake) => fake.fault(None),
+        Service::Vault(vault) => vault.allow_key("transit", "k"),
+    }
+}
+
+/// How often it is tried whether writes still go.
+const LOOK_EVERY: Duration = Duration::from_secs(4);
+
+fn outage(served: &mut Served) -> ControlPlane {
+    served.plugin.start();
+    let mut client = Client::of(&served.plugin.socket("a"));
+    let id = client.healthy("");
+    let mut plane = ControlPlane::start(&options(&served.plugin)).unwrap();
+    create(&plane, "before").unwrap();
+
+    let began = Instant::now();
+    let code = take_away(served);
+    client.unhealthy(code);
+    let (mut number, mut next) = (0, began);
+    until("writes stop", LATEST, || {
+        // A look is two processes: one every few seconds leaves the machine to other tests.
+        if Instant::now() < next {
+            return Err(format!("written before {next:?}"));
+        }
+        next = Instant::now() + LOOK_EVERY;
+        number += 1;
+        assert_eq!(read(&plane, "before"), encode(b"before"), "reads continue");
+        match create(&plane, &format!("outage-{number}")) {
+            Ok(()) => Err(format!("written after {:?}", began.elapsed())),
+            Err(error) if error.to_string().contains("expired") => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
+    })
+    .unwrap();
+    // The last good Status is at most a minute older than the outage.
+    let took = began.elapsed();
+    assert!(took + Duration::from_secs(65) > EXPIRY, "writes continue for a while: {took:?}");
+    assert_eq!(read(&plane, "before"), encode(b"before"), "reads continue");
+    plane.kill(Part::ApiServer(0)).unwrap();
+    let started = plane.restart(Part::ApiServer(0));
+    assert!(started.is_err(), "an API server that starts in an outage is not ready");
+    bring_back(served);
+    assert_eq!(client.healthy(""), id);
+    plane.restart(Part::ApiServer(0)).unwrap();
+    assert_eq!(read(&plane, "before"), encode(b"before"));
+    create(&plane, "after").unwrap();
+    plane
+}
+
+#[test]
+fn an_outage_stops_writes_after_three_minutes_and_reads_never() {
+    testbed::needs!(ControlPlane, Pinned(&KMS_CLIENT));
+    outage(&mut Served::aws()).down().unwrap();
+}
+
+#[test]
+#[ignore = "long tier: the same outage with keys of Vault"]
+fn an_outage_of_vault_stops_writes_after_three_minutes_and_reads_never() {
+    testbed::needs!(ControlPlane, Pinned(&KMS_CLIENT), Pinned(&VAULT));
+    outage(&mut Served::vault()).down().unwrap();
+}
+
+#[test]
+#[ignore = "long tier: the same outage with keys in a file, and a hundred crashes"]
+fn an_outage_of_a_key_file_and_a_hundred_crashes_lose_nothing() {
+    testbed::needs!(ControlPlane, Pinned(&KMS_CLIENT));
+    let mut served = Served::file();
+    let mut plane = outage(&mut served);
+    kill_during_writes(&mut plane, &mut served.plugin, 100);
+    let opened = Client::of(&served.plugin.socket("a")).ask(&json!({"do": "encrypt", "data": encode(&[1; 32])}));
+    assert_eq!((error(&opened), data(&opened).len()), ("", 60));
+    plane.down().unwrap();
+}
