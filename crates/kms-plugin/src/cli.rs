@@ -1,6 +1,8 @@
 //! The command line: what the program is started with, and its exit codes.
 use crate::configuration::Configuration;
+use crate::confinement::Confinement;
 use crate::log::{self, Level};
+use crate::paths::Directories;
 use crate::{check, plugin};
 use clap::Parser;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -62,6 +64,11 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    // Before any thread is started, so that all of them are confined.
+    let confinement = match Confinement::enter(&Directories::of(&cli.config, &configuration)) {
+        Ok(confinement) => confinement,
+        Err(error) => return fail(&error),
+    };
     if cli.check {
         return if check::check(&configuration) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
@@ -70,7 +77,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match runtime.build() {
         Err(error) => fail(&format!("cannot start: {error}")),
         Ok(runtime) => {
-            let ended = runtime.block_on(plugin::serve(&cli.config, configuration));
+            let ended = runtime.block_on(plugin::serve(&cli.config, configuration, confinement));
             // A service that does not answer must not keep the process.
             runtime.shutdown_background();
             ended.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS)

@@ -13,6 +13,7 @@
 //! - `grpc.rs` is the contract of KMS v2. The id of a Decrypt must be the id of the version and epoch that its annotations
 //!   name: no other key is tried.
 //! - `socket.rs` creates sockets with mode 0600 and never takes one from a process that answers.
+//! - `confinement.rs` gives up files and system calls that are not needed, before the first key is read.
 //! - `plugin.rs` starts and stops keys as the configuration file says, and follows the file when it changes.
 //!
 //! Nothing is stored: instances on several machines report the same ids.
@@ -20,12 +21,14 @@ mod aws_fields;
 mod check;
 mod cli;
 mod configuration;
+mod confinement;
 mod fields;
 mod grpc;
 mod health_server;
 mod key;
 mod log;
 mod metrics;
+mod paths;
 mod plugin;
 mod probe;
 mod retries;

@@ -1,10 +1,12 @@
 //! The running plugin: keys on their sockets, as the configuration file says now.
 use crate::cli;
 use crate::configuration::{Configuration, HealthAddress, KeySettings};
+use crate::confinement::Confinement;
 use crate::grpc::{MESSAGE_LIMIT, Service};
 use crate::health_server::{self, Keys};
 use crate::key::Key;
 use crate::log::{self, Level};
+use crate::paths::Directories;
 use crate::socket::Socket;
 use crate::v2::key_management_service_server::KeyManagementServiceServer;
 use serde_json::json;
@@ -27,14 +29,16 @@ const DRAIN: Duration = Duration::from_secs(5);
 const REQUESTS: usize = 64;
 
 /// Serves until SIGTERM or SIGINT. An error is why it could not start.
-pub(crate) async fn serve(path: &Path, configuration: Configuration) -> Result<(), String> {
+pub(crate) async fn serve(path: &Path, configuration: Configuration, confinement: Confinement) -> Result<(), String> {
+    let members = json!({"landlock": confinement.landlock, "seccomp": confinement.seccomp});
+    log::line(Level::Info, "the process is confined", members);
     let no_signals = |error: std::io::Error| format!("cannot wait for signals: {error}");
     let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
     let mut reload = signal(SignalKind::hangup()).map_err(no_signals)?;
     let mut look = interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut plugin = Plugin::default();
+    let mut plugin = Plugin { confinement, served: Vec::new(), keys: Keys::default(), health: None };
     let problems = plugin.follow(&configuration).await;
     if !problems.is_empty() {
         plugin.stop().await;
@@ -69,8 +73,8 @@ pub(crate) async fn serve(path: &Path, configuration: Configuration) -> Result<(
 }
 
 /// What runs now.
-#[derive(Default)]
 struct Plugin {
+    confinement: Confinement,
     served: Vec<ServedKey>,
     keys: Keys,
     health: Option<(HealthAddress, JoinHandle<()>)>,
@@ -91,7 +95,8 @@ impl Plugin {
             if self.served.iter().any(|served| served.key.settings == *settings) {
                 continue;
             }
-            match ServedKey::start(settings) {
+            let refused = self.confinement.refuses(&Directories::of_key(settings));
+            match refused.map_or_else(|| ServedKey::start(settings), Err) {
                 Ok(served) => self.served.push(served),
                 Err(problem) => problems.push(format!("key {}: {problem}", settings.name)),
             }

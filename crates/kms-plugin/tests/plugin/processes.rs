@@ -134,3 +134,41 @@ fn check_tries_each_key_once_and_creates_no_socket() {
     assert_eq!(invalid.status.code(), Some(2));
     assert!(told.contains("kms.yaml: apiVersion: required\n") && told.contains("keys[0].socket: required\n"), "{told}");
 }
+
+#[test]
+fn the_process_is_confined_and_a_key_elsewhere_needs_a_restart() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let mut plugin = Plugin::new(&[("a", "")]);
+    plugin.start();
+    let mut client = Client::of(&plugin.socket("a"));
+    let id = client.healthy("");
+    let status = fs::read_to_string(format!("/proc/{}/status", plugin.id())).unwrap();
+    for line in ["NoNewPrivs:\t1", "Seccomp:\t2"] {
+        assert!(status.lines().any(|own| own == line), "{status}");
+    }
+    let log = plugin.log();
+    assert!(log.contains("\"landlock\":\"enforced") && log.contains("\"seccomp\":\"enforced\""), "{log}");
+
+    let elsewhere = tempfile::TempDir::new().unwrap();
+    let text = fs::read_to_string(plugin.path("kms.yaml")).unwrap();
+    let there = elsewhere.path().display();
+    let key = format!("- name: b\n  socket: {there}/b.sock\n  file: {{path: {there}/b.keys}}\n");
+    fs::write(plugin.path("kms.yaml"), format!("{text}{key}")).unwrap();
+    plugin.signal(Signal::HUP);
+    until("the key elsewhere is refused", LIMIT, || {
+        let log = plugin.log();
+        if log.contains("and landlock now forbids it: restart the plugin") { Ok(()) } else { Err(log) }
+    })
+    .unwrap();
+    assert_eq!(client.healthy(""), id, "the key that is served stays");
+}
+
+#[test]
+fn a_socket_has_the_owner_that_its_key_names() {
+    testbed::needs!(Root, Pinned(&KMS_CLIENT));
+    let mut plugin = Plugin::new(&[("a", "  owner: '65534:12345'\n")]);
+    plugin.start();
+    Client::of(&plugin.socket("a")).healthy("");
+    let found = fs::metadata(plugin.socket("a")).unwrap();
+    assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (65534, 12345, 0o600));
+}

@@ -80,9 +80,12 @@ impl Plugin {
         fs::read_to_string(self.path("log")).unwrap()
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
-        let id = self.child.as_ref().unwrap().id();
-        kill_process(Pid::from_raw(id.try_into().unwrap()).unwrap(), signal).unwrap();
+        kill_process(Pid::from_raw(self.id().try_into().unwrap()).unwrap(), signal).unwrap();
     }
 
     pub(crate) fn kill(&mut self) {

@@ -1,0 +1,191 @@
+//! What the process takes from itself before it reads a key: files that it does not need (landlock), and system calls
+//! that it never makes (seccomp), where the kernel has them.
+use crate::paths::Directories;
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
+    RulesetStatus,
+};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The newest version of landlock that we know; older kernels enforce what they have.
+const LANDLOCK: ABI = ABI::V5;
+
+/// What TLS and the resolver of names read. The variables name further CA certificates.
+const SYSTEM: &[&str] =
+    &["/etc", "/usr", "/lib", "/lib64", "/run/systemd/resolve", "/var/lib/ca-certificates", "/dev/urandom"];
+const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
+
+/// System calls that a server of four calls never makes: other programs, other processes, other namespaces, the kernel.
+const FORBIDDEN: &[libc::c_long] = &[
+    libc::SYS_execve,
+    libc::SYS_execveat,
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsmount,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_io_uring_setup,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_kexec_load,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_add_key,
+    libc::SYS_keyctl,
+    libc::SYS_request_key,
+    libc::SYS_mknodat,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_sethostname,
+    libc::SYS_setuid,
+    libc::SYS_setgid,
+    libc::SYS_capset,
+];
+
+/// What is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Confinement {
+    /// The directories that are left, if the kernel enforces that.
+    pub(crate) left: Option<Directories>,
+    /// What landlock does, for the log.
+    pub(crate) landlock: &'static str,
+    /// What seccomp does, for the log.
+    pub(crate) seccomp: &'static str,
+}
+
+impl Confinement {
+    /// Confines the calling thread and all that it starts. An error is why a kernel that has these refused them.
+    pub(crate) fn enter(directories: &Directories) -> Result<Self, String> {
+        let status = restrict_files(directories).map_err(|error| format!("cannot confine the process: {error}"))?;
+        let (landlock, left) = match status {
+            RulesetStatus::FullyEnforced => ("enforced", Some(directories.clone())),
+            RulesetStatus::PartiallyEnforced => ("enforced in part", Some(directories.clone())),
+            RulesetStatus::NotEnforced => ("not in this kernel", None),
+        };
+        let seccomp = match restrict_calls() {
+            Ok(()) => "enforced",
+            Err(seccompiler::Error::Prctl(_) | seccompiler::Error::Seccomp(_)) => "not in this kernel",
+            Err(error) => return Err(format!("cannot confine the process: {error}")),
+        };
+        Ok(Self { left, landlock, seccomp })
+    }
+
+    /// Why a key can't be served by this process, if it needs a directory that was given up.
+    pub(crate) fn refuses(&self, wanted: &Directories) -> Option<String> {
+        let lacking = self.left.as_ref()?.lacks(wanted)?;
+        Some(format!(
+            "the directory {} was not in the configuration when the plugin started, and landlock now forbids it: restart the plugin",
+            lacking.display()
+        ))
+    }
+}
+
+fn restrict_files(directories: &Directories) -> Result<RulesetStatus, landlock::RulesetError> {
+    let read = AccessFs::ReadFile | AccessFs::ReadDir;
+    let write = read | AccessFs::WriteFile | AccessFs::MakeReg | AccessFs::MakeSock | AccessFs::RemoveFile;
+    let mut rules = Ruleset::default().handle_access(AccessFs::from_all(LANDLOCK))?.create()?;
+    let certificates = CERTIFICATES.iter().filter_map(std::env::var_os).map(PathBuf::from);
+    let system = SYSTEM.iter().map(PathBuf::from).chain(certificates);
+    for path in system.chain(directories.read.iter().map(|path| existing(path))) {
+        rules = allow(rules, &path, read)?;
+    }
+    for path in &directories.write {
+        rules = allow(rules, path, write)?;
+    }
+    Ok(rules.restrict_self()?.ruleset)
+}
+
+/// What does not exist needs no rule.
+fn allow(
+    rules: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, landlock::RulesetError> {
+    let Ok(open) = PathFd::new(path) else { return Ok(rules) };
+    let access = if path.is_dir() { access } else { access & AccessFs::from_file(LANDLOCK) };
+    rules.add_rule(PathBeneath::new(open, access))
+}
+
+/// The path, or what exists above it: a Secret may be mounted later.
+fn existing(path: &Path) -> PathBuf {
+    path.ancestors().find(|path| path.exists()).unwrap_or(path).to_owned()
+}
+
+fn restrict_calls() -> Result<(), seccompiler::Error> {
+    let rules: BTreeMap<i64, Vec<seccompiler::SeccompRule>> =
+        FORBIDDEN.iter().map(|call| (*call, Vec::new())).collect();
+    let refusal = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refusal, arch)?;
+    let program = BpfProgram::try_from(filter)?;
+    seccompiler::apply_filter(&program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+    use std::{fs, io};
+    use tempfile::TempDir;
+
+    /// Runs on a thread of its own, which alone is confined.
+    fn confined<T: Send>(directories: &Directories, work: impl FnOnce(Confinement) -> T + Send) -> T {
+        std::thread::scope(|scope| scope.spawn(|| work(Confinement::enter(directories).unwrap())).join().unwrap())
+    }
+
+    #[test]
+    fn paths_and_calls_that_are_not_needed_are_refused_and_needed_ones_are_not() {
+        let (keys, sockets, others) = (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
+        for directory in [&keys, &others] {
+            fs::write(directory.path().join("key"), "secret").unwrap();
+        }
+        let directories = Directories { read: vec![keys.path().to_owned()], write: vec![sockets.path().to_owned()] };
+        let denied = io::ErrorKind::PermissionDenied;
+        confined(&directories, |confinement| {
+            assert_eq!(confinement.seccomp, "enforced");
+            let exec = Command::new("/bin/true").status().unwrap_err();
+            assert_eq!(exec.kind(), denied);
+            let root = rustix::process::chroot("/").unwrap_err();
+            assert_eq!(root, rustix::io::Errno::PERM);
+            if confinement.landlock == "not in this kernel" {
+                return;
+            }
+            assert_eq!(fs::read_to_string(keys.path().join("key")).unwrap(), "secret");
+            assert_eq!(fs::read_to_string(others.path().join("key")).unwrap_err().kind(), denied);
+            assert_eq!(fs::write(keys.path().join("key"), "x").unwrap_err().kind(), denied);
+            UnixListener::bind(sockets.path().join("s.new")).unwrap();
+            fs::rename(sockets.path().join("s.new"), sockets.path().join("s")).unwrap();
+            fs::remove_file(sockets.path().join("s")).unwrap();
+            assert!(fs::read_to_string("/etc/hosts").is_ok());
+            let elsewhere = Directories { read: vec![others.path().to_owned()], write: Vec::new() };
+            assert!(confinement.refuses(&elsewhere).unwrap().ends_with("restart the plugin"));
+            assert_eq!(confinement.refuses(&directories), None);
+        });
+        assert!(fs::read_to_string(others.path().join("key")).is_ok(), "the test itself is not confined");
+    }
+
+    #[test]
+    fn this_machine_enforces_both_or_says_that_it_can_not() {
+        let confinement = confined(&Directories::default(), |confinement| confinement);
+        let has_landlock = fs::read_to_string("/sys/kernel/security/lsm").is_ok_and(|all| all.contains("landlock"));
+        assert!(!has_landlock || confinement.landlock.starts_with("enforced"), "{confinement:?}");
+    }
+}
