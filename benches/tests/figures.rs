@@ -1,5 +1,7 @@
 //! The figures that do not depend on how busy a machine is: size and memory of the static program.
-use machineadm_benches::{LARGEST_PROGRAM, bombs, configuration, cost, static_machineadm};
+use machineadm_benches::{
+    Build, LARGEST_KMS_PLUGIN, LARGEST_PROGRAM, bombs, configuration, cost, static_kms_plugin, static_machineadm,
+};
 use std::fs;
 
 const MEASURE: &str = env!("CARGO_BIN_EXE_measure");
@@ -9,9 +11,19 @@ const MEASURE: &str = env!("CARGO_BIN_EXE_measure");
 fn the_static_program_is_within_its_limit_and_needs_no_library() {
     let program = fs::read(static_machineadm().unwrap()).unwrap();
     assert!(program.len() <= LARGEST_PROGRAM, "{} bytes", program.len());
-    let names_a_loader =
-        program.windows(15).any(|window| window == b"/lib64/ld-linux" || window.starts_with(b"/lib/ld-musl"));
-    assert!(!names_a_loader, "it asks for a dynamic loader");
+    assert!(!names_a_loader(&program), "it asks for a dynamic loader");
+}
+
+#[test]
+#[ignore = "long tier: links the static machineadm-kms-plugin as it ships"]
+fn the_static_kms_plugin_is_within_its_limit_and_needs_no_library() {
+    let program = fs::read(static_kms_plugin(Build::Shipped).unwrap()).unwrap();
+    assert!(program.len() <= LARGEST_KMS_PLUGIN, "{} bytes", program.len());
+    assert!(!names_a_loader(&program), "it asks for a dynamic loader");
+}
+
+fn names_a_loader(program: &[u8]) -> bool {
+    program.windows(15).any(|window| window == b"/lib64/ld-linux" || window.starts_with(b"/lib/ld-musl"))
 }
 
 #[test]

@@ -154,6 +154,11 @@ impl ControlPlane {
         child::check(kubectl.args(words), LIMIT)
     }
 
+    /// Starts a part, if it is not running, and waits for nothing: one that is not to become ready.
+    pub fn launch(&mut self, part: Part) -> Result<()> {
+        self.find_mut(part)?.2.start()
+    }
+
     /// Starts a part, if it is not running, and waits until it is ready.
     pub fn restart(&mut self, part: Part) -> Result<()> {
         self.find_mut(part)?.2.start()?;

@@ -23,6 +23,7 @@ pub mod neighbours;
 mod network;
 mod oci;
 mod owner;
+pub mod plugin_image;
 mod port;
 mod profile;
 pub mod programs;

@@ -1,5 +1,6 @@
 //! Work on the repository itself: `cargo xtask TASK`.
 mod generate;
+mod image;
 mod mutants;
 mod test;
 mod tidy;
@@ -33,6 +34,7 @@ const TASKS: &[Task] = &[
         about: "run every test of the quick tier, or with --long of both",
         run: Run::WithOptions(test::run),
     },
+    Task { name: "image", about: "write the container image of machineadm-kms-plugin", run: Run::Plain(image::write) },
     Task {
         name: "mutants",
         about: "put faults into the rules and see whether tests notice",

@@ -14,9 +14,10 @@ const VERSION: &str = "v2";
 /// The only text that kube-apiserver takes for healthy.
 const OK: &str = "ok";
 
-/// Stored beside each object, in clear: which version of the key, and under which epoch.
-pub(crate) const VERSION_ANNOTATION: &str = "version.kms.machineadm.cluster.x-k8s.io";
-const EPOCH_ANNOTATION: &str = "epoch.kms.machineadm.cluster.x-k8s.io";
+/// The annotation with the version of the key; stored beside each object, in clear.
+pub const VERSION_ANNOTATION: &str = "version.kms.machineadm.cluster.x-k8s.io";
+/// The epoch beside it.
+pub const EPOCH_ANNOTATION: &str = "epoch.kms.machineadm.cluster.x-k8s.io";
 
 /// What one message may have, in bytes: annotations may have 32 KiB.
 pub(crate) const MESSAGE_LIMIT: usize = 64 << 10;
@@ -52,7 +53,7 @@ impl KeyManagementService for Service {
 
     async fn decrypt(&self, request: Request<DecryptRequest>) -> Result<Response<DecryptResponse>, Status> {
         let DecryptRequest { ciphertext, uid: _, key_id, annotations } = request.into_inner();
-        let opened = match named(&ciphertext, &annotations).map_err(|failure| refused(&failure))? {
+        let opened = match named_version(&ciphertext, &annotations).map_err(|failure| refused(&failure))? {
             Some((version, epoch)) => self.0.decrypt(ciphertext, key_id, version, epoch).await,
             None => self.0.decrypt_of_other_plugin(ciphertext, key_id).await,
         };
@@ -69,7 +70,7 @@ impl Service {
 
 /// The version and epoch that a request's annotations name; `None` for a request with no annotation at all, which can be
 /// of another plugin.
-pub(crate) fn named(
+pub fn named_version(
     ciphertext: &[u8],
     annotations: &HashMap<String, Vec<u8>>,
 ) -> Result<Option<(String, u64)>, Failure> {

@@ -32,13 +32,16 @@ mod paths;
 mod plugin;
 mod probe;
 mod retries;
+mod schema;
 mod single_flight;
 mod socket;
 mod vault_fields;
 
 pub use cli::{Cli, run};
 pub use configuration::{API_VERSION, Backend, Configuration, HealthAddress, KIND, KeySettings, OnOutage};
+pub use grpc::{EPOCH_ANNOTATION, VERSION_ANNOTATION, named_version};
 pub use key::{Health, Key};
+pub use schema::json_schema;
 
 /// The messages and the service of KMS v2, generated from Kubernetes' definition.
 #[expect(unreachable_pub, reason = "generated code is public everywhere")]

@@ -8,6 +8,7 @@ mod expansion;
 mod expiration;
 mod instance_value;
 mod jws;
+mod kms_decrypt;
 mod kubeadm_configuration;
 mod kubeconfig;
 mod pem_set;
@@ -37,4 +38,5 @@ pub const TARGETS: &[Target] = &[
     etcd_answers::TARGET,
     instance_value::TARGET,
     archive::TARGET,
+    kms_decrypt::TARGET,
 ];

@@ -12,8 +12,10 @@ type Generated = (String, String);
 /// Every generated file.
 fn files() -> Vec<Generated> {
     let schema = serde_json::to_string_pretty(&documents::json_schema()).unwrap_or_default() + "\n";
+    let plugin = serde_json::to_string_pretty(&machineadm_kms_plugin::json_schema()).unwrap_or_default() + "\n";
     let mut files = vec![
         ("docs/schema/machineadm_config.schema.json".into(), schema),
+        ("docs/schema/kms_plugin_config.schema.json".into(), plugin),
         ("docs/documents.md".into(), kinds::page()),
         ("docs/workflow.md".into(), workflow::page()),
     ];
