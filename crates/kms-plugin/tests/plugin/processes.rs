@@ -1,5 +1,6 @@
 //! The plugin as a process: its keys do not disturb each other, and its sockets are its own.
 
+use crate::backends::Served;
 use crate::support::{Client, LIMIT, Plugin, error};
 use rustix::process::Signal;
 use std::fs;
@@ -171,4 +172,30 @@ fn a_socket_has_the_owner_that_its_key_names() {
     Client::of(&plugin.socket("a")).healthy("");
     let found = fs::metadata(plugin.socket("a")).unwrap();
     assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (65534, 12345, 0o600));
+}
+
+#[test]
+fn two_instances_with_different_configurations_serve_side_by_side() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let (mut one, mut other) = (Served::file(), Served::aws());
+    let clients = [&mut one, &mut other].map(|served| {
+        let health = format!("unix://{}", served.plugin.path("health.sock").display());
+        let text = fs::read_to_string(served.plugin.path("kms.yaml")).unwrap();
+        let with_health = match text.strip_prefix('{') {
+            Some(rest) => format!("{{\"health\":{{\"listen\":\"{health}\"}},{rest}"),
+            None => format!("health: {{listen: '{health}'}}\n{text}"),
+        };
+        fs::write(served.plugin.path("kms.yaml"), with_health).unwrap();
+        served.plugin.start();
+        let mut client = Client::of(&served.plugin.socket("a"));
+        let id = client.healthy("");
+        (client, id)
+    });
+    let [(mut file, file_id), (mut aws, aws_id)] = clients;
+    assert!(file_id.starts_with("file:") && aws_id.starts_with("aws:"));
+    one.plugin.kill();
+    assert_eq!(aws.healthy(""), aws_id, "each lives for itself");
+    assert!(get(&other.plugin.path("health.sock"), "/readyz").starts_with("HTTP/1.1 200"));
+    one.plugin.start();
+    assert_eq!(file.healthy(""), file_id);
 }

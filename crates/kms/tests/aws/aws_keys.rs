@@ -1,0 +1,178 @@
+//! A key of AWS: its versions, states and failures, as a fake that enforces AWS's rules answers.
+use crate::DOCS;
+use crate::fake_aws_kms::{ARN, FakeAwsKms, Fault, material, of_aws_encryption_provider};
+use machineadm_kms::{AwsKms, FailureKind, KeyService};
+use std::time::{Duration, Instant};
+
+fn key(fake: &FakeAwsKms) -> AwsKms {
+    AwsKms::new(fake.settings(fake.mounted()))
+}
+
+#[test]
+fn a_rotation_makes_another_id_and_old_data_is_still_decrypted() {
+    let fake = FakeAwsKms::start();
+    let key = key(&fake);
+    let before = key.encrypt(b"seed", b"id").unwrap();
+    assert_eq!((key.current().unwrap(), before.version.version.clone()), (before.version.clone(), material(0)));
+    assert!(before.version.id(0).as_str().starts_with("aws:"));
+    fake.key(|key| key.rotations = 1);
+    let after = key.encrypt(b"seed", b"id").unwrap();
+    assert_eq!((key.current().unwrap(), after.version.version.clone()), (after.version.clone(), material(1)));
+    assert_ne!(before.version.id(0), after.version.id(0));
+    for sealed in [&before, &after] {
+        let version = &sealed.version.version;
+        assert_eq!(key.named(version).unwrap(), sealed.version);
+        assert_eq!(*key.decrypt(&sealed.ciphertext, version, b"id").unwrap(), b"seed");
+        let other = key.decrypt(&sealed.ciphertext, version, b"another").unwrap_err();
+        assert_eq!(other.kind, FailureKind::InvalidRequest, "{other}");
+        assert_eq!(key.caution(&sealed.version), None);
+    }
+    let mixed = key.decrypt(&before.ciphertext, &material(1), b"id").unwrap_err();
+    assert_eq!(mixed.kind, FailureKind::InvalidRequest, "{mixed}");
+}
+
+#[test]
+fn an_encrypt_names_the_material_that_really_encrypted() {
+    let fake = FakeAwsKms::start();
+    let key = key(&fake);
+    assert_eq!(key.current().unwrap().version, material(0));
+    fake.state().rotate_before_encrypt = true;
+    fake.state().operations.clear();
+    assert_eq!(key.encrypt(b"seed", b"id").unwrap().version.version, material(1));
+    assert_eq!(fake.state().operations, ["Encrypt", "Decrypt"]);
+}
+
+#[test]
+fn a_key_without_named_material_works_with_a_caution() {
+    let fake = FakeAwsKms::start();
+    fake.key(|key| key.is_named = false);
+    let key = key(&fake);
+    let sealed = key.encrypt(b"seed", b"id").unwrap();
+    assert_eq!(key.current().unwrap(), sealed.version);
+    fake.key(|key| key.rotations = 1);
+    assert_eq!(key.current().unwrap(), sealed.version, "its rotation is invisible");
+    assert_eq!(*key.decrypt(&sealed.ciphertext, &sealed.version.version, b"id").unwrap(), b"seed");
+    assert!(key.caution(&sealed.version).unwrap().contains("its rotation is invisible"));
+}
+
+#[test]
+fn a_key_that_is_disabled_or_to_be_deleted_neither_encrypts_nor_decrypts() {
+    let fake = FakeAwsKms::start();
+    let key = key(&fake);
+    let sealed = key.encrypt(b"seed", b"id").unwrap();
+    for (state, kind, text) in [
+        ("Disabled", FailureKind::Disabled, "is disabled: enable it"),
+        ("PendingDeletion", FailureKind::PendingDeletion, "is deleted at 2027-01-15T08:00:00Z"),
+    ] {
+        fake.key(|key| key.state = state);
+        let failures = [
+            key.current().unwrap_err(),
+            key.encrypt(b"seed", b"id").unwrap_err(),
+            key.decrypt(&sealed.ciphertext, &sealed.version.version, b"id").unwrap_err(),
+        ];
+        for failure in failures {
+            assert!(failure.kind == kind && failure.message.contains(text), "{state}: {failure}");
+        }
+    }
+    fake.key(|key| key.state = "Enabled");
+    assert_eq!(*key.decrypt(&sealed.ciphertext, &sealed.version.version, b"id").unwrap(), b"seed");
+    fake.state().keys.clear();
+    assert_eq!(key.current().unwrap_err().kind, FailureKind::Missing);
+}
+
+#[test]
+fn errors_mean_what_the_table_of_the_docs_says() {
+    let fake = FakeAwsKms::start();
+    let key = key(&fake);
+    key.current().unwrap();
+    let table = DOCS.split("| error of AWS |").nth(1).unwrap();
+    let rows: Vec<Vec<&str>> =
+        table.lines().skip(2).take_while(|line| line.starts_with('|')).map(|line| line.split('`').collect()).collect();
+    assert!(rows.len() >= 20, "{rows:?}");
+    for row in rows {
+        let (name, kind) = (row[1], row[3]);
+        fake.fault(Some(Fault::Error(format!("com.amazonaws.kms#{name}"), 400)));
+        let failure = key.encrypt(b"seed", b"id").unwrap_err();
+        assert_eq!(failure.kind.word(), kind, "{name}: {failure}");
+    }
+    fake.fault(None);
+    key.encrypt(b"seed", b"id").unwrap();
+}
+
+#[test]
+fn a_service_that_hangs_or_is_gone_is_unreachable_in_time() {
+    let fake = FakeAwsKms::start();
+    let mut settings = fake.settings(fake.mounted());
+    settings.timeout = Duration::from_millis(500);
+    let key = AwsKms::new(settings);
+    key.encrypt(b"seed", b"id").unwrap();
+    fake.fault(Some(Fault::Hang));
+    let began = Instant::now();
+    let failure = key.encrypt(b"seed", b"id").unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Unreachable, "{failure}");
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    fake.fault(Some(Fault::Error(String::new(), 503)));
+    assert_eq!(key.current().unwrap_err().kind, FailureKind::Unreachable);
+    let gone = FakeAwsKms::start();
+    let lost = AwsKms::new({
+        let mut settings = fake.settings(fake.mounted());
+        settings.ca_file = Some(gone.ca_file());
+        settings
+    });
+    assert_eq!(lost.current().unwrap_err().kind, FailureKind::Unreachable, "another authority");
+}
+
+#[test]
+fn what_aws_encryption_provider_wrote_is_decrypted_under_its_id_alone() {
+    let fake = FakeAwsKms::start();
+    let key = key(&fake);
+    let stored = of_aws_encryption_provider(b"seed");
+    assert_eq!(*key.decrypt_of_other_plugin(&stored, ARN).unwrap().unwrap(), b"seed");
+    fake.key(|key| key.rotations = 3);
+    assert_eq!(*key.decrypt_of_other_plugin(&stored, ARN).unwrap().unwrap(), b"seed");
+    assert!(key.decrypt_of_other_plugin(&stored, &ARN.replace("ab", "cd")).is_none());
+    assert!(key.decrypt_of_other_plugin(&stored[1..], ARN).is_none());
+    let damaged = [&stored[..stored.len() - 1], &[0]].concat();
+    assert_eq!(key.decrypt_of_other_plugin(&damaged, ARN).unwrap().unwrap_err().kind, FailureKind::InvalidRequest);
+}
+
+#[test]
+fn the_policy_of_the_docs_is_enough_and_each_of_its_rights_is_needed() {
+    let policy = DOCS.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let policy: serde_json::Value = serde_json::from_str(policy).unwrap();
+    assert_eq!(policy["Statement"][0]["Resource"].as_str(), Some(ARN), "one key and no other");
+    let actions: Vec<String> = serde_json::from_value(policy["Statement"][0]["Action"].clone()).unwrap();
+    let fake = FakeAwsKms::start();
+    let use_all = |key: &AwsKms| {
+        key.current()?;
+        let sealed = key.encrypt(b"seed", b"id")?;
+        key.decrypt(&sealed.ciphertext, &sealed.version.version, b"id")
+    };
+    let own_key = key(&fake);
+    use_all(&own_key).unwrap();
+    let asked: std::collections::BTreeSet<String> =
+        fake.state().operations.iter().map(|operation| format!("kms:{operation}")).collect();
+    assert_eq!(asked, actions.into_iter().collect(), "what is asked for is what the policy allows");
+    for operation in ["DescribeKey", "Encrypt", "Decrypt"] {
+        fake.state().accounts.get_mut("AKIDTEST").unwrap().denied = [operation].into();
+        let failure = use_all(&key(&fake)).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::AccessDenied, "{operation}: {failure}");
+    }
+}
+
+#[test]
+fn the_docs_and_the_alert_tell_how_to_survive_a_deletion() {
+    let section = DOCS.split("### When a key is deleted").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+    for text in [
+        "longest waiting period, 30 days",
+        "--pending-window-in-days 30",
+        "aws kms cancel-key-deletion",
+        "deletion_allowed",
+    ] {
+        assert!(section.contains(text), "{text}");
+    }
+    let fake = FakeAwsKms::start();
+    fake.key(|key| key.state = "PendingDeletion");
+    let alert = key(&fake).current().unwrap_err().message;
+    assert!(alert.contains("2027-01-15T08:00:00Z") && alert.contains("aws kms cancel-key-deletion"), "{alert}");
+}
