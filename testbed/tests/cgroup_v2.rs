@@ -80,7 +80,7 @@ fn whole_machines_work_where_control_groups_have_version_2_alone() -> Result<()>
 fn every_file_with_tests_on_machines_is_chosen_or_left_out_by_name() {
     let read = |path: &Path| std::fs::read_to_string(path).expect("a file");
     let mut found = BTreeSet::new();
-    for directory in ["testbed/tests", "crates/machineadm/tests"] {
+    for directory in ["testbed/tests", "crates/kms-plugin/tests", "crates/machineadm/tests"] {
         for entry in std::fs::read_dir(repository().join(directory)).expect("a directory") {
             let path = entry.expect("an entry").path();
             let has_machines = |text: &str| ["needs!(Machines", "needs!(Nodes"].iter().any(|need| text.contains(need));
