@@ -25,8 +25,9 @@ use testbed::{judges, needs};
 /// Emulates a processor with two cores, in which others would starve, or it beside them.
 const LAST: &str = "testbed tests/cgroup_v2.rs";
 
-/// Waits for kube-apiserver's clocks for minutes and hardly computes: it runs beside the others and takes no turn of theirs.
-const BESIDE: &str = "kms-plugin tests/outage/main.rs";
+/// Wait for the clocks of the KMS plugin and of kube-apiserver for minutes and hardly compute: they run beside the others
+/// and take no turn of theirs.
+const BESIDE: [&str; 2] = ["kms-plugin tests/plugin/main.rs", "kms-plugin tests/real_api_server/main.rs"];
 
 /// How a binary's tests went.
 struct Run {
@@ -61,7 +62,7 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
 /// As many binaries at once as there are cores: most tests of whole machines wait.
 fn run_all(mut binaries: Vec<Binary>, tier: Tier, record: &Path) -> Vec<Run> {
     binaries.sort_by_key(|binary| binary.name == LAST);
-    let beside: Vec<Binary> = binaries.extract_if(.., |binary| binary.name == BESIDE).collect();
+    let beside: Vec<Binary> = binaries.extract_if(.., |binary| BESIDE.contains(&binary.name.as_str())).collect();
     let (waiting, done) = (Mutex::new(VecDeque::from(binaries)), Mutex::new(Vec::new()));
     let finish = |run: Run| {
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);

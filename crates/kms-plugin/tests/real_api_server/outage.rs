@@ -1,33 +1,11 @@
-//! Outages of a key service that cross kube-apiserver's 3 minutes, and that meet it at its start. `cargo xtask test` runs
-//! this binary beside the others, since it waits for most of its time.
-#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
-extern crate kms as machineadm_kms;
-
-#[expect(dead_code, reason = "the tests of the plugin use the rest")]
-#[path = "../plugin/backends.rs"]
-mod backends;
-#[expect(dead_code, reason = "the tests of crates/kms use the rest")]
-#[path = "../../../kms/tests/aws/fake_aws_kms.rs"]
-mod fake_aws_kms;
-#[expect(dead_code, reason = "the tests of the plugin use the rest")]
-#[path = "../plugin/planes.rs"]
-mod planes;
-#[path = "../../../kms/tests/aws/sigv4.rs"]
-mod sigv4;
-#[expect(dead_code, reason = "the tests of the plugin use the rest")]
-#[path = "../plugin/support.rs"]
-mod support;
-#[expect(dead_code, reason = "the tests of crates/kms use the rest")]
-#[path = "../../../kms/tests/vault/server.rs"]
-mod vault_server;
-
-use backends::{Served, Service};
-use fake_aws_kms::Fault;
-use planes::{create, kill_during_writes, options, read};
+//! Outages of a key service that cross kube-apiserver's 3 minutes, and that meet it at its start.
+use crate::backends::{Served, Service};
+use crate::fake_aws_kms::Fault;
+use crate::planes::{create, kill_during_writes, options, read};
+use crate::support::{Client, data, encode, error};
 use serde_json::json;
 use std::fs;
 use std::time::{Duration, Instant};
-use support::{Client, data, encode, error};
 use testbed::control_plane::{ControlPlane, Part};
 use testbed::programs::{KMS_CLIENT, VAULT};
 use testbed::until;
