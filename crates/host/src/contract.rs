@@ -32,6 +32,8 @@ pub const OWNERSHIP: &str = "/var/lib/machineadm/ownership.json";
 pub const PREVIOUS_DIR: &str = "/var/lib/machineadm/previous";
 /// What existed below kubeadm's directories before kubeadm was started for the first time, with contents; root's alone.
 pub const BEFORE_KUBEADM: &str = "/var/lib/machineadm/before-kubeadm.json";
+/// What an unfinished change of the API server overwrites; root's alone, and outside of the manifest directory.
+pub const CONTROL_PLANE_CHANGE: &str = "/var/lib/machineadm/control-plane-change.json";
 /// The key of this machine's saved plans, so that nobody can edit one or guess secrets by it.
 pub const PLAN_KEY: &str = "/var/lib/machineadm/plan.key";
 /// There while a command that needs a reboot has run and the machine has not been rebooted since.
@@ -85,6 +87,7 @@ pub const PATHS: &[&str] = &[
     OWNERSHIP,
     PREVIOUS_DIR,
     BEFORE_KUBEADM,
+    CONTROL_PLANE_CHANGE,
     PLAN_KEY,
     REBOOT_REQUIRED,
     SYSTEM_REBOOT_REQUIRED,
@@ -117,6 +120,7 @@ pub const WRITTEN_FILES: &[&str] = &[
     CLUSTER_INFO,
     OWNERSHIP,
     BEFORE_KUBEADM,
+    CONTROL_PLANE_CHANGE,
     REBOOT_REQUIRED,
     SUCCESS,
     SUCCESS_KEPT,

@@ -1,17 +1,19 @@
 //! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
 mod accounts;
 mod drafts;
+mod renderer;
 mod resources;
 mod together;
 mod tree;
 mod units;
 
 pub use drafts::DraftBytes;
+pub use renderer::Renderer;
 pub use resources::Resources;
 
 use crate::{
     Call, Cgroups, Change, Clock, DirectoryState, DiskSpace, Enablement, Error, FileState, FileSum, Host, Inspect,
-    PathState, Program, Progress, Result, Service, TreeEntry, TrustStore, UnitState, UserState, contract,
+    PathState, Program, Progress, Rendering, Result, Service, TreeEntry, TrustStore, UnitState, UserState, contract,
     journal::Journal,
 };
 use secret::Secret;
@@ -66,6 +68,8 @@ pub struct Memory {
     pub links: BTreeMap<String, String>,
     /// What read-only programs print, by their words.
     pub outputs: BTreeMap<String, String>,
+    /// What renders files.
+    pub renderer: Renderer,
     /// What is being downloaded, by its SHA-256.
     pub drafts: BTreeMap<String, DraftBytes>,
     /// Changes left until the power fails; `None` is mains.
@@ -116,6 +120,7 @@ impl Default for Memory {
             directories: BTreeMap::new(),
             links: BTreeMap::new(),
             outputs: BTreeMap::new(),
+            renderer: Renderer::default(),
             drafts: BTreeMap::new(),
             power: None,
             resources: Resources::default(),
@@ -337,6 +342,9 @@ impl Inspect for Memory {
     }
     fn output(&self, argv: &[&str], _: Duration) -> Result<Option<String>> {
         Ok(self.outputs.get(&argv.join(" ")).cloned())
+    }
+    fn rendered(&self, rendering: &Rendering) -> Result<Secret<Vec<u8>>> {
+        self.renderer.rendered(rendering)
     }
     /// Knows `test -e PATH`; everything else does not end well.
     fn succeeds(&self, program: &Program) -> Result<bool> {

@@ -15,7 +15,13 @@ use machineadm_engine::{
 fn recorded(wanted: &Wanted, host: &mut Memory) -> (Outcome, Result<Done, Failure>) {
     let mut now = Timestamp::UNIX_EPOCH;
     let mut outcome = Outcome::begin("1.2.3", "node-7".into(), Mode::Provision, wanted, now);
-    let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None };
+    let run = Run {
+        mode: Mode::Provision,
+        wanted,
+        prune: Prune::List,
+        manifests: engine::Manifests::Respected,
+        reviewed: None,
+    };
     let cluster = FakeCluster::answering(Ok(true));
     let mut watch = |event: machineadm_engine::Event<'_>| {
         now += 1.second();

@@ -163,6 +163,7 @@ fn a_saved_plan_holds_no_digest_that_can_be_computed_without_the_key() {
         let preview = look(Mode::Provision, &wanted, &fresh()).unwrap();
         let plan = SavedPlan::new(Reviewed {
             prune: Prune::List,
+            manifests: engine::Manifests::Respected,
             machine_id: "id",
             configuration: b"",
             fetched: &["a".into()],

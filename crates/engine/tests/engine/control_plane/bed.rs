@@ -307,14 +307,27 @@ pub(super) fn with(files: &[&str], progress: Progress) -> Memory {
 }
 
 pub(super) fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> Result<Done, Failure> {
-    let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None };
+    let run = Run {
+        mode: Mode::Provision,
+        wanted,
+        prune: Prune::List,
+        manifests: engine::Manifests::Respected,
+        reviewed: None,
+    };
     let world =
         &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };
     bootstrap(&run, world, &mut |_| ())
 }
 
 pub(super) fn plan(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Result<Preview, Failure> {
-    let ask = Ask { mode: Mode::Provision, wanted, prune: Prune::List, checks: Checks::Executed, patience: PATIENCE };
+    let ask = Ask {
+        mode: Mode::Provision,
+        wanted,
+        prune: Prune::List,
+        manifests: engine::Manifests::Respected,
+        checks: Checks::Executed,
+        patience: PATIENCE,
+    };
     preview(&ask, host, cluster, &FakeRuntime::running())
 }
 
