@@ -21,6 +21,7 @@ mod before_kubeadm;
 mod block;
 pub mod certificate_files;
 mod control_plane_facts;
+mod control_plane_files;
 mod downloads;
 mod etcd_access;
 mod fingerprint;
