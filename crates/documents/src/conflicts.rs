@@ -83,6 +83,15 @@ impl<'a> Seen<'a> {
             | Claimed::FilesBelow(_)
             | Claimed::Preparation(_)
             | Claimed::ControlPlanePath(_) => {}
+            // `control_plane_conflicts` compares these.
+            Claimed::Worker
+            | Claimed::Kubernetes(_)
+            | Claimed::RequiredKubernetes(_)
+            | Claimed::ControlPlaneFiles
+            | Claimed::RootlessControlPlane
+            | Claimed::ApiServerArgument(_)
+            | Claimed::NoApiServerArgument(_)
+            | Claimed::ApiServerVolume { .. } => {}
             Claimed::Output { what, name, .. } => self.output(here, (what, *name)),
             Claimed::Node => {
                 if let Some(earlier) = self.node.replace(self.document) {

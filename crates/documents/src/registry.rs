@@ -7,10 +7,10 @@ use crate::{
     metadata::{Header, Metadata},
     tree::Node,
     v1alpha1::{
-        Accounts, Command, CommandsConfig, Encrypted, EncryptedConfig, FilesConfig, Init, InitConfig, Join, JoinConfig,
-        KernelModulesConfig, Parameter, PathEntry, Programs, ProgramsConfig, Proxy, ProxyConfig, Remote, RemoteConfig,
-        ReportConfig, Reporting, Scope, ScopeConfig, ServicesConfig, SysctlConfig, TrustBundle, TrustBundleConfig,
-        Unit, UsersConfig,
+        Accounts, Command, CommandsConfig, ControlPlane, ControlPlaneConfig, Encrypted, EncryptedConfig, FilesConfig,
+        Init, InitConfig, Join, JoinConfig, KernelModulesConfig, Parameter, PathEntry, Programs, ProgramsConfig, Proxy,
+        ProxyConfig, Remote, RemoteConfig, ReportConfig, Reporting, Scope, ScopeConfig, ServicesConfig, SysctlConfig,
+        TrustBundle, TrustBundleConfig, Unit, UsersConfig,
     },
 };
 use schemars::generate::SchemaSettings;
@@ -91,6 +91,7 @@ kinds! {
     ProgramsConfig => Programs(Box<Programs>),
     ServicesConfig => Services(Vec<Unit>),
     UsersConfig => Users(Accounts),
+    ControlPlaneConfig => ControlPlane(Box<ControlPlane>),
     InitConfig => Init(Box<Init>),
     JoinConfig => Join(Box<Join>),
     ReportConfig => Report(Box<Reporting>),

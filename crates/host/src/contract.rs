@@ -62,6 +62,8 @@ pub const SYSCTL_DIR: &str = "/etc/sysctl.d";
 pub const MODULES_DIR: &str = "/etc/modules-load.d";
 /// Proxy variables, one file per ProxyConfig.
 pub const PROXY_DIR: &str = "/etc/machineadm/proxy";
+/// Files that the API server of a control plane node reads, of the ControlPlaneConfig; root's alone.
+pub const CONTROL_PLANE_DIR: &str = "/etc/kubernetes/machineadm";
 /// Where units are extended: `<unit>.service.d/<DROP_IN>`.
 pub const UNIT_DIR: &str = "/etc/systemd/system";
 /// The drop-in that points a unit to its proxy variables.
@@ -102,6 +104,7 @@ pub const PATHS: &[&str] = &[
     SYSCTL_DIR,
     MODULES_DIR,
     PROXY_DIR,
+    CONTROL_PLANE_DIR,
     UNIT_DIR,
     PROXY_DROP_IN,
 ];

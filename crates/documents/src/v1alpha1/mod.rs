@@ -1,6 +1,7 @@
 //! `machineadm.cluster.x-k8s.io/v1alpha1`: one file per kind.
 mod absolute_path;
 mod address_right;
+mod api_server_texts;
 mod authority;
 mod cluster_settings;
 mod commands;
@@ -8,9 +9,12 @@ mod component_members;
 mod contents;
 mod control_plane;
 mod control_plane_address;
+mod control_plane_config;
+mod control_plane_files;
 mod drop_in;
 mod duration;
 mod encrypted;
+mod encryption_configuration;
 mod files;
 mod image_pull;
 mod init;
@@ -53,6 +57,14 @@ pub use cluster_settings::ClusterSettings;
 pub use commands::{Command, CommandEntry, CommandsConfig, Program, Repeat};
 pub use contents::Encoding;
 pub use control_plane::{ApiServer, Arguments, ControlPlaneProgram, EtcdMember, Volume, VolumeType};
+pub use control_plane_config::{
+    AdmissionSpec, AuditLogSpec, AuditSpec, AuditWebhookSpec, AuthenticationSpec, AuthenticationWebhookSpec,
+    AuthorizationSpec, ControlPlaneConfig, ControlPlaneFileSpec, EncryptionSpec, TokenReviewVersion,
+};
+pub use control_plane_files::{
+    ApiServerArgument, CONTROL_PLANE_ARGUMENTS, CONTROL_PLANE_FILES_DIRECTORY, CONTROL_PLANE_VOLUME_PREFIX,
+    ControlPlane, ControlPlaneFile,
+};
 pub use duration::{NoDuration, parse as parse_duration};
 pub(crate) use encrypted::TAG;
 pub use encrypted::{Encrypted, EncryptedConfig, Rounds, Sealed};

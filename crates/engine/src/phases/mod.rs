@@ -1,8 +1,9 @@
 //! Phases: what a document of each kind asks of the machine. One file for each kind, one row in [`PHASES`].
-mod cluster_settings;
+pub(crate) mod cluster_settings;
 mod cluster_skew;
 mod commands;
 pub(crate) mod control_plane;
+mod control_plane_config;
 mod control_plane_credentials;
 pub(crate) mod control_plane_traces;
 pub(crate) mod discovery;
@@ -66,6 +67,7 @@ pub const PHASES: &[Phase] = &[
     services::PHASE,
     users::PHASE,
     commands::PHASE,
+    control_plane_config::PHASE,
     init::PHASE,
     join::PHASE,
     report::PHASE,
@@ -159,8 +161,11 @@ mod tests {
 
     #[test]
     fn documents_write_where_the_contract_says() {
-        use documents::v1alpha1::{environment_file, modules_file, proxy_drop_in, sysctl_file};
-        use host::contract::{MODULES_DIR, PROXY_DIR, PROXY_DROP_IN, SYSCTL_DIR, UNIT_DIR};
+        use documents::v1alpha1::{
+            CONTROL_PLANE_FILES_DIRECTORY, environment_file, modules_file, proxy_drop_in, sysctl_file,
+        };
+        use host::contract::{CONTROL_PLANE_DIR, MODULES_DIR, PROXY_DIR, PROXY_DROP_IN, SYSCTL_DIR, UNIT_DIR};
+        assert_eq!(CONTROL_PLANE_FILES_DIRECTORY, CONTROL_PLANE_DIR);
         assert_eq!(sysctl_file(Some("a")), format!("{SYSCTL_DIR}/90-machineadm-a.conf"));
         assert_eq!(modules_file(None), format!("{MODULES_DIR}/90-machineadm.conf"));
         assert_eq!(environment_file("a"), format!("{PROXY_DIR}/a.env"));

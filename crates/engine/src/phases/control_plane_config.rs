@@ -1,0 +1,71 @@
+//! ControlPlaneConfig: the files that the API server of a control plane node reads.
+use super::{OwnFile, Phase, Role, no_acts};
+use crate::{
+    Look, PlanError, Planned, Remark, Step,
+    control_plane_files::{ControlPlaneFiles, control_plane_files},
+};
+use documents::{AnyDocument, Decoded};
+use host::{Change, DirectoryState, Error, PathState};
+
+/// The manifest of the API server, which kubeadm writes.
+const API_SERVER: &str = "/etc/kubernetes/manifests/kube-apiserver.yaml";
+const FILE: u32 = 0o600;
+const DIRECTORY: u32 = 0o700;
+
+pub(super) const PHASE: Phase = Phase {
+    kind: "ControlPlaneConfig",
+    summary: "writes the files that the API server reads; InitConfig and kubeadm-config name them",
+    role: Role::Keeps,
+    plan,
+    acts: no_acts,
+};
+
+fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
+    let AnyDocument::ControlPlane(config) = &document.body else { return Ok(Planned::default()) };
+    let files = control_plane_files(config);
+    match look.host.exists(API_SERVER)? {
+        false => written(files, look),
+        true => on_control_plane(files, look),
+    }
+}
+
+/// The directory and its files, before there is an API server.
+fn written(files: ControlPlaneFiles, look: &Look<'_>) -> Result<Planned, PlanError> {
+    let mut planned = Planned::default();
+    if files.files.is_empty() {
+        return Ok(planned);
+    }
+    planned.steps.extend(directory(files.directory, look)?);
+    for file in files.files {
+        let path = format!("{}/{}", files.directory, file.name);
+        let contents = file.contents.expose().clone();
+        OwnFile { path: &path, contents, mode: FILE, confidential: file.confidential }.plan(look, &mut planned)?;
+    }
+    Ok(planned)
+}
+
+/// What differs on a machine whose API server runs.
+fn on_control_plane(files: ControlPlaneFiles, look: &Look<'_>) -> Result<Planned, PlanError> {
+    let Planned { steps, names, .. } = written(files, look)?;
+    let differs = !steps.is_empty();
+    let remarks = differs.then(|| Remark::Incomplete("ControlPlaneConfig".to_owned())).into_iter().collect();
+    Ok(Planned { names, remarks, ..Planned::default() })
+}
+
+fn directory(path: &str, look: &Look<'_>) -> Result<Option<Step>, PlanError> {
+    let was = match look.state_after(&Planned::default(), path)? {
+        PathState::Absent => None,
+        PathState::Directory { state, .. } => Some(state),
+        other => {
+            return Err(PlanError::Look(Error::Unfit {
+                what: path.to_owned(),
+                why: format!("is {}, and machineadm needs a directory there", other.noun()),
+                advice: "move it to another path, then run again".to_owned(),
+            }));
+        }
+    };
+    let (uid, gid) = look.host.default_owner();
+    let directory = DirectoryState { mode: DIRECTORY, uid, gid };
+    let change = Change::MakeDirectory { path: path.to_owned(), was, directory };
+    Ok((was != Some(directory)).then_some(Step::Ensure(change)))
+}
