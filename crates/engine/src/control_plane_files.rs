@@ -12,6 +12,10 @@ use host::contract::CONTROL_PLANE_DIR;
 use kubeadm::hub::{Arg, ClusterConfiguration, HostPathMount};
 use std::collections::BTreeSet;
 
+/// The argument that kubeadm sets, and the one that replaces it.
+const AUTHORIZATION_MODE: &str = "authorization-mode";
+const AUTHORIZATION_CONFIG: &str = "authorization-config";
+
 /// What a ControlPlaneConfig makes of the API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ControlPlaneFiles {
@@ -76,6 +80,16 @@ pub(crate) fn merge_into(files: &ControlPlaneFiles, cluster: &mut ClusterConfigu
     });
     for volume in &files.volumes {
         put(&mut api_server.extra_volumes, mount(volume), |mount| name_of(mount) == volume.name);
+    }
+}
+
+impl ControlPlaneFiles {
+    /// Whether an argument of the API server is this document's to decide: it names it, or a ControlPlaneConfig has made
+    /// it. With a file for authorization kubeadm leaves out its own argument.
+    pub(crate) fn decides(&self, name: &str, value: &str) -> bool {
+        let arg = Arg { name: name.to_owned(), value: value.to_owned(), merge_method: None };
+        let has = |wanted: &str| self.arguments.iter().any(|(name, _)| name == wanted);
+        has(name) || name == AUTHORIZATION_MODE && has(AUTHORIZATION_CONFIG) || is_ours(&arg)
     }
 }
 

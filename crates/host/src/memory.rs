@@ -232,9 +232,10 @@ impl Inspect for Memory {
         Ok(self.files.get(path).map(of))
     }
     fn names_in(&self, directory: &str) -> Result<Option<Vec<String>>> {
-        let name = |path: &String| Some(path.strip_prefix(directory)?.strip_prefix('/')?.to_owned());
-        let names: Vec<String> = self.files.keys().filter_map(name).filter(|name| !name.contains('/')).collect();
-        Ok((!names.is_empty()).then_some(names))
+        let name =
+            |path: &String| path.strip_prefix(directory)?.strip_prefix('/')?.split('/').next().map(str::to_owned);
+        let names: BTreeSet<String> = self.files.keys().filter_map(name).collect();
+        Ok((!names.is_empty()).then(|| names.into_iter().collect()))
     }
     fn state_at(&self, path: &str) -> Result<PathState> {
         let entries = self.entries_of(path);

@@ -1,6 +1,6 @@
 //! The mirror pods of API servers: which manifest each runs by, and whether it is ready.
 use cluster::{ApiServer, Listed};
-use engine::{ApiServerPod, ApiServerWait, CONFIG_HASH, Unanswered};
+use engine::{ApiServerPod, ApiServerWait, CONFIG_HASH, Unanswered, WantedHash};
 use kubeadm::static_pod::ADVERTISED;
 use serde::Deserialize;
 use std::{
@@ -78,7 +78,13 @@ pub(crate) fn wait(
             return Err(Unanswered(why));
         }
         if !is_told {
-            tell!("waiting until kube-apiserver is ready");
+            tell!(
+                "{}",
+                match wait.hash {
+                    WantedHash::IsNot(_) => "waiting until the new kube-apiserver is ready",
+                    WantedHash::Is(_) => "rolling back: waiting until the old kube-apiserver is ready again",
+                }
+            );
             is_told = true;
         }
         thread::sleep(PAUSE);

@@ -168,6 +168,7 @@ impl Act for ControlPlaneChange {
         let why = match self {
             Self::Change(new) => match new.apply(&record, world) {
                 Ok(()) => return ChangeRecord::forget(world.host),
+                Err(host::Error::Unfit { what, why, .. }) => format!("{what}: {why}"),
                 Err(error) => crate::outcome::chain(&error),
             },
             Self::RollBack { why } => why.clone(),

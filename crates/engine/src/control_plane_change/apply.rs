@@ -63,7 +63,7 @@ pub(crate) fn wait_until_ready(record: &ChangeRecord, world: &mut World<'_>) -> 
     let patience = Patience { within: READY, while_true: &may_start };
     let wait = ApiServerWait { advertised: &record.advertised, hash: WantedHash::IsNot(&record.hash), patience };
     world.cluster.wait_for_api_server(admin.expose(), &wait).map_err(|Unanswered(why)| Error::Unfit {
-        what: "kube-apiserver".to_owned(),
+        what: "kube-apiserver did not become ready".to_owned(),
         why: failed_start(host, &record.hash).unwrap_or(why),
         advice: String::new(),
     })
@@ -109,7 +109,7 @@ impl Rollback<'_> {
 
     fn failure(&self, outcome: &str, advice: &str) -> Error {
         Error::Unfit {
-            what: "kube-apiserver was rolled back".to_owned(),
+            what: "the change was rolled back".to_owned(),
             why: format!("{}; {outcome}", self.why),
             advice: advice.to_owned(),
         }

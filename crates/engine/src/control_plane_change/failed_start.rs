@@ -34,7 +34,7 @@ fn failure_in(host: &dyn Inspect, directory: &str) -> Option<String> {
     }
     let reason = last_reason.or_else(|| reason(last.checked_sub(1)?));
     let reason = reason.unwrap_or_else(|| format!("its log is in {directory}"));
-    Some(format!("kube-apiserver has ended {ended} times: {reason}"))
+    Some(format!("it has ended {ended} times: {reason}"))
 }
 
 fn log(host: &dyn Inspect, directory: &str, number: u32) -> Option<String> {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn two_ended_starts_of_another_pod_are_a_failure_with_its_reason() {
-        let reason = Some("kube-apiserver has ended 2 times: unknown flag \"x\"".to_owned());
+        let reason = Some("it has ended 2 times: unknown flag \"x\"".to_owned());
         for logs in [
             &[("new/kube-apiserver/1.log", FAILURE)][..],
             &[("new/kube-apiserver/1.log", FAILURE), ("new/kube-apiserver/2.log", "starting\n")],
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn without_a_reason_the_log_is_named() {
         let host = machine(&[("new/kube-apiserver/2.log", "panic\n")]);
-        let expected = format!("kube-apiserver has ended 2 times: its log is in {PODS}/{POD}cp1_new/kube-apiserver");
+        let expected = format!("it has ended 2 times: its log is in {PODS}/{POD}cp1_new/kube-apiserver");
         assert_eq!(failed_start(&host, "old"), Some(expected));
     }
 }

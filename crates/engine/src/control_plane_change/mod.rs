@@ -11,8 +11,6 @@
 mod apply;
 mod failed_start;
 mod record;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use apply::{Rollback, overwrite, wait_until_ready};
 pub(crate) use record::ChangeRecord;
@@ -28,7 +26,10 @@ use crate::{
     look::Stage,
     plan_key::PlanKey,
 };
-use documents::Secret;
+use documents::{
+    AnyDocument, Secret,
+    v1alpha1::{CONTROL_PLANE_VOLUME_PREFIX, ControlPlaneFile},
+};
 use failed_start::failed_start;
 use host::{FileState, Progress};
 use kubeadm::{
@@ -110,9 +111,7 @@ impl Comparison<'_> {
         };
         let (old, new) = (render(&before)?, render(&after)?);
         let own = self.seen.pod.clone().with_annotation(DIGEST, None);
-        if own != old && own != new && self.look.manifests == Manifests::Respected {
-            return Err(PlanError::ForeignManifest(changed_lines(&new.text(), &own.text())));
-        }
+        self.check_others_edits([&own, &old, &new])?;
         let files = self.written_files();
         let digest = self.digest()?;
         let has_other_digest = self.seen.pod.annotation(DIGEST).is_some_and(|seen| seen != digest);
@@ -127,6 +126,20 @@ impl Comparison<'_> {
             files: if are_files_changed { files } else { Vec::new() },
             map: (before != after).then(|| self.new_map(before, after)),
         })
+    }
+
+    /// Stops where somebody else has edited the manifest. It may be one from before a change of kubeadm-config that another
+    /// control plane node, or an interrupted run, has made: what a ControlPlaneConfig decides may differ.
+    fn check_others_edits(&self, [own, old, new]: [&StaticPod; 3]) -> Result<(), PlanError> {
+        let decides = |name: &str, value: &str| self.files.decides(name, value);
+        let rest = |pod: &StaticPod| pod.clone().without(&decides, CONTROL_PLANE_VOLUME_PREFIX);
+        let is_rendered = own == old || own == new || rest(own) == rest(new);
+        match self.look.manifests {
+            Manifests::Respected if !is_rendered => {
+                Err(PlanError::ForeignManifest(changed_lines(&rest(new).text(), &rest(own).text())))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn new_map(&self, before: BTreeMap<String, String>, after: BTreeMap<String, String>) -> NewMap {
@@ -155,7 +168,7 @@ impl Comparison<'_> {
 
     fn written_files(&self) -> Vec<WrittenFile> {
         let (uid, gid) = self.look.host.default_owner();
-        let file = |file: &crate::control_plane_files::ControlPlaneFile| WrittenFile {
+        let file = |file: &ControlPlaneFile| WrittenFile {
             path: format!("{}/{}", self.files.directory, file.name),
             file: FileState { contents: file.contents.clone(), mode: 0o600, uid, gid },
         };
@@ -178,18 +191,24 @@ impl Comparison<'_> {
         let directory = certificates_directory(host)?.unwrap_or_else(|| CERTIFICATES.to_owned());
         let key = host.file(&format!("{directory}/sa.key"))?;
         let key = key.map(|file| Sha256::digest(file.contents.expose()).into()).unwrap_or_default();
-        Ok(Parts::of(&PlanKey::new(key), |parts| {
+        let code = Parts::of(&PlanKey::new(key), |parts| {
             parts.text(DIGEST);
             for file in &self.files.files {
                 parts.text(&file.name).bytes(file.contents.expose());
             }
-        }))
+        });
+        Ok(format!("hmac-sha256:{code}"))
+    }
+
+    fn is_encrypted(&self) -> bool {
+        let mut documents = self.look.wanted.documents.iter();
+        documents.any(|document| document.sealed && matches!(document.body, AnyDocument::ControlPlane(_)))
     }
 
     /// The lines of the manifest that change. What an encrypted document says is not shown.
     fn shown(&self, manifest: Option<&StaticPod>) -> Vec<String> {
         match manifest {
-            Some(manifest) if !self.files.is_confidential => changed_lines(&self.seen.pod.text(), &manifest.text()),
+            Some(manifest) if !self.is_encrypted() => changed_lines(&self.seen.pod.text(), &manifest.text()),
             _ => Vec::new(),
         }
     }

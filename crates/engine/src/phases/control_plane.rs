@@ -17,7 +17,7 @@ use crate::{
 };
 use certs::{CertificateSet, FileSet, check_download};
 use documents::{
-    AnyDocument, Secret,
+    AnyDocument, Decoded, Secret,
     v1alpha1::{self, JoinControlPlane},
 };
 use host::Progress;

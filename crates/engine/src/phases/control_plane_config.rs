@@ -1,31 +1,30 @@
 //! ControlPlaneConfig: the files that the API server of a control plane node reads.
-use super::{OwnFile, Phase, Role, no_acts};
+use super::{OwnFile, Phase, Role};
 use crate::{
-    Look, PlanError, Planned, Remark, Step,
-    control_plane_files::{ControlPlaneFiles, control_plane_files},
+    Look, PlanError, Planned, Step, acts::CONTROL_PLANE_CHANGE_ID, control_plane_change,
+    control_plane_files::ControlPlaneFiles,
 };
 use documents::{AnyDocument, Decoded};
 use host::{Change, DirectoryState, Error, PathState};
 
-/// The manifest of the API server, which kubeadm writes.
-const API_SERVER: &str = "/etc/kubernetes/manifests/kube-apiserver.yaml";
 const FILE: u32 = 0o600;
 const DIRECTORY: u32 = 0o700;
 
 pub(super) const PHASE: Phase = Phase {
     kind: "ControlPlaneConfig",
-    summary: "writes the files that the API server reads; InitConfig and kubeadm-config name them",
+    summary: "writes the files that the API server reads; on a control plane node that runs, changes kubeadm-config, files and manifest together, and rolls them back when the API server does not become ready",
     role: Role::Keeps,
     plan,
-    acts: no_acts,
+    acts: |_| vec![CONTROL_PLANE_CHANGE_ID.to_owned()],
 };
 
 fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
-    let AnyDocument::ControlPlane(config) = &document.body else { return Ok(Planned::default()) };
-    let files = control_plane_files(config);
-    match look.host.exists(API_SERVER)? {
-        false => written(files, look),
-        true => on_control_plane(files, look),
+    let AnyDocument::ControlPlane(_) = &document.body else { return Ok(Planned::default()) };
+    let Some(files) = ControlPlaneFiles::of(look.wanted) else { return Ok(Planned::default()) };
+    match control_plane_change::plan(&files, look)? {
+        None => written(files, look),
+        // The files are the act's to write, and this document's all the same.
+        Some(planned) => Ok(Planned { names: written(files, look)?.names, ..planned }),
     }
 }
 
@@ -42,14 +41,6 @@ fn written(files: ControlPlaneFiles, look: &Look<'_>) -> Result<Planned, PlanErr
         OwnFile { path: &path, contents, mode: FILE, confidential: file.confidential }.plan(look, &mut planned)?;
     }
     Ok(planned)
-}
-
-/// What differs on a machine whose API server runs.
-fn on_control_plane(files: ControlPlaneFiles, look: &Look<'_>) -> Result<Planned, PlanError> {
-    let Planned { steps, names, .. } = written(files, look)?;
-    let differs = !steps.is_empty();
-    let remarks = differs.then(|| Remark::Incomplete("ControlPlaneConfig".to_owned())).into_iter().collect();
-    Ok(Planned { names, remarks, ..Planned::default() })
 }
 
 fn directory(path: &str, look: &Look<'_>) -> Result<Option<Step>, PlanError> {

@@ -213,7 +213,7 @@ fn what_kubeadm_left_decides_and_the_cluster_has_the_last_word() {
             mode: Mode::Provision,
             wanted: &wanted,
             prune: Prune::List,
-            manifests: engine::Manifests::Respected,
+            manifests: machineadm_engine::Manifests::Respected,
             checks: Checks::Executed,
             patience: PATIENCE,
         };
@@ -255,7 +255,7 @@ fn a_plan_without_checks_executes_no_unless_and_says_so() {
         mode: Mode::Provision,
         wanted: &wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         checks,
         patience: PATIENCE,
     };
@@ -277,7 +277,7 @@ fn what_was_not_checked_may_still_bring_what_a_node_needs() {
         mode: Mode::Provision,
         wanted: &wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         checks: Checks::LeftOut,
         patience: PATIENCE,
     };
@@ -353,7 +353,7 @@ fn a_run_waits_as_long_as_its_world_says() {
         mode: Mode::Provision,
         wanted: &wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         reviewed: None,
     };
     let world = &mut World {

@@ -82,7 +82,7 @@ fn planned(host: &Memory, cluster: &FakeCluster) -> Preview {
         mode: Mode::Provision,
         wanted: &wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         checks: Checks::Executed,
         patience: PATIENCE,
     };
@@ -95,7 +95,7 @@ fn applied(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> bool {
             mode: Mode::Provision,
             wanted,
             prune: Prune::List,
-            manifests: engine::Manifests::Respected,
+            manifests: machineadm_engine::Manifests::Respected,
             reviewed: None,
         },
         host,
@@ -199,7 +199,7 @@ fn a_failed_upload_is_reported_and_run_again() {
         mode: Mode::Provision,
         wanted: &wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         reviewed: None,
     };
     let failure = run_as(&run, &mut host, &cluster).unwrap_err();
@@ -265,7 +265,7 @@ fn another_key_is_drift_from_a_reviewed_plan() {
             mode: Mode::Provision,
             wanted: &wanted,
             prune: Prune::List,
-            manifests: engine::Manifests::Respected,
+            manifests: machineadm_engine::Manifests::Respected,
             reviewed: Some(&plan),
         };
         let cluster = FakeCluster::with_certificates();
@@ -278,7 +278,7 @@ fn saved(preview: &Preview) -> String {
     let wanted = uploading();
     let plan = SavedPlan::new(Reviewed {
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         machine_id: "memory",
         configuration: b"the configuration",
         fetched: &[],
@@ -301,7 +301,7 @@ fn everything_shown(host: &mut Memory, cluster: &FakeCluster) -> Vec<String> {
         mode: Mode::Provision,
         wanted: &wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         reviewed: None,
     };
     let mut events = String::new();

@@ -92,7 +92,7 @@ fn a_failed_or_interrupted_kubeadm_leaves_no_file_with_a_secret() {
         mode: Mode::Provision,
         wanted: &wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         reviewed: None,
     };
     let none = crate::support::wanted(&[crate::support::FORWARDING]);

@@ -215,7 +215,7 @@ pub(crate) fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeEtcd) -> Res
         mode: Mode::Provision,
         wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         reviewed: None,
     };
     let runtime = FakeRuntime::running();

@@ -162,7 +162,7 @@ fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> Result<Done
         mode: Mode::Provision,
         wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         reviewed: None,
     };
     let world =
@@ -175,7 +175,7 @@ fn plan(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Result<Preview
         mode: Mode::Provision,
         wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         checks: Checks::Executed,
         patience: PATIENCE,
     };

@@ -35,7 +35,7 @@ impl Bed {
             mode: Mode::Provision,
             wanted,
             prune: Prune::List,
-            manifests: engine::Manifests::Respected,
+            manifests: machineadm_engine::Manifests::Respected,
             checks: Checks::Executed,
             patience: PATIENCE,
         };
@@ -484,7 +484,7 @@ fn a_runtime_is_waited_for_only_while_it_may_still_start() {
             mode: Mode::Provision,
             wanted: &wanted,
             prune: Prune::List,
-            manifests: engine::Manifests::Respected,
+            manifests: machineadm_engine::Manifests::Respected,
             checks: Checks::Executed,
             patience: PATIENCE,
         };

@@ -19,7 +19,7 @@ fn recorded(wanted: &Wanted, host: &mut Memory) -> (Outcome, Result<Done, Failur
         mode: Mode::Provision,
         wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         reviewed: None,
     };
     let cluster = FakeCluster::answering(Ok(true));

@@ -292,7 +292,7 @@ pub(crate) fn look_with(mode: Mode, wanted: &Wanted, host: &Memory, prune: Prune
         mode,
         wanted,
         prune,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         checks: Checks::Executed,
         patience: PATIENCE,
     };
@@ -308,7 +308,7 @@ pub(crate) fn turn<'a>(preview: &'a Preview, name: &str) -> &'a Planned {
 /// Runs it, with a cluster that has everything.
 pub(crate) fn run(mode: Mode, wanted: &Wanted, host: &mut Memory) -> Result<Done, Failure> {
     run_as(
-        &Run { mode, wanted, prune: Prune::List, manifests: engine::Manifests::Respected, reviewed: None },
+        &Run { mode, wanted, prune: Prune::List, manifests: machineadm_engine::Manifests::Respected, reviewed: None },
         host,
         &FakeCluster::answering(Ok(true)),
     )
@@ -319,7 +319,7 @@ pub(crate) fn run_pruning(wanted: &Wanted, host: &mut Memory) -> Result<Done, Fa
         mode: Mode::Post,
         wanted,
         prune: Prune::Restore,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         reviewed: None,
     };
     run_as(&run, host, &FakeCluster::answering(Ok(true)))
@@ -330,7 +330,7 @@ pub(crate) fn run_reviewed(plan: &ReviewedPlan, wanted: &Wanted, host: &mut Memo
         mode: Mode::Provision,
         wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         reviewed: Some(plan),
     };
     run_as(&run, host, &FakeCluster::answering(Ok(true)))
@@ -344,7 +344,8 @@ pub(crate) fn run_as(run: &Run<'_>, host: &mut Memory, cluster: &FakeCluster) ->
 
 /// Every change of a run, in order, as a report names them.
 pub(crate) fn changes(mode: Mode, wanted: &Wanted, host: &mut Memory) -> Vec<String> {
-    let run = Run { mode, wanted, prune: Prune::List, manifests: engine::Manifests::Respected, reviewed: None };
+    let run =
+        Run { mode, wanted, prune: Prune::List, manifests: machineadm_engine::Manifests::Respected, reviewed: None };
     let cluster = FakeCluster::answering(Ok(true));
     let mut changes = Vec::new();
     let mut watch = |event: Event<'_>| {

@@ -22,7 +22,7 @@ fn applied(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> bool {
             mode: Mode::Provision,
             wanted,
             prune: Prune::List,
-            manifests: engine::Manifests::Respected,
+            manifests: machineadm_engine::Manifests::Respected,
             reviewed: None,
         },
         host,
@@ -36,7 +36,7 @@ fn planned(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Preview {
         mode: Mode::Provision,
         wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         checks: Checks::Executed,
         patience: PATIENCE,
     };

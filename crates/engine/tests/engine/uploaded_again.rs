@@ -52,7 +52,7 @@ fn planned(mode: Mode, wanted: &Wanted, host: &Memory, cluster: &FakeCluster) ->
         mode,
         wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         checks: Checks::Executed,
         patience: PATIENCE,
     };
@@ -65,7 +65,7 @@ fn lines(planned: &Planned) -> Vec<String> {
 
 fn applied(mode: Mode, wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> Result<(), Failure> {
     run_as(
-        &Run { mode, wanted, prune: Prune::List, manifests: engine::Manifests::Respected, reviewed: None },
+        &Run { mode, wanted, prune: Prune::List, manifests: machineadm_engine::Manifests::Respected, reviewed: None },
         host,
         cluster,
     )

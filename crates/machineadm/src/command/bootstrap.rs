@@ -45,7 +45,7 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
         output: asked.output,
         started: Timestamp::now(),
         root,
-        again: again(asked, prune, mode, root),
+        again: again(asked, Allowed { prune, manifests: manifests(asked.force) }, mode, root),
         delivered,
         closing: None,
     };
@@ -67,7 +67,7 @@ pub(super) fn of_sources_with(
     root: &Path,
     closing: Option<&dyn Closing>,
 ) -> Result<Exit, CommandError> {
-    let again = command_line(&[], Prune::List, Mode::Provision, root);
+    let again = command_line(&[], Allowed::default(), Mode::Provision, root);
     let (mode, prune, started) = (Mode::Provision, Prune::List, Timestamp::now());
     let manifests = Manifests::Respected;
     let run = Run { mode, prune, manifests, output, started, root, again, delivered: None, closing };
@@ -127,13 +127,21 @@ fn go(
 }
 
 /// The command that repeats this run. Mode provision continues with the configuration that it saved.
-fn again(asked: &Bootstrap, prune: Prune, mode: Mode, root: &Path) -> String {
+fn again(asked: &Bootstrap, allowed: Allowed, mode: Mode, root: &Path) -> String {
     let files = if mode == Mode::Provision { &[][..] } else { &asked.files };
-    command_line(files, prune, manifests(asked.force), mode, root)
+    command_line(files, allowed, mode, root)
+}
+
+/// What flags allow a run to do besides.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Allowed {
+    pub(super) prune: Prune,
+    pub(super) manifests: Manifests,
 }
 
 /// A call of `bootstrap`, to be pasted into a shell.
-pub(super) fn command_line(files: &[String], prune: Prune, manifests: Manifests, mode: Mode, root: &Path) -> String {
+pub(super) fn command_line(files: &[String], allowed: Allowed, mode: Mode, root: &Path) -> String {
+    let Allowed { prune, manifests } = allowed;
     let mut command = show::status::command(mode, root);
     files.iter().for_each(|file| command.push_str(&format!(" -f {}", shell::quoted(file))));
     command.push_str(if prune == Prune::Restore { " --prune" } else { "" });

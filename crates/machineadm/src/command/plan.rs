@@ -1,6 +1,6 @@
 //! `machineadm plan`: what bootstrap would change.
 use super::{
-    bootstrap::{can_succeed, command_line, manifests, prune},
+    bootstrap::{Allowed, can_succeed, command_line, manifests, prune},
     saved_plan,
 };
 use crate::{
@@ -140,7 +140,7 @@ fn hint(asked: &Plan, view: &PlanView, root: &Path) -> String {
         Some(out) => saved_plan::apply_command(out, root),
         None => {
             let prune = if asked.prune { Prune::Restore } else { Prune::List };
-            command_line(&asked.files, prune, manifests(asked.force), view.mode, root)
+            command_line(&asked.files, Allowed { prune, manifests: manifests(asked.force) }, view.mode, root)
         }
     };
     format!("Nothing was changed. To apply: {apply}")

@@ -311,7 +311,7 @@ pub(super) fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> 
         mode: Mode::Provision,
         wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         reviewed: None,
     };
     let world =
@@ -324,7 +324,7 @@ pub(super) fn plan(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Res
         mode: Mode::Provision,
         wanted,
         prune: Prune::List,
-        manifests: engine::Manifests::Respected,
+        manifests: machineadm_engine::Manifests::Respected,
         checks: Checks::Executed,
         patience: PATIENCE,
     };
