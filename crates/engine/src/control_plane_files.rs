@@ -75,8 +75,13 @@ pub(crate) fn merge_into(files: &ControlPlaneFiles, cluster: &mut ClusterConfigu
         !name.starts_with(CONTROL_PLANE_VOLUME_PREFIX) || is_wanted(&name)
     });
     for volume in &files.volumes {
-        put(&mut api_server.extra_volumes, mount(volume), |mount| name_of(mount) == volume.name);
+        put(&mut api_server.extra_volumes, stored_mount(volume), |mount| name_of(mount) == volume.name);
     }
+}
+
+/// A volume as kubeadm stores it: without `readOnly` where that is false.
+fn stored_mount(volume: &Volume) -> HostPathMount {
+    HostPathMount { read_only: volume.read_only.then_some(true), ..mount(volume) }
 }
 
 /// Whether an argument in kubeadm-config comes from a ControlPlaneConfig: one of its members makes it, or it names a file
