@@ -42,6 +42,8 @@ pub struct StaticPod {
     pub manifest: Secret<Vec<u8>>,
     /// Whether it came encrypted, so that it is never shown.
     pub confidential: bool,
+    /// The field that has it.
+    field: String,
 }
 
 /// Pods that the kubelet of this machine runs without the API server, such as a webhook that the API server calls.
@@ -107,7 +109,8 @@ impl Check for StaticPodsConfig {
             findings.error("spec.pods", "must contain at least one pod");
         }
         let pods = pods.into_iter().enumerate();
-        pods.filter_map(|(index, pod)| static_pod(pod, &here(index), findings)).collect()
+        let field = |index| path::member(&path::item("spec.pods", index), "manifest");
+        pods.filter_map(|(index, pod)| static_pod(pod, field(index), findings)).collect()
     }
 }
 
@@ -117,8 +120,7 @@ impl Body for Vec<StaticPod> {
     }
 
     fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
-        let claim = |(index, pod): (usize, &'a StaticPod)| Claim::new(here(index), Claimed::StaticPod(&pod.path));
-        self.iter().enumerate().map(claim).collect()
+        self.iter().map(|pod| Claim::new(&*pod.field, Claimed::StaticPod(&pod.path))).collect()
     }
 
     fn conceal(&mut self) {
@@ -126,16 +128,12 @@ impl Body for Vec<StaticPod> {
     }
 }
 
-fn here(index: usize) -> String {
-    path::member(&path::item("spec.pods", index), "manifest")
-}
-
-fn static_pod(pod: StaticPodSpec, here: &str, findings: &mut Findings<'_>) -> Option<StaticPod> {
-    let StaticPodSpec { manifest } = pod;
+fn static_pod(pod: StaticPodSpec, field: String, findings: &mut Findings<'_>) -> Option<StaticPod> {
+    let (StaticPodSpec { manifest }, here) = (pod, &*field);
     let tree = match yaml::parse(&manifest) {
         Ok(tree) => tree,
         Err(error) => {
-            findings.error(here, format!("is not valid YAML: {error}"));
+            findings.error(here, error.to_string());
             return None;
         }
     };
@@ -154,7 +152,7 @@ fn static_pod(pod: StaticPodSpec, here: &str, findings: &mut Findings<'_>) -> Op
     }
     check_spec(&tree.value["spec"], here, findings);
     let path = format!("{STATIC_PODS_DIRECTORY}/{name}.yaml");
-    Some(StaticPod { path, manifest: Secret::new(manifest.into_bytes()), confidential: false })
+    Some(StaticPod { path, manifest: Secret::new(manifest.into_bytes()), confidential: false, field })
 }
 
 /// The kubelet refuses a static pod that refers to objects of the API server.
@@ -262,7 +260,7 @@ mod tests {
         ];
         let pods = [other, pod("etcd", CONTAINER), pod("A", ""), pod("b", "containers: [{name: a}]")];
         assert_eq!(problems(&pods), expected);
-        assert!(problems(&["{manifest: 'a: ['}".to_owned()])[0].contains("is not valid YAML"));
+        assert!(problems(&["{manifest: 'a: ['}".to_owned()])[0].contains("not valid YAML"));
     }
 
     #[test]
