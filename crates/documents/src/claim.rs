@@ -40,6 +40,8 @@ pub enum Claimed<'a> {
         /// Where it is installed.
         path: String,
     },
+    /// The manifest of a static pod, by its path.
+    StaticPod(&'a str),
     /// A command's name.
     Command(&'a str),
     /// The proxy of a service.

@@ -63,6 +63,7 @@ impl<'a> Seen<'a> {
                 }
             }
             Claimed::Program { path } => self.program(here, path),
+            Claimed::StaticPod(path) => self.program(here, path),
             Claimed::Command(name) => {
                 if let Some(earlier) = self.commands.insert(name, self.document) {
                     self.conflict(here, format!("is also the name of a command in {}", self.at(earlier)));

@@ -41,10 +41,15 @@ impl<'a> Conflicts<'a> {
     /// Two entries of one document are its own to compare.
     fn once(&mut self, seen: &mut HashMap<&'a str, usize>, name: &'a str, (document, claim): Placed<'a>, what: &str) {
         let earlier = *seen.entry(name).or_insert(document);
-        if earlier != document {
+        if earlier != document && !(self.has_files(earlier) && self.has_files(document)) {
             let earlier = earlier_of(self.documents, earlier, document);
             self.conflict(document, &claim.path, format!("{what} `{name}` of the API server is also set by {earlier}"));
         }
+    }
+
+    /// Whether a document has the files of the API server. Two of them are one conflict, and not one of each member.
+    fn has_files(&self, document: usize) -> bool {
+        self.documents[document].claims.iter().any(|claim| claim.what == Claimed::ControlPlaneFiles)
     }
 
     /// What the documents of a machine with files of the API server may not ask of it.
@@ -86,7 +91,10 @@ impl<'a> Conflicts<'a> {
 
     /// Arguments of other documents that the API server refuses beside a file.
     fn excluded(&mut self, file: Placed<'a>, start: &str) {
-        for placed in claims(self.documents).filter(|placed| placed.0 != file.0) {
+        for placed in claims(self.documents) {
+            if self.has_files(placed.0) {
+                continue;
+            }
             if matches!(placed.1.what, Claimed::ApiServerArgument(name) if name.starts_with(start)) {
                 let message = format!("{} must not be set with {}", placed.1.path, file.1.path);
                 self.between(file, placed, &message);

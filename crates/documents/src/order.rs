@@ -149,7 +149,7 @@ fn names(references: &[Reference], listed: &Listed<'_>) -> bool {
 /// Where a claim lets machineadm write.
 fn written<'a>(claimed: &'a Claimed<'_>) -> Option<&'a str> {
     match claimed {
-        Claimed::File { path, .. } | Claimed::Entry { path, .. } => Some(path),
+        Claimed::File { path, .. } | Claimed::Entry { path, .. } | Claimed::StaticPod(path) => Some(path),
         Claimed::ServiceProxy { path, .. } | Claimed::Program { path } => Some(path),
         Claimed::Output { path, .. } => path.as_deref(),
         Claimed::FilesBelow(directory) => Some(directory),

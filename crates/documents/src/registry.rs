@@ -9,8 +9,8 @@ use crate::{
     v1alpha1::{
         Accounts, Command, CommandsConfig, ControlPlane, ControlPlaneConfig, Encrypted, EncryptedConfig, FilesConfig,
         Init, InitConfig, Join, JoinConfig, KernelModulesConfig, Parameter, PathEntry, Programs, ProgramsConfig, Proxy,
-        ProxyConfig, Remote, RemoteConfig, ReportConfig, Reporting, Scope, ScopeConfig, ServicesConfig, SysctlConfig,
-        TrustBundle, TrustBundleConfig, Unit, UsersConfig,
+        ProxyConfig, Remote, RemoteConfig, ReportConfig, Reporting, Scope, ScopeConfig, ServicesConfig, StaticPod,
+        StaticPodsConfig, SysctlConfig, TrustBundle, TrustBundleConfig, Unit, UsersConfig,
     },
 };
 use schemars::generate::SchemaSettings;
@@ -92,6 +92,7 @@ kinds! {
     ServicesConfig => Services(Vec<Unit>),
     UsersConfig => Users(Accounts),
     ControlPlaneConfig => ControlPlane(Box<ControlPlane>),
+    StaticPodsConfig => StaticPods(Vec<StaticPod>),
     InitConfig => Init(Box<Init>),
     JoinConfig => Join(Box<Join>),
     ReportConfig => Report(Box<Reporting>),

@@ -79,7 +79,7 @@ pub(crate) fn merge_into(files: &ControlPlaneFiles, cluster: &mut ClusterConfigu
         !name.starts_with(CONTROL_PLANE_VOLUME_PREFIX) || is_wanted(&name)
     });
     for volume in &files.volumes {
-        put(&mut api_server.extra_volumes, mount(volume), |mount| name_of(mount) == volume.name);
+        put(&mut api_server.extra_volumes, stored_mount(volume), |mount| name_of(mount) == volume.name);
     }
 }
 
@@ -91,6 +91,11 @@ impl ControlPlaneFiles {
         let has = |wanted: &str| self.arguments.iter().any(|(name, _)| name == wanted);
         has(name) || name == AUTHORIZATION_MODE && has(AUTHORIZATION_CONFIG) || is_ours(&arg)
     }
+}
+
+/// A volume as kubeadm stores it: without `readOnly` where that is false.
+fn stored_mount(volume: &Volume) -> HostPathMount {
+    HostPathMount { read_only: volume.read_only.then_some(true), ..mount(volume) }
 }
 
 /// Whether an argument in kubeadm-config comes from a ControlPlaneConfig: one of its members makes it, or it names a file

@@ -110,7 +110,7 @@ pub(super) fn tree(format: &Format, text: &str, findings: &mut Findings<'_>) -> 
     let tree = match yaml::parse(text) {
         Ok(tree) => tree,
         Err(error) => {
-            findings.error(format.field, format!("is not valid YAML: {error}"));
+            findings.error(format.field, error.to_string());
             return None;
         }
     };

@@ -4,7 +4,8 @@ use super::{
     API_VERSION,
     api_server_texts::{self, ADMISSION, AUDIT_POLICY, AUTHENTICATION, AUTHORIZATION, Checked, check_kubeconfig},
     control_plane::Arguments,
-    control_plane_files::{ControlPlane, Member},
+    control_plane_files::ControlPlane,
+    control_plane_member::Member,
     duration, encryption_configuration,
 };
 use crate::{
@@ -71,7 +72,7 @@ pub struct AuditLogSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_age_days: Option<u32>,
-    /// Number of rotated logs that are kept. Default: all.
+    /// Largest number of rotated logs. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_backups: Option<u32>,

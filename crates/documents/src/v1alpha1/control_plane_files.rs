@@ -4,6 +4,7 @@ use super::{
     api_server_texts::Checked,
     control_plane::{Arguments, Volume, VolumeType, check_arguments},
     control_plane_config::ControlPlaneFileSpec,
+    control_plane_member::Member,
 };
 use crate::{Claim, Claimed, Secret, document::Body, findings::Findings, path};
 use std::collections::BTreeSet;
@@ -77,75 +78,6 @@ pub struct ApiServerArgument {
     pub value: String,
     /// The field that makes it.
     field: String,
-}
-
-/// A member whose text becomes a file that an argument names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Member {
-    AuditPolicy,
-    AuditWebhook,
-    Admission,
-    Encryption,
-    AuthenticationWebhook,
-    Authentication,
-    Authorization,
-}
-
-impl Member {
-    const ALL: [Self; 7] = [
-        Self::AuditPolicy,
-        Self::AuditWebhook,
-        Self::Admission,
-        Self::Encryption,
-        Self::AuthenticationWebhook,
-        Self::Authentication,
-        Self::Authorization,
-    ];
-
-    pub(super) const fn field(self) -> &'static str {
-        match self {
-            Self::AuditPolicy => "spec.audit.policy",
-            Self::AuditWebhook => "spec.audit.webhook.kubeconfig",
-            Self::Admission => "spec.admission.configuration",
-            Self::Encryption => "spec.encryption.configuration",
-            Self::AuthenticationWebhook => "spec.authentication.webhook.kubeconfig",
-            Self::Authentication => "spec.authentication.configuration",
-            Self::Authorization => "spec.authorization.configuration",
-        }
-    }
-
-    const fn file(self) -> &'static str {
-        match self {
-            Self::AuditPolicy => "audit-policy.yaml",
-            Self::AuditWebhook => "audit-webhook.conf",
-            Self::Admission => "admission.yaml",
-            Self::Encryption => "encryption.yaml",
-            Self::AuthenticationWebhook => "authentication-webhook.conf",
-            Self::Authentication => "authentication.yaml",
-            Self::Authorization => "authorization.yaml",
-        }
-    }
-
-    const fn argument(self) -> &'static str {
-        match self {
-            Self::AuditPolicy => "audit-policy-file",
-            Self::AuditWebhook => "audit-webhook-config-file",
-            Self::Admission => "admission-control-config-file",
-            Self::Encryption => "encryption-provider-config",
-            Self::AuthenticationWebhook => "authentication-token-webhook-config-file",
-            Self::Authentication => "authentication-config",
-            Self::Authorization => "authorization-config",
-        }
-    }
-
-    /// Arguments of the same purpose, by the beginnings of their names: the API server refuses them beside the file.
-    const fn excludes(self) -> &'static [&'static str] {
-        match self {
-            Self::Authentication => &["oidc-"],
-            Self::Authorization => &["authorization-mode", "authorization-webhook-", "authorization-policy-file"],
-            _ => &[],
-        }
-    }
 }
 
 impl ControlPlane {

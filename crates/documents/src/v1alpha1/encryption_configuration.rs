@@ -75,7 +75,7 @@ impl EncryptionConfiguration {
             self.secrets.push(Secret::new(secret.to_owned()));
             let is_fit = from_base64(secret).is_ok_and(|key| sizes.contains(&key.len()));
             if !is_fit {
-                let sizes = sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+                let sizes = if sizes.len() == 1 { "32" } else { "16, 24 or 32" };
                 findings
                     .error(HERE, format!("{at}.keys[{index}].secret must be base64 of {sizes} bytes"))
                     .hint("create one: head -c 32 /dev/urandom | base64");

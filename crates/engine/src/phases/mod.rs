@@ -5,6 +5,7 @@ mod commands;
 pub(crate) mod control_plane;
 mod control_plane_config;
 mod control_plane_credentials;
+mod control_plane_mounts;
 pub(crate) mod control_plane_traces;
 pub(crate) mod discovery;
 mod files;
@@ -20,6 +21,7 @@ mod proxy;
 pub(crate) mod prune;
 mod report;
 mod services;
+mod static_pods;
 mod sysctl;
 mod tolerated_checks;
 mod trust_bundle;
@@ -68,6 +70,7 @@ pub const PHASES: &[Phase] = &[
     users::PHASE,
     commands::PHASE,
     control_plane_config::PHASE,
+    static_pods::PHASE,
     init::PHASE,
     join::PHASE,
     report::PHASE,

@@ -69,6 +69,18 @@ pub(crate) fn everything() -> Wanted {
             "{services: [{name: containerd, enabled: true, state: started}, {name: chrony, masked: true, state: stopped}, \
              {name: kubelet, enabled: true, state: started}]}",
         ),
+        (
+            "ControlPlaneConfig",
+            "",
+            "{audit: {policy: '{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata}]}'}, files: [{name: \
+             ca.crt, content: s3cret}]}",
+        ),
+        (
+            "StaticPodsConfig",
+            "",
+            "{pods: [{manifest: '{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: a, image: \
+             b}]}}'}]}",
+        ),
         INIT,
         ("CommandsConfig", "late", "{commands: [{name: checked, argv: [touch, /late], unless: 'test -e /late'}]}"),
     ])

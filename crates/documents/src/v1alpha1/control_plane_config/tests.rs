@@ -135,7 +135,7 @@ fn an_encryption_configuration_that_the_api_server_would_refuse_is_refused_and_n
     for (provider, expected) in [
         (
             "{aescbc: {keys: [{name: a, secret: aHVudGVyMg==}]}}",
-            "aescbc.keys[0].secret must be base64 of 16, 24, 32 bytes",
+            "aescbc.keys[0].secret must be base64 of 16, 24 or 32 bytes",
         ),
         ("{secretbox: {keys: [{name: a, secret: hunter2}]}}", "secretbox.keys[0].secret must be base64 of 32 bytes"),
         ("{aesgcm: {keys: []}}", "aesgcm.keys must have at least one key"),
@@ -153,7 +153,7 @@ fn texts_are_of_their_kinds() {
     for (yaml, expected) in [
         (
             "audit: {policy: 'a: [', log: {path: '-'}}".to_owned(),
-            vec!["spec.audit.policy: is not valid YAML", "spec.audit.log.path: must be a file"],
+            vec!["spec.audit.policy: line 2: not valid YAML", "spec.audit.log.path: must be a file"],
         ),
         (
             "audit: {policy: '{apiVersion: v1, kind: Policy}'}".to_owned(),
