@@ -1,9 +1,7 @@
 //! The order of a run: the documents as they stand, and the few turns that the engine adds.
 use crate::{
     Label, Look, Mode, PlanError, Planned, Wanted,
-    phases::{
-        self, Role, control_plane, discovery, joined_api_server, node_services, preflight, prune, uploaded_certificates,
-    },
+    phases::{self, Role, control_plane, discovery, node_services, preflight, prune, uploaded_certificates},
 };
 use documents::Decoded;
 
@@ -15,8 +13,8 @@ pub struct Addition {
     pub summary: &'static str,
     /// Where it stands.
     pub place: Place,
-    /// Whether it has a turn.
-    pub(crate) applies: fn(&Subject<'_>) -> bool,
+    /// Whether it has a turn with this document that makes the machine a node.
+    pub(crate) applies: fn(Option<&Decoded>) -> bool,
     pub(crate) plan: fn(&Subject<'_>, &Look<'_>) -> Result<Planned, PlanError>,
 }
 
@@ -37,15 +35,12 @@ pub const ADDED: &[Addition] = &[
     preflight::ADDITION,
     discovery::ADDITION,
     control_plane::ADDITION,
-    joined_api_server::ADDITION,
     uploaded_certificates::ADDITION,
     prune::ADDITION,
 ];
 
 /// What an addition is asked about.
 pub(crate) struct Subject<'a> {
-    /// All documents.
-    pub(crate) wanted: &'a Wanted,
     /// The document that makes the machine a node.
     pub(crate) node: Option<&'a Decoded>,
     /// Whether what no document names any more is removed.
@@ -109,12 +104,13 @@ impl std::fmt::Debug for Addition {
 pub fn turns(mode: Mode, wanted: &Wanted, prune: Prune) -> Vec<Turn<'_>> {
     let node = wanted.documents.iter().position(phases::makes_node);
     let added = |place: Place| {
-        let subject = move || Subject { wanted, node: node.map(|at| &wanted.documents[at]), prune };
+        let subject = move || Subject { node: node.map(|at| &wanted.documents[at]), prune };
         let turn = move |addition| Turn {
             label: Label::added(addition_name(addition)),
             what: What::Added(addition, subject()),
         };
-        ADDED.iter().filter(move |addition| addition.place == place && (addition.applies)(&subject())).map(turn)
+        let document = node.map(|at| &wanted.documents[at]);
+        ADDED.iter().filter(move |addition| addition.place == place && (addition.applies)(document)).map(turn)
     };
     let mut turns = Vec::new();
     for (index, document) in wanted.documents.iter().enumerate() {

@@ -45,7 +45,9 @@ fn log(host: &dyn Inspect, directory: &str, number: u32) -> Option<String> {
 /// What ended it, by the last line that reports it.
 fn reason(log: &str) -> Option<String> {
     let (_, quoted) = log.lines().rev().find_map(|line| line.split_once(ENDED))?;
-    Some(one_line(&quoted.trim().trim_matches('"').replace("\\\"", "\"").replace("\\n", " ")))
+    let quoted = quoted.trim();
+    let text = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(quoted);
+    Some(one_line(&text.replace("\\\"", "\"").replace("\\n", " ")))
 }
 
 #[cfg(test)]

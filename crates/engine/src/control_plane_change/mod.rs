@@ -17,8 +17,8 @@ pub(crate) use record::ChangeRecord;
 
 use crate::{
     Act, Look, Manifests, Patience, PlanError, Planned, Remark, Step, Unanswered,
-    acts::{ADMIN, CONTROL_PLANE_CHANGE_ID, ControlPlaneChange, NewApiServer, NewMap, WrittenFile},
-    api_server_manifest::SeenManifest,
+    acts::{ADMIN, CONTROL_PLANE_CHANGE_ID, ControlPlaneChange, NewApiServer, NewMap, STARTING_KUBEADM, WrittenFile},
+    api_server_manifest::{MANIFEST, SeenManifest},
     control_plane_files::{ControlPlaneFiles, merge_into},
     etcd_access::{CERTIFICATES, certificates_directory},
     fingerprint::Parts,
@@ -48,10 +48,12 @@ pub(crate) const DIGEST: &str = "machineadm.cluster.x-k8s.io/files-digest";
 /// How long an API server may take after an interrupted change.
 const RECOVERY: Duration = Duration::from_secs(4 * 60);
 
-/// What is missing on a machine whose API server has a manifest; `None` where there is none yet.
+/// What is missing on a machine that is a control plane node; `None` where it is none yet.
 pub(crate) fn plan(files: &ControlPlaneFiles, look: &Look<'_>) -> Result<Option<Planned>, PlanError> {
     let Some(admin) = look.host.file(ADMIN)?.filter(|_| look.host.live()) else { return Ok(None) };
-    let Some(seen) = SeenManifest::on(look)? else { return Ok(None) };
+    if !look.host.exists(MANIFEST)? || is_unfinished(look)? {
+        return Ok(None);
+    }
     let record = ChangeRecord::read(look.host)?;
     let unfinished = match &record {
         Some(record) if record.describes(look.host)? => Some(record),
@@ -68,6 +70,7 @@ pub(crate) fn plan(files: &ControlPlaneFiles, look: &Look<'_>) -> Result<Option<
             return Ok(Some(planned));
         }
     };
+    let Some(seen) = SeenManifest::on(look)? else { return Ok(None) };
     let new = Comparison { files, look, seen: &seen, map: &map }.new_api_server()?;
     let is_needed = new.is_needed() || unfinished.is_some();
     let change: Rc<dyn Act> = Rc::new(ControlPlaneChange::Change(Box::new(new)));
@@ -78,6 +81,16 @@ pub(crate) fn plan(files: &ControlPlaneFiles, look: &Look<'_>) -> Result<Option<
         (false, _) => None,
     });
     Ok(Some(planned))
+}
+
+/// Whether kubeadm was interrupted: what it left is undone or finished by a later turn.
+fn is_unfinished(look: &Look<'_>) -> Result<bool, PlanError> {
+    for act in STARTING_KUBEADM {
+        if matches!(look.host.progress(act)?, Progress::Started | Progress::Failed) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 const NO_MAP: &str = "the cluster has no ConfigMap kube-system/kubeadm-config: kubeadm did not create it, and its API server \

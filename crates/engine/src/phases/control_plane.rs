@@ -18,7 +18,7 @@ use crate::{
 };
 use certs::{CertificateSet, FileSet, check_download};
 use documents::{
-    AnyDocument, Decoded, Secret,
+    AnyDocument, Secret,
     v1alpha1::{self, JoinControlPlane},
 };
 use host::Progress;
@@ -45,14 +45,11 @@ pub(crate) const ADDITION: Addition = Addition {
     name: NAME,
     summary: "checks what a further control plane node needs: certificates, files that static pods mount, healthy etcd members",
     place: Place::BeforeNode,
-    applies: |subject| subject.node.is_some_and(joins_control_plane),
+    applies: |node| {
+        node.is_some_and(|node| matches!(&node.body, AnyDocument::Join(wanted) if wanted.control_plane.is_some()))
+    },
     plan,
 };
-
-/// Whether a document makes the machine a further control plane node.
-pub(crate) fn joins_control_plane(document: &Decoded) -> bool {
-    matches!(&document.body, AnyDocument::Join(wanted) if wanted.control_plane.is_some())
-}
 
 fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     let Some(AnyDocument::Join(wanted)) = subject.node.map(|node| &node.body) else { return Ok(Planned::default()) };

@@ -23,7 +23,7 @@ pub(crate) const ADDITION: Addition = Addition {
     name: NAME,
     summary: "finds the cluster of a JoinConfig and verifies it; a cluster that does not answer yet is asked again",
     place: Place::BeforeNode,
-    applies: |subject| subject.node.is_some_and(|node| matches!(node.body, AnyDocument::Join(_))),
+    applies: |node| node.is_some_and(|node| matches!(node.body, AnyDocument::Join(_))),
     plan,
 };
 

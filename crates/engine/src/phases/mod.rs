@@ -11,7 +11,6 @@ pub(crate) mod discovery;
 mod files;
 mod init;
 mod join;
-pub(crate) mod joined_api_server;
 mod kernel_modules;
 pub(crate) mod node_services;
 pub(crate) mod preflight;

@@ -14,7 +14,7 @@ pub(crate) const ADDITION: Addition = Addition {
     name: "certificates",
     summary: "uploads the certificates of an InitConfig with `certificateKey` again, if the cluster has deleted them or has them under another key",
     place: Place::EndOfPost,
-    applies: |subject| subject.node.is_some_and(|node| matches!(&node.body, AnyDocument::Init(init) if has_key(init))),
+    applies: |node| node.is_some_and(|node| matches!(&node.body, AnyDocument::Init(init) if has_key(init))),
     plan,
 };
 
