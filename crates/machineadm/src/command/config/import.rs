@@ -99,7 +99,8 @@ impl Imported {
         if !unsupported.is_empty() {
             let word = if of_losses == Severity::Error { "error" } else { "warning" };
             let fields = count(unsupported.len(), "field");
-            text += &format!("{word}: {fields} of kubeadm's documents have no place in the {kind}\n");
+            let have = if unsupported.len() == 1 { "has" } else { "have" };
+            text += &format!("{word}: {fields} of kubeadm's documents {have} no place in the {kind}\n");
         }
         let general = self.report.no_field();
         for UnsupportedField { path, value, why } in unsupported {

@@ -105,7 +105,7 @@ fn member(etcd: hub::Etcd, report: &mut ImportReport) -> EtcdMember {
     let hub::Etcd { local, external } = etcd;
     if let Some(hub::ExternalEtcd { endpoints, http_endpoints, ca_file, cert_file, key_file }) = external {
         let here = |field: &str| format!("{KIND}.etcd.external.{field}");
-        report.unsupported(here("endpoints"), endpoints.join(","));
+        report.unsupported_if_set(here("endpoints"), set(Some(endpoints.join(","))));
         report.unsupported_if_set(here("httpEndpoints"), set(Some(http_endpoints.join(","))));
         report.unsupported_if_set(here("caFile"), set(ca_file));
         report.unsupported_if_set(here("certFile"), set(cert_file));
