@@ -1,7 +1,7 @@
 //! `machineadm config import` loses nothing in silence: what kubeadm's files of every API version say comes back in the
 //! file that machineadm writes for the same Kubernetes version, but for exactly the fields that the import lists.
 mod support {
-    pub(crate) mod imported;
+    pub(crate) mod import;
     pub(crate) mod kubeadm_fields;
     pub(crate) mod one_meaning;
     pub(crate) mod ran;

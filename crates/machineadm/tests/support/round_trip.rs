@@ -1,7 +1,7 @@
 //! From kubeadm's file to our document and back to the file that machineadm writes for the same Kubernetes version:
 //! both mean the same, but for the fields that the import lists.
 use super::{
-    imported::{Imported, imported},
+    import::import,
     one_meaning::{normal, remove},
 };
 use documents::AnyDocument;
@@ -23,7 +23,7 @@ impl RoundTrip {
     /// Imports a file and compares: what is not listed comes back.
     pub(crate) fn of(text: &str, version: &str) -> Result<Self, String> {
         let target = Target::new(version).expect("a version");
-        let Imported { document, losses } = imported(&[], text);
+        let Imported { document, losses } = imported(text);
         let original = serde_json::to_value(read(text)).expect("a hub");
         let back = normal(written(&document, &target)?, &target);
         let trip = Self { target, original, back, losses };
@@ -52,6 +52,25 @@ impl RoundTrip {
         losses.iter().try_for_each(|(path, lost)| remove(&mut value, path, lost))?;
         Ok(normal(value, &self.target))
     }
+}
+
+/// What became of a file.
+struct Imported {
+    /// The document, as `-f` takes it.
+    document: Value,
+    /// Path and value of each field that has no place.
+    losses: Vec<(String, String)>,
+}
+
+/// Imports a file, losses allowed.
+fn imported(input: &str) -> Imported {
+    let ran = import(&["-f", "-", "--allow-loss", "-o", "json"], input);
+    assert_eq!(ran.code, Some(0), "{}\n{input}", ran.stderr);
+    let mut result: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let losses = result["losses"].as_array().expect("a list").iter();
+    let losses = losses.map(|loss| (text(&loss["path"]), text(&loss["value"]))).collect();
+    Imported { document: result["documents"][0].take(), losses }
 }
 
 fn read(text: &str) -> hub::Documents {
