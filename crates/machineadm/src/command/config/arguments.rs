@@ -38,7 +38,7 @@ Examples:
 Without -f, the ConfigMap of the cluster is edited and the diff is printed. With -f, the edited ConfigMap is printed; if
 there is nothing to change, it is printed byte for byte as it was read.")]
     EditMap(Box<EditMap>),
-    /// Turn kubeadm's files, or a cluster's configuration, into documents of machineadm
+    /// Import kubeadm's files, or a cluster's configuration, as documents
     #[command(after_help = "\
 Examples:
   machineadm config import -f kubeadm.yaml > node.yaml
