@@ -12,7 +12,7 @@ use kubeadm::ApiVersion;
 use proptest::prelude::*;
 use std::{collections::BTreeSet, fs, path::Path};
 use support::{
-    kubeadm_fields::{Pick, VERSIONS, every_field_is_tried, file, picks},
+    kubeadm_fields::{Pick, Purpose, VERSIONS, every_field_is_tried, file, picks},
     round_trip::RoundTrip,
 };
 
@@ -71,9 +71,9 @@ proptest! {
     fn every_field_comes_back_or_is_listed(
         picks in picks(12),
         (api, version) in prop::sample::select(VERSIONS.to_vec()),
-        joins: bool,
+        purpose in prop::sample::select(vec![Purpose::Init, Purpose::Join]),
     ) {
-        let text = file(api, version, joins, &picks);
+        let text = file(api, version, purpose, &picks);
         if let Err(why) = RoundTrip::of(&text, version) {
             prop_assert!(false, "{api}: {why}");
         }
@@ -85,9 +85,9 @@ proptest! {
 fn each_value_of_each_field_comes_back_or_is_listed() {
     let (mut tried, mut lost) = (0, Vec::new());
     for (api, version) in VERSIONS {
-        for joins in [false, true] {
-            for pick in Pick::each(api, joins) {
-                let text = file(api, version, joins, &[pick]);
+        for purpose in [Purpose::Init, Purpose::Join] {
+            for pick in Pick::each(api, purpose) {
+                let text = file(api, version, purpose, &[pick]);
                 let trip = RoundTrip::of(&text, version).and_then(|trip| trip.nothing_is_listed_that_was_kept());
                 lost.extend(trip.err().map(|why| format!("{api}: {why}")));
                 tried += 1;

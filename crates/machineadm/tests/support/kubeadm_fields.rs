@@ -18,6 +18,15 @@ pub(crate) const VERSIONS: [(ApiVersion, &str); 5] = [
     (ApiVersion::V1, "v1.37.0"),
 ];
 
+/// What a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// `kubeadm init`.
+    Init,
+    /// `kubeadm join`.
+    Join,
+}
+
 /// One field and one of its values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pick {
@@ -27,8 +36,8 @@ pub(crate) struct Pick {
 
 impl Pick {
     /// Every value of every field.
-    pub(crate) fn each(api: ApiVersion, joins: bool) -> Vec<Self> {
-        let choices = choices(api, joins);
+    pub(crate) fn each(api: ApiVersion, purpose: Purpose) -> Vec<Self> {
+        let choices = choices(api, purpose);
         let of = |(field, (_, _, values)): (usize, &Choice)| (0..values.len()).map(move |value| Self { field, value });
         choices.iter().enumerate().flat_map(of).collect()
     }
@@ -41,19 +50,19 @@ pub(crate) fn picks(most: usize) -> impl Strategy<Value = Vec<Pick>> {
 }
 
 /// The file that picks make.
-pub(crate) fn file(api: ApiVersion, version: &str, joins: bool, picks: &[Pick]) -> String {
+pub(crate) fn file(api: ApiVersion, version: &str, purpose: Purpose, picks: &[Pick]) -> String {
     let mut documents = json!({});
-    match joins {
-        true => {
+    match purpose {
+        Purpose::Join => {
             documents["JoinConfiguration"]["discovery"] = json!({"bootstrapToken":
             {"token": "abcdef.0123456789abcdef", "apiServerEndpoint": "10.0.0.1:6443", "caCertHashes": [PIN]}})
         }
-        false => {
+        Purpose::Init => {
             documents["ClusterConfiguration"]["kubernetesVersion"] = version.into();
             documents["InitConfiguration"] = json!({});
         }
     }
-    let choices = choices(api, joins);
+    let choices = choices(api, purpose);
     for Pick { field, value } in picks {
         let (kind, path, values) = &choices[field % choices.len()];
         let mut here = &mut documents[*kind];
@@ -73,9 +82,14 @@ pub(crate) fn file(api: ApiVersion, version: &str, joins: bool, picks: &[Pick]) 
 
 /// Fails unless every leaf that the sources of kubeadm have is in some value.
 pub(crate) fn every_field_is_tried(api: ApiVersion) {
-    for (kind, joins) in [("ClusterConfiguration", false), ("InitConfiguration", false), ("JoinConfiguration", true)] {
+    let kinds = [
+        ("ClusterConfiguration", Purpose::Init),
+        ("InitConfiguration", Purpose::Init),
+        ("JoinConfiguration", Purpose::Join),
+    ];
+    for (kind, purpose) in kinds {
         let mut tried = BTreeSet::new();
-        for (of, path, values) in choices(api, joins).into_iter().filter(|(of, ..)| *of == kind) {
+        for (of, path, values) in choices(api, purpose).into_iter().filter(|(of, ..)| *of == kind) {
             assert_eq!(of, kind);
             values.iter().for_each(|value| leaves(&path, value, &mut tried));
         }
@@ -115,8 +129,8 @@ fn listed(api: ApiVersion, kind: &str) -> Vec<(String, String)> {
 type Choice = (&'static str, String, Vec<Value>);
 
 /// What may be set in one version, in the form of that version.
-fn choices(api: ApiVersion, joins: bool) -> Vec<Choice> {
-    let table = if joins { join_values() } else { [cluster_values(api), init_values()].concat() };
+fn choices(api: ApiVersion, purpose: Purpose) -> Vec<Choice> {
+    let table = if purpose == Purpose::Join { join_values() } else { [cluster_values(api), init_values()].concat() };
     let kinds = ["ClusterConfiguration", "InitConfiguration", "JoinConfiguration"];
     let known = kinds.map(|kind| (kind, listed(api, kind)));
     let mut choices = Vec::new();
