@@ -73,6 +73,8 @@ pub use mode::Mode;
 pub use outcome::Outcome;
 pub use ownership::check_records;
 pub use phases::discovery::NAME as DISCOVERY;
+pub use phases::init::documents as kubeadm_documents_of_init;
+pub use phases::join::documents as kubeadm_documents_of_join;
 pub use phases::preflight::{CHECKS, Check, NAME as PREFLIGHT, NodeRole, When};
 pub use phases::{PHASES, Phase, Role, makes_node};
 pub use plan::{Ask, Condition, Named, PlanError, Planned, Preview, Remark, Step, preview, steps_for};

@@ -153,7 +153,7 @@ pub(super) fn act(
 }
 
 /// What the user asked, in our own types; what was not asked for is kubeadm's to choose, so it stays unset.
-fn documents(wanted: &v1alpha1::Init, target: &Target) -> Documents {
+pub fn documents(wanted: &v1alpha1::Init, target: &Target) -> Documents {
     let joined = |subnets: &[String]| (!subnets.is_empty()).then(|| subnets.join(","));
     let disabled = |part| wanted.is_without(part).then_some(true);
     let settings = &wanted.settings;

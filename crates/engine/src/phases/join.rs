@@ -269,7 +269,7 @@ fn asked(discovery: &JoinDiscovery) -> String {
 
 /// What the user asked, in our own types; what was not asked for is kubeadm's to choose, so it stays unset. The cluster
 /// comes by a kubeconfig of our own, with what discovery verified.
-fn documents(wanted: &v1alpha1::Join, node: &str, target: &Target) -> Documents {
+pub fn documents(wanted: &v1alpha1::Join, node: &str, target: &Target) -> Documents {
     let labels: Vec<_> = wanted.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let taint = |taint: &v1alpha1::NodeTaint| Taint {
         key: Some(taint.key.clone()),
