@@ -34,6 +34,7 @@ const LEFT_OUT: [&str; 25] = [
     "chaos",
     "command",
     "conformance",
+    "control_plane_files",
     "control_plane_join",
     "control_plane_kills",
     "control_plane_lost",
