@@ -12,8 +12,40 @@ use support::control_plane::{etcd, first_of_several, members, serves, voters};
 use support::further_node::further;
 use testbed::{Bed, Machine, Profile, Result, TOOLS_IMAGE, until};
 
-/// Every member of the kind, and a static pod.
+/// A KMS plugin, every member of the kind but webhooks, and a static pod.
 const FILES: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: FilesConfig
+metadata: {name: kms}
+spec:
+  files:
+  - path: /etc/machineadm/kms/keys.yaml
+    mode: '0600'
+    content: 'keys: [{name: first, secret: ZXhhbXBsZSBvZiBhIGtleSB3aXRoIDMyIGJ5dGVzLi4=}]'
+  - path: /etc/machineadm/kms.yaml
+    content: |
+      apiVersion: kms.machineadm.cluster.x-k8s.io/v1alpha1
+      kind: PluginConfiguration
+      keys:
+      - name: current
+        socket: /run/kmsplugin/current.sock
+        file: {path: /etc/machineadm/kms/keys.yaml}
+  - path: /etc/systemd/system/kmsplugin.service
+    content: |
+      [Service]
+      ExecStart=/usr/bin/machineadm-kms-plugin --config /etc/machineadm/kms.yaml
+      RuntimeDirectory=kmsplugin
+      RuntimeDirectoryMode=0700
+      RuntimeDirectoryPreserve=yes
+      [Install]
+      WantedBy=multi-user.target
+---
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: ServicesConfig
+metadata: {name: kms}
+spec:
+  services: [{name: kmsplugin, enabled: true, state: started}]
+---
 apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
 kind: ControlPlaneConfig
 metadata: {name: api-server}
@@ -40,6 +72,10 @@ spec:
       kind: EncryptionConfiguration
       resources:
       - resources: [secrets]
+        providers:
+        - kms: {apiVersion: v2, name: current, endpoint: 'unix:///run/kmsplugin/current.sock'}
+        - identity: {}
+      - resources: [configmaps]
         providers:
         - secretbox:
             keys: [{name: first, secret: ZXhhbXBsZSBvZiBhIGtleSB3aXRoIDMyIGJ5dGVzLi4=}]
@@ -92,9 +128,11 @@ fn with_files(documents: &str) -> String {
     FILES.replace("IMAGE", TOOLS_IMAGE) + documents
 }
 
-/// A machine that is on.
+/// A machine that is on, with both programs.
 fn booted(bed: &Bed, name: &str) -> Result<Machine> {
     let machine = with_program(bed.machine(name, &Profile::node())?)?;
+    let plugin = machineadm_benches::machine_kms_plugin().expect("the static KMS plugin");
+    machine.copy_in(&plugin, "/usr/bin/machineadm-kms-plugin")?;
     machine.boot()?;
     Ok(machine)
 }
@@ -148,14 +186,18 @@ fn admits_and_authenticates(machine: &Machine) -> Result<()> {
     Ok(())
 }
 
-/// A Secret is in etcd as a ciphertext of the key that the document names.
+/// What the document names is in etcd as ciphertexts of the keys that it names.
 fn encrypts(machine: &Machine) -> Result<()> {
-    machine.kubectl(&["create", "secret", "generic", "hidden", "--from-literal=word=hunter2hunter2"])?;
-    let key = BASE64.encode("/registry/secrets/default/hidden");
-    let found = etcd(machine, "kv/range", &format!("{{\"key\":\"{key}\"}}"))?;
-    let stored = BASE64.decode(found["kvs"][0]["value"].as_str().unwrap_or_default()).expect("base64");
-    assert!(stored.starts_with(b"k8s:enc:secretbox:v1:first:"), "{found}");
-    assert!(!stored.windows(14).any(|window| window == b"hunter2hunter2"));
+    let word = "--from-literal=word=hunter2hunter2";
+    machine.kubectl(&["create", "secret", "generic", "hidden", word])?;
+    machine.kubectl(&["create", "configmap", "hidden", word])?;
+    for (resource, prefix) in [("secrets", "k8s:enc:kms:v2:current:"), ("configmaps", "k8s:enc:secretbox:v1:first:")] {
+        let key = BASE64.encode(format!("/registry/{resource}/default/hidden"));
+        let found = etcd(machine, "kv/range", &format!("{{\"key\":\"{key}\"}}"))?;
+        let stored = BASE64.decode(found["kvs"][0]["value"].as_str().unwrap_or_default()).expect("base64");
+        assert!(stored.starts_with(prefix.as_bytes()), "{resource}: {found}");
+        assert!(!stored.windows(14).any(|window| window == b"hunter2hunter2"), "{resource}");
+    }
     Ok(())
 }
 
