@@ -2,10 +2,11 @@
 use super::{OwnFile, Phase, Role, no_acts};
 use crate::{
     Look, PlanError, Planned, Remark, Step,
+    acts::{kubeadm_init, kubeadm_join},
     control_plane_files::{ControlPlaneFiles, control_plane_files},
 };
 use documents::{AnyDocument, Decoded};
-use host::{Change, DirectoryState, Error, PathState};
+use host::{Change, DirectoryState, Error, PathState, Progress};
 
 /// The manifest of the API server, which kubeadm writes.
 const API_SERVER: &str = "/etc/kubernetes/manifests/kube-apiserver.yaml";
@@ -23,10 +24,21 @@ pub(super) const PHASE: Phase = Phase {
 fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     let AnyDocument::ControlPlane(config) = &document.body else { return Ok(Planned::default()) };
     let files = control_plane_files(config);
-    match look.host.exists(API_SERVER)? {
+    match is_control_plane(look)? {
         false => written(files, look),
         true => on_control_plane(files, look),
     }
+}
+
+/// Whether the machine is a control plane node. What our own interrupted kubeadm has left is undone or finished later in
+/// the same run, with the files as they are then.
+fn is_control_plane(look: &Look<'_>) -> Result<bool, PlanError> {
+    for act in [kubeadm_init::ID, kubeadm_join::ID] {
+        if matches!(look.host.progress(act)?, Progress::Started | Progress::Failed) {
+            return Ok(false);
+        }
+    }
+    Ok(look.host.exists(API_SERVER)?)
 }
 
 /// The directory and its files, before there is an API server.
