@@ -1,8 +1,7 @@
 //! ControlPlaneConfig: the files that the API server of a control plane node reads.
-use super::{OwnFile, Phase, Role, no_acts};
+use super::{OwnFile, Phase, Role, init, join, no_acts};
 use crate::{
     Look, PlanError, Planned, Remark, Step,
-    acts::{kubeadm_init, kubeadm_join},
     control_plane_files::{ControlPlaneFiles, control_plane_files},
 };
 use documents::{AnyDocument, Decoded};
@@ -33,7 +32,7 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
 /// Whether the machine is a control plane node. What our own interrupted kubeadm has left is undone or finished later in
 /// the same run, with the files as they are then.
 fn is_control_plane(look: &Look<'_>) -> Result<bool, PlanError> {
-    for act in [kubeadm_init::ID, kubeadm_join::ID] {
+    for act in [init::ACT, join::ACT] {
         if matches!(look.host.progress(act)?, Progress::Started | Progress::Failed) {
             return Ok(false);
         }

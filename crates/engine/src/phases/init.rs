@@ -36,6 +36,9 @@ use std::rc::Rc;
 /// The network of services that kubeadm takes if there is none.
 const SERVICE_SUBNET: &str = "10.96.0.0/12";
 
+/// The act that makes the machine a node.
+pub(super) const ACT: &str = kubeadm_init::ID;
+
 pub(super) const PHASE: Phase = Phase {
     kind: "InitConfig",
     summary: "creates a cluster with kubeadm, or undoes its own interrupted start and creates it again",

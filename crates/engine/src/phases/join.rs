@@ -35,6 +35,9 @@ use kubeadm::{
 };
 use std::rc::Rc;
 
+/// The act that makes the machine a node.
+pub(super) const ACT: &str = kubeadm_join::ID;
+
 pub(super) const PHASE: Phase = Phase {
     kind: "JoinConfig",
     summary: "joins a cluster with kubeadm, or finishes its own interrupted join",
