@@ -33,9 +33,9 @@ pub(super) fn are_ours(look: &Look<'_>) -> Result<bool, PlanError> {
 
 /// The manifests of a configuration.
 fn pods(wanted: &Wanted) -> Vec<&str> {
-    let of = |document| match document {
-        &AnyDocument::StaticPods(ref pods) => pods.iter().map(|pod| pod.path.as_str()).collect(),
-        _ => Vec::new(),
-    };
-    wanted.documents.iter().flat_map(|document| of(&document.body)).collect()
+    let pods = wanted.documents.iter().filter_map(|document| match &document.body {
+        AnyDocument::StaticPods(pods) => Some(pods),
+        _ => None,
+    });
+    pods.flatten().map(|pod| pod.path.as_str()).collect()
 }
