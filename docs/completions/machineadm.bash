@@ -203,7 +203,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__bootstrap)
-            opts="-f -o -v -q -h --filename --prune --abandon --output --root --mode --verbose --quiet --log-format --help"
+            opts="-f -o -v -q -h --filename --prune --force --abandon --output --root --mode --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1475,7 +1475,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__plan)
-            opts="-f -o -v -q -h --filename --output --exit-code --prune --no-commands --out --root --mode --verbose --quiet --log-format --help show"
+            opts="-f -o -v -q -h --filename --output --exit-code --prune --force --no-commands --out --root --mode --verbose --quiet --log-format --help show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

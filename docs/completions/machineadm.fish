@@ -68,6 +68,7 @@ post\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l prune -d 'Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post'
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l force -d 'Overwrite edits in the manifest of kube-apiserver that neither kubeadm nor machineadm made'
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s h -l help -d 'Print help'
@@ -83,6 +84,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fi
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l exit-code -d 'Exit with code 3 when there are changes'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l prune -d 'Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l force -d 'Overwrite edits in the manifest of kube-apiserver that neither kubeadm nor machineadm made'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l no-commands -d 'Do not execute `unless` checks; such commands are shown as "not checked"'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no progress, only warnings and errors'
