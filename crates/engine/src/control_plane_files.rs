@@ -12,6 +12,9 @@ use host::contract::CONTROL_PLANE_DIR;
 use kubeadm::hub::{Arg, ClusterConfiguration, HostPathMount};
 use std::collections::BTreeSet;
 
+/// The manifest of the API server, which kubeadm writes.
+pub(crate) const API_SERVER_MANIFEST: &str = "/etc/kubernetes/manifests/kube-apiserver.yaml";
+
 /// What a ControlPlaneConfig makes of the API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ControlPlaneFiles {

@@ -1,14 +1,13 @@
 //! ControlPlaneConfig: the files that the API server of a control plane node reads.
-use super::{OwnFile, Phase, Role, init, join, no_acts};
+use super::{KUBERNETES_DIRECTORY, OwnFile, Phase, Role, init, join, no_acts, own_directory};
 use crate::{
-    Look, PlanError, Planned, Remark, Step,
-    control_plane_files::{ControlPlaneFiles, control_plane_files},
+    Look, Named, PlanError, Planned, Remark, Step,
+    control_plane_files::{API_SERVER_MANIFEST, ControlPlaneFiles, control_plane_files},
+    look::NEW_DIRECTORY,
 };
 use documents::{AnyDocument, Decoded};
 use host::{Change, DirectoryState, Error, PathState, Progress};
 
-/// The manifest of the API server, which kubeadm writes.
-const API_SERVER: &str = "/etc/kubernetes/manifests/kube-apiserver.yaml";
 const FILE: u32 = 0o600;
 const DIRECTORY: u32 = 0o700;
 
@@ -37,7 +36,7 @@ fn is_control_plane(look: &Look<'_>) -> Result<bool, PlanError> {
             return Ok(false);
         }
     }
-    Ok(look.host.exists(API_SERVER)?)
+    Ok(look.host.exists(API_SERVER_MANIFEST)?)
 }
 
 /// The directory and its files, before there is an API server.
@@ -46,6 +45,8 @@ fn written(files: ControlPlaneFiles, look: &Look<'_>) -> Result<Planned, PlanErr
     if files.files.is_empty() {
         return Ok(planned);
     }
+    own_directory(KUBERNETES_DIRECTORY, NEW_DIRECTORY, look, &mut planned)?;
+    planned.names.push(Named::File { path: files.directory.to_owned(), block: None });
     planned.steps.extend(directory(files.directory, look)?);
     for file in files.files {
         let path = format!("{}/{}", files.directory, file.name);
