@@ -235,5 +235,11 @@ fn control_plane_nodes_audit_admit_encrypt_and_authenticate_as_their_document_sa
     let url = format!("--server=https://{}:6443", second.address());
     let word = second.kubectl(&[&url, "get", "secret", "hidden", "-o", "jsonpath={.data.word}"])?;
     assert_eq!(BASE64.decode(word).expect("base64"), b"hunter2hunter2");
+
+    // A reset deletes the files and the pod with the rest.
+    ends_well(&second, &["reset", "--yes"])?;
+    assert_eq!(second.run(&["test", "-e", "/etc/kubernetes"])?.code, 1);
+    assert_eq!(second.shell("pgrep -c -x pause || true")?.trim(), "0");
+    assert_eq!(voters(&first)?, ["cp1"]);
     bed.down()
 }

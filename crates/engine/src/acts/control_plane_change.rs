@@ -18,7 +18,7 @@ use crate::{
     fingerprint::Parts,
 };
 use documents::{Secret, v1alpha1::Repeat};
-use host::{Change, DirectoryState, FileState, PathState};
+use host::{Change, FileState};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -53,25 +53,14 @@ pub(crate) enum ControlPlaneChange {
 pub(crate) struct NewApiServer {
     /// Its address and port.
     pub(crate) advertised: String,
-    /// The directory of the files.
-    pub(crate) directory: String,
-    /// Files that are written.
-    pub(crate) files: Vec<WrittenFile>,
+    /// What makes its files so.
+    pub(crate) writes: Vec<Change>,
     /// The manifest, if it changes.
     pub(crate) manifest: Option<Secret<String>>,
     /// kubeadm-config, if it changes.
     pub(crate) map: Option<NewMap>,
     /// The lines of the manifest that change, for people.
     pub(crate) diff: Vec<String>,
-}
-
-/// A file that is written.
-#[derive(Clone, Debug)]
-pub(crate) struct WrittenFile {
-    /// Its path.
-    pub(crate) path: String,
-    /// The file as it shall be.
-    pub(crate) file: FileState,
 }
 
 /// kubeadm-config as it shall be.
@@ -88,7 +77,7 @@ pub(crate) struct NewMap {
 impl NewApiServer {
     /// Whether anything changes.
     pub(crate) const fn is_needed(&self) -> bool {
-        self.manifest.is_some() || self.map.is_some() || !self.files.is_empty()
+        self.manifest.is_some() || self.map.is_some() || !self.writes.is_empty()
     }
 
     /// The manifest as a file: the kubelet and kubeadm alone read it.
@@ -107,27 +96,19 @@ impl NewApiServer {
                 Err(Unanswered(why)) => return Err(map_failed(why)),
             }
         }
-        if !self.files.is_empty() {
-            self.make_directory(world)?;
-        }
-        for WrittenFile { path, file } in &self.files {
-            world.host.ensure(&written(path, file.clone()))?;
-        }
+        self.writes.iter().try_for_each(|change| world.host.ensure(change))?;
         if let Some(file) = self.manifest_file(world) {
             world.host.ensure(&written(MANIFEST, file))?;
         }
         if record.is_manifest_changed(world.host)? { wait_until_ready(record, world) } else { Ok(()) }
     }
 
-    fn make_directory(&self, world: &mut World<'_>) -> host::Result<()> {
-        let (uid, gid) = world.host.default_owner();
-        let directory = DirectoryState { mode: 0o700, uid, gid };
-        let was = match world.host.state_at(&self.directory)? {
-            PathState::Directory { state, .. } if state == directory => return Ok(()),
-            PathState::Directory { state, .. } => Some(state),
+    /// The files that are written.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &FileState)> {
+        self.writes.iter().filter_map(|change| match change {
+            Change::WriteFile { path, file, .. } => Some((path.as_str(), file)),
             _ => None,
-        };
-        world.host.ensure(&Change::MakeDirectory { path: self.directory.clone(), was, directory })
+        })
     }
 }
 
@@ -188,8 +169,8 @@ impl Act for ControlPlaneChange {
         let Self::Change(new) = self else {
             return "an interrupted change: manifest, files and kubeadm-config".to_owned();
         };
-        let NewApiServer { files, manifest, map, .. } = &**new;
-        let files = match files.len() {
+        let NewApiServer { manifest, map, .. } = &**new;
+        let files = match new.files().count() {
             0 => None,
             1 => Some("1 file".to_owned()),
             count => Some(format!("{count} files")),
@@ -198,6 +179,13 @@ impl Act for ControlPlaneChange {
         let manifest = manifest.as_ref().map(|_| "manifest, restart".to_owned());
         let all: Vec<String> = [map, files, manifest].into_iter().flatten().collect();
         if all.is_empty() { "an interrupted change: wait until it is ready".to_owned() } else { all.join(", ") }
+    }
+
+    fn writes(&self) -> &[Change] {
+        match self {
+            Self::Change(new) => &new.writes,
+            Self::RollBack { .. } => &[],
+        }
     }
 
     fn diff(&self) -> Vec<String> {
@@ -211,9 +199,9 @@ impl Act for ControlPlaneChange {
         match self {
             Self::RollBack { .. } => _ = parts.text(ID).text("roll back"),
             Self::Change(new) => {
-                let NewApiServer { advertised, directory, files, manifest, map, diff: _ } = &**new;
-                parts.text(ID).text(advertised).text(directory);
-                for WrittenFile { path, file } in files {
+                let NewApiServer { advertised, writes: _, manifest, map, diff: _ } = &**new;
+                parts.text(ID).text(advertised);
+                for (path, file) in new.files() {
                     parts.text(path).bytes(file.contents.expose());
                 }
                 parts.maybe(manifest.as_ref().map(|text| text.expose().as_str()));

@@ -13,9 +13,7 @@ pub(crate) mod proxy_variables;
 mod upload_certs;
 
 pub(crate) use command::{Arguments, CHECK_IN_PLAN, CommandAct, id_prefix as command_id_prefix};
-pub(crate) use control_plane_change::{
-    ControlPlaneChange, ID as CONTROL_PLANE_CHANGE_ID, NewApiServer, NewMap, WrittenFile,
-};
+pub(crate) use control_plane_change::{ControlPlaneChange, ID as CONTROL_PLANE_CHANGE_ID, NewApiServer, NewMap};
 pub(crate) use delete_unused_token::DeleteUnusedToken;
 pub use download_certs::{CopySource, DOWNLOAD_ID, DownloadCerts};
 pub(crate) use import_images::{ID as IMAGES_ID, ImportImages};
@@ -33,7 +31,7 @@ use crate::{
     ownership, phases,
 };
 use documents::v1alpha1::Repeat;
-use host::{Inspect, Progress};
+use host::{Change, Inspect, Progress};
 use std::{collections::BTreeSet, fmt};
 
 /// The administrator's kubeconfig on a control plane node.
@@ -69,6 +67,10 @@ pub trait Act: fmt::Debug {
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone>;
     /// How a plan shows it, in a few words behind its name; never a secret.
     fn shows(&self) -> String;
+    /// The files that it writes and that belong to its document from then on, as a document's own steps do.
+    fn writes(&self) -> &[Change] {
+        &[]
+    }
     /// The lines of a file that change, as in a plan's diff; never a secret.
     fn diff(&self) -> Vec<String> {
         Vec::new()

@@ -34,7 +34,7 @@ pub(crate) fn overwrite(new: &NewApiServer, world: &mut World<'_>) -> host::Resu
         None => running_hash(&new.advertised, world)?,
     };
     let map = new.map.as_ref().map(|map| StoredMap { before: map.before.clone(), after: map.after.clone() });
-    let paths = new.files.iter().map(|file| file.path.as_str()).collect();
+    let paths = new.files().map(|(path, _)| path).collect();
     let overwritten = Overwritten { advertised: &new.advertised, hash: &hash, manifest: manifest.as_ref(), paths, map };
     ChangeRecord::write(&overwritten, world.host)
 }

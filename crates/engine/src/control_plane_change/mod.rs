@@ -17,7 +17,7 @@ pub(crate) use record::ChangeRecord;
 
 use crate::{
     Act, Look, Manifests, Patience, PlanError, Planned, Remark, Step, Unanswered,
-    acts::{ADMIN, CONTROL_PLANE_CHANGE_ID, ControlPlaneChange, NewApiServer, NewMap, STARTING_KUBEADM, WrittenFile},
+    acts::{ADMIN, CONTROL_PLANE_CHANGE_ID, ControlPlaneChange, NewApiServer, NewMap, STARTING_KUBEADM},
     api_server_manifest::{MANIFEST, SeenManifest},
     control_plane_files::{ControlPlaneFiles, merge_into},
     etcd_access::{CERTIFICATES, certificates_directory},
@@ -26,12 +26,9 @@ use crate::{
     look::Stage,
     plan_key::PlanKey,
 };
-use documents::{
-    AnyDocument, Secret,
-    v1alpha1::{CONTROL_PLANE_VOLUME_PREFIX, ControlPlaneFile},
-};
+use documents::{AnyDocument, Secret, v1alpha1::CONTROL_PLANE_VOLUME_PREFIX};
 use failed_start::failed_start;
-use host::{FileState, Progress};
+use host::{Change, Progress};
 use kubeadm::{
     Target,
     kubeadm_config_map::{CLUSTER_CONFIGURATION, edit},
@@ -49,7 +46,12 @@ pub(crate) const DIGEST: &str = "machineadm.cluster.x-k8s.io/files-digest";
 const RECOVERY: Duration = Duration::from_secs(4 * 60);
 
 /// What is missing on a machine that is a control plane node; `None` where it is none yet.
-pub(crate) fn plan(files: &ControlPlaneFiles, look: &Look<'_>) -> Result<Option<Planned>, PlanError> {
+/// `writes` makes its files so.
+pub(crate) fn plan(
+    files: &ControlPlaneFiles,
+    writes: Vec<Change>,
+    look: &Look<'_>,
+) -> Result<Option<Planned>, PlanError> {
     let Some(admin) = look.host.file(ADMIN)?.filter(|_| look.host.live()) else { return Ok(None) };
     if !look.host.exists(MANIFEST)? || is_unfinished(look)? {
         return Ok(None);
@@ -71,7 +73,7 @@ pub(crate) fn plan(files: &ControlPlaneFiles, look: &Look<'_>) -> Result<Option<
         }
     };
     let Some(seen) = SeenManifest::on(look)? else { return Ok(None) };
-    let new = Comparison { files, look, seen: &seen, map: &map }.new_api_server()?;
+    let new = Comparison { files, look, seen: &seen, map: &map }.new_api_server(writes)?;
     let is_needed = new.is_needed() || unfinished.is_some();
     let change: Rc<dyn Act> = Rc::new(ControlPlaneChange::Change(Box::new(new)));
     let progress = look.host.progress(CONTROL_PLANE_CHANGE_ID)?;
@@ -115,7 +117,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    fn new_api_server(&self) -> Result<NewApiServer, PlanError> {
+    fn new_api_server(&self, writes: Vec<Change>) -> Result<NewApiServer, PlanError> {
         let before = apply::data_of(self.map);
         let after = self.edited(&before)?;
         let host = self.look.host;
@@ -125,18 +127,15 @@ impl Comparison<'_> {
         let (old, new) = (render(&before)?, render(&after)?);
         let own = self.seen.pod.clone().with_annotation(DIGEST, None);
         self.check_others_edits([&own, &old, &new])?;
-        let files = self.written_files();
         let digest = self.digest()?;
         let has_other_digest = self.seen.pod.annotation(DIGEST).is_some_and(|seen| seen != digest);
-        let are_files_changed = self.are_changed(&files)?;
-        let is_changed = own != new || are_files_changed || has_other_digest;
+        let is_changed = own != new || !writes.is_empty() || has_other_digest;
         let manifest = is_changed.then(|| new.with_annotation(DIGEST, Some(&digest)));
         Ok(NewApiServer {
             advertised: self.seen.advertised.clone(),
-            directory: self.files.directory.to_owned(),
             diff: self.shown(manifest.as_ref()),
             manifest: manifest.map(|pod| Secret::new(pod.text())),
-            files: if are_files_changed { files } else { Vec::new() },
+            writes,
             map: (before != after).then(|| self.new_map(before, after)),
         })
     }
@@ -177,24 +176,6 @@ impl Comparison<'_> {
         let lost =
             edited.losses.iter().map(|loss| format!("kubeadm-config of {version} has no place for {}", loss.path));
         Err(PlanError::Unfit(lost.collect()))
-    }
-
-    fn written_files(&self) -> Vec<WrittenFile> {
-        let (uid, gid) = self.look.host.default_owner();
-        let file = |file: &ControlPlaneFile| WrittenFile {
-            path: format!("{}/{}", self.files.directory, file.name),
-            file: FileState { contents: file.contents.clone(), mode: 0o600, uid, gid },
-        };
-        self.files.files.iter().map(file).collect()
-    }
-
-    fn are_changed(&self, files: &[WrittenFile]) -> Result<bool, PlanError> {
-        for WrittenFile { path, file } in files {
-            if self.look.host.file(path)?.as_ref() != Some(file) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// The digest of all files. Everybody who may read pods can see it, and files may hold what can be guessed: its key

@@ -1,8 +1,8 @@
 //! ControlPlaneConfig: the files that the API server of a control plane node reads.
-use super::{OwnFile, Phase, Role};
+use super::{KUBERNETES_DIRECTORY, OwnFile, Phase, Role, own_directory};
 use crate::{
-    Look, PlanError, Planned, Step, acts::CONTROL_PLANE_CHANGE_ID, control_plane_change,
-    control_plane_files::ControlPlaneFiles,
+    Look, Named, PlanError, Planned, Step, acts::CONTROL_PLANE_CHANGE_ID, control_plane_change,
+    control_plane_files::ControlPlaneFiles, look::NEW_DIRECTORY,
 };
 use documents::{AnyDocument, Decoded};
 use host::{Change, DirectoryState, Error, PathState};
@@ -21,21 +21,26 @@ pub(super) const PHASE: Phase = Phase {
 fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     let AnyDocument::ControlPlane(_) = &document.body else { return Ok(Planned::default()) };
     let Some(files) = ControlPlaneFiles::of(look.wanted) else { return Ok(Planned::default()) };
-    match control_plane_change::plan(&files, look)? {
-        None => written(files, look),
+    let planned = written(&files, look)?;
+    let writes =
+        planned.steps.iter().filter_map(|step| if let Step::Ensure(change) = step { Some(change) } else { None });
+    match control_plane_change::plan(&files, writes.cloned().collect(), look)? {
+        None => Ok(planned),
         // The files are the act's to write, and this document's all the same.
-        Some(planned) => Ok(Planned { names: written(files, look)?.names, ..planned }),
+        Some(change) => Ok(Planned { names: planned.names, ..change }),
     }
 }
 
 /// The directory and its files, before there is an API server.
-fn written(files: ControlPlaneFiles, look: &Look<'_>) -> Result<Planned, PlanError> {
+fn written(files: &ControlPlaneFiles, look: &Look<'_>) -> Result<Planned, PlanError> {
     let mut planned = Planned::default();
     if files.files.is_empty() {
         return Ok(planned);
     }
+    own_directory(KUBERNETES_DIRECTORY, NEW_DIRECTORY, look, &mut planned)?;
+    planned.names.push(Named::File { path: files.directory.to_owned(), block: None });
     planned.steps.extend(directory(files.directory, look)?);
-    for file in files.files {
+    for file in &files.files {
         let path = format!("{}/{}", files.directory, file.name);
         let contents = file.contents.expose().clone();
         OwnFile { path: &path, contents, mode: FILE, confidential: file.confidential }.plan(look, &mut planned)?;

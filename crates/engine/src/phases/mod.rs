@@ -30,7 +30,7 @@ pub(crate) mod worker;
 
 use crate::{Look, Named, PlanError, Planned, Step, Wanted};
 use documents::{Decoded, Secret};
-use host::{Change, FileState};
+use host::{Change, DirectoryState, FileState, PathState};
 
 /// How documents of a kind become steps.
 pub struct Phase {
@@ -125,6 +125,21 @@ fn file_after(planned: &Planned, path: &str, look: &Look<'_>) -> Result<Option<F
 fn write_if_other(change: Change) -> Option<Step> {
     let is_so = matches!(&change, Change::WriteFile { was: Some(was), file, .. } if was == file);
     (!is_so).then_some(Step::Ensure(change))
+}
+
+/// The directory of kubeadm and the kubelet.
+const KUBERNETES_DIRECTORY: &str = "/etc/kubernetes";
+
+/// A directory of machineadm's own, which a reset deletes if it is empty by then. One that exists keeps its mode.
+fn own_directory(path: &str, mode: u32, look: &Look<'_>, planned: &mut Planned) -> Result<(), PlanError> {
+    let path = path.to_owned();
+    planned.names.push(Named::File { path: path.clone(), block: None });
+    if look.state_after(planned, &path)? == PathState::Absent {
+        let (uid, gid) = look.host.default_owner();
+        let directory = DirectoryState { mode, uid, gid };
+        planned.steps.push(Step::Ensure(Change::MakeDirectory { path, was: None, directory }));
+    }
+    Ok(())
 }
 
 /// A file of machineadm's own.

@@ -1,9 +1,11 @@
 //! StaticPodsConfig: manifests of pods in the directory that the kubelet reads.
-use super::{OwnFile, Phase, Role, no_acts};
-use crate::{Look, PlanError, Planned, Wanted};
+use super::{KUBERNETES_DIRECTORY, OwnFile, Phase, Role, no_acts, own_directory};
+use crate::{Look, PlanError, Planned, Wanted, look::NEW_DIRECTORY};
 use documents::{AnyDocument, Decoded, v1alpha1::STATIC_PODS_DIRECTORY};
 
 const MANIFEST: u32 = 0o600;
+/// The mode that kubeadm gives the directory.
+const DIRECTORY: u32 = 0o700;
 
 pub(super) const PHASE: Phase = Phase {
     kind: "StaticPodsConfig",
@@ -16,6 +18,8 @@ pub(super) const PHASE: Phase = Phase {
 fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     let mut planned = Planned::default();
     let AnyDocument::StaticPods(pods) = &document.body else { return Ok(planned) };
+    own_directory(KUBERNETES_DIRECTORY, NEW_DIRECTORY, look, &mut planned)?;
+    own_directory(STATIC_PODS_DIRECTORY, DIRECTORY, look, &mut planned)?;
     for pod in pods {
         let (contents, confidential) = (pod.manifest.expose().clone(), pod.confidential);
         OwnFile { path: &pod.path, contents, mode: MANIFEST, confidential }.plan(look, &mut planned)?;

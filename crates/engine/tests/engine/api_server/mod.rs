@@ -212,6 +212,25 @@ fn a_map_that_another_client_has_emptied_gets_the_change_again_without_a_restart
     assert_eq!(cluster.waits.borrow().len(), 1);
 }
 
+/// What a document wrote goes with it, also what an act wrote for it, and what a rolled back change has restored.
+#[test]
+fn files_that_a_change_has_written_belong_to_their_document() {
+    let (mut host, cluster) = (node(), FakeControlPlane::new());
+    change(&auditing("Metadata", "0.001"), &mut host, &cluster).unwrap();
+    *cluster.fails.borrow_mut() = Some("x".to_owned());
+    change(&auditing("Request", "0.001"), &mut host, &cluster).unwrap_err();
+    assert!(text_of(&host, POLICY).contains("Metadata"));
+    // The cluster no longer mounts the directory.
+    host.files.insert(MANIFEST.to_owned(), node().files[MANIFEST].clone());
+    let other = wanted(&[("FilesConfig", "f", "{files: [{path: /etc/a, content: a}]}")]);
+    let stale = || plan(&other, &host, &cluster).unwrap();
+    let remarks: Vec<String> = turn(&stale(), "prune").remarks.iter().map(ToString::to_string).collect();
+    let policy = format!(
+        "{POLICY} was written by ControlPlaneConfig api, and no document names it any more; --prune deletes it"
+    );
+    assert!(remarks.contains(&policy), "{remarks:?}");
+}
+
 #[test]
 fn the_image_is_left_to_upgrades() {
     let (mut host, cluster, wanted) = (node(), FakeControlPlane::new(), auditing("Metadata", "0.001"));
