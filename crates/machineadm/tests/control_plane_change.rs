@@ -21,13 +21,14 @@ const AUDIT_LOG: &str = "/var/log/kubernetes/audit/audit.log";
 /// What the client that reads all the time has read, a word for each answer.
 const READS: &str = "/srv/reads";
 
-/// The first control plane node. Its kubelet looks at pods more often than usual, so that a mirror pod that it could not
-/// write while the API server was down is written soon.
+/// The first control plane node. Its API server does not wait for its clients' watches when it is restarted, which takes
+/// half a minute otherwise. Its kubelet looks at pods more often than usual, so that a mirror pod that it could not write
+/// while the API server was down is written soon.
 fn first_node(bed: &Bed, ca: &Authority) -> Result<(Machine, String)> {
     let first = with_program(bed.machine("cp1", &Profile::node())?)?;
     let endpoint = format!("{}:6443", first.address());
-    let documents =
-        first_of_several(ca, &endpoint).replace("    cgroupDriver:", "    syncFrequency: 5s\n    cgroupDriver:");
+    let settings = "  apiServer: {arguments: {shutdown-send-retry-after: 'true'}}\n  kubelet:\n    syncFrequency: 5s\n";
+    let documents = first_of_several(ca, &endpoint).replace("  kubelet:\n", settings);
     first.boot()?;
     first.write(DELIVERED, documents, 0o600)?;
     ends_well(&first, &["bootstrap"])?;
