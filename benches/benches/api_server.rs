@@ -70,7 +70,7 @@ fn change(sort: Sort, machine: &Machine, number: usize) -> Result<f64> {
         "while :; do if [ \"$(curl --silent --insecure --max-time 2 {url})\" = ok ]; then echo $(date +%s.%N) ok; else echo \
          $(date +%s.%N) none; fi; done >{ANSWERS}"
     );
-    machine.check(&["systemd-run", "--quiet", "--unit=asks", "sh", "-c", &asks])?;
+    machine.check(&["systemd-run", "--quiet", "--collect", "--unit=asks", "sh", "-c", &asks])?;
     match sort {
         Sort::Machineadm => {
             machine.write("/srv/post.yaml", document(number + 1), 0o600)?;

@@ -4,8 +4,7 @@ use crate::{Wanted, phases::cluster_settings::mount};
 use documents::{
     AnyDocument,
     v1alpha1::{
-        self, CONTROL_PLANE_ARGUMENTS, CONTROL_PLANE_FILES_DIRECTORY, CONTROL_PLANE_VOLUME_PREFIX, ControlPlane,
-        ControlPlaneFile, Volume,
+        self, CONTROL_PLANE_FILES_DIRECTORY, CONTROL_PLANE_VOLUME_PREFIX, ControlPlane, ControlPlaneFile, Volume,
     },
 };
 use host::contract::CONTROL_PLANE_DIR;
@@ -15,6 +14,19 @@ use std::collections::BTreeSet;
 /// The argument that kubeadm sets, and the one that replaces it.
 const AUTHORIZATION_MODE: &str = "authorization-mode";
 const AUTHORIZATION_CONFIG: &str = "authorization-config";
+/// The argument that names the EncryptionConfiguration.
+const ENCRYPTION: &str = "encryption-provider-config";
+/// Arguments whose values are no files, each with the argument of the file that a ControlPlaneConfig makes with it.
+const COMPANIONS: [(&str, &str); 8] = [
+    ("audit-log-maxage", "audit-policy-file"),
+    ("audit-log-maxbackup", "audit-policy-file"),
+    ("audit-log-maxsize", "audit-policy-file"),
+    ("audit-log-path", "audit-policy-file"),
+    ("authentication-token-webhook-cache-ttl", "authentication-token-webhook-config-file"),
+    ("authentication-token-webhook-version", "authentication-token-webhook-config-file"),
+    ("disable-admission-plugins", "admission-control-config-file"),
+    ("enable-admission-plugins", "admission-control-config-file"),
+];
 
 /// What a ControlPlaneConfig makes of the API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +78,9 @@ fn set_arguments(body: &AnyDocument) -> impl Iterator<Item = &String> {
 pub(crate) fn merge_into(files: &ControlPlaneFiles, cluster: &mut ClusterConfiguration) {
     let api_server = &mut cluster.api_server;
     let is_wanted = |name: &str| files.arguments.iter().any(|(wanted, _)| wanted == name);
+    let before = api_server.extra_args.clone();
+    let value = |name: &str| before.iter().find(|arg| arg.name == name).map(|arg| arg.value.clone());
+    let is_ours = |arg: &Arg| is_made(&arg.name, &arg.value, &value);
     let is_stale = |arg: &Arg| is_ours(arg) && !is_wanted(&arg.name) && !files.others.contains(&arg.name);
     api_server.extra_args.retain(|arg| !is_stale(arg));
     for (name, value) in &files.arguments {
@@ -85,11 +100,15 @@ pub(crate) fn merge_into(files: &ControlPlaneFiles, cluster: &mut ClusterConfigu
 
 impl ControlPlaneFiles {
     /// Whether an argument of the API server is this document's to decide: it names it, or a ControlPlaneConfig has made
-    /// it. With a file for authorization kubeadm leaves out its own argument.
-    pub(crate) fn decides(&self, name: &str, value: &str) -> bool {
-        let arg = Arg { name: name.to_owned(), value: value.to_owned(), merge_method: None };
+    /// it. With a file for authorization kubeadm leaves out its own argument. `others` gives the value of another argument.
+    pub(crate) fn decides(&self, name: &str, value: &str, others: &dyn Fn(&str) -> Option<String>) -> bool {
         let has = |wanted: &str| self.arguments.iter().any(|(name, _)| name == wanted);
-        has(name) || name == AUTHORIZATION_MODE && has(AUTHORIZATION_CONFIG) || is_ours(&arg)
+        has(name) || name == AUTHORIZATION_MODE && has(AUTHORIZATION_CONFIG) || is_made(name, value, others)
+    }
+
+    /// Whether the document encrypts what etcd stores.
+    pub(crate) fn encrypts(&self) -> bool {
+        self.arguments.iter().any(|(name, _)| name == ENCRYPTION)
     }
 }
 
@@ -98,11 +117,20 @@ fn stored_mount(volume: &Volume) -> HostPathMount {
     HostPathMount { read_only: volume.read_only.then_some(true), ..mount(volume) }
 }
 
-/// Whether an argument in kubeadm-config comes from a ControlPlaneConfig: one of its members makes it, or it names a file
-/// of its directory.
-fn is_ours(arg: &Arg) -> bool {
-    let is_file = arg.value.strip_prefix(CONTROL_PLANE_FILES_DIRECTORY).is_some_and(|rest| rest.starts_with('/'));
-    is_file || CONTROL_PLANE_ARGUMENTS.contains(&arg.name.as_str())
+/// Whether a ControlPlaneConfig has made an argument: its value is a file of its directory, or it goes with one whose value
+/// is. Others of the same name are the operator's own: to remove them could stop the cluster.
+fn is_made(name: &str, value: &str, others: &dyn Fn(&str) -> Option<String>) -> bool {
+    let with = COMPANIONS.iter().find(|(companion, _)| *companion == name).and_then(|(_, file)| others(file));
+    is_our_file(value) || with.is_some_and(|value| is_our_file(&value))
+}
+
+/// Whether a ControlPlaneConfig has made the EncryptionConfiguration of a cluster.
+pub(crate) fn is_encrypted_by_us(cluster: &ClusterConfiguration) -> bool {
+    cluster.api_server.extra_args.iter().any(|arg| arg.name == ENCRYPTION && is_our_file(&arg.value))
+}
+
+fn is_our_file(value: &str) -> bool {
+    value.strip_prefix(CONTROL_PLANE_FILES_DIRECTORY).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Puts a value in the place of the first that is the same, or at the end; there is one of them afterwards.
@@ -180,14 +208,43 @@ mod tests {
         let before = [
             ("audit-log-maxage", "3"),
             ("oidc-ca-file", "/etc/kubernetes/machineadm/ca.crt"),
-            ("enable-admission-plugins", "A"),
+            ("disable-admission-plugins", "A"),
             ("tls-min-version", "VersionTLS13"),
             ("x", "/etc/kubernetes/machineadm-other/a"),
         ];
-        let mut found = cluster(&before, &["machineadm-audit-log", "own"]);
+        let ours = [
+            ("audit-policy-file", "/etc/kubernetes/machineadm/audit-policy.yaml"),
+            ("admission-control-config-file", "/etc/kubernetes/machineadm/admission.yaml"),
+        ];
+        let mut found = cluster(&[&before[..], &ours].concat(), &["machineadm-audit-log", "own"]);
         let mut wanted = files(&[], &[]);
-        wanted.others.insert("enable-admission-plugins".into());
+        wanted.others.insert("disable-admission-plugins".into());
         merge_into(&wanted, &mut found);
         assert_eq!(found, cluster(&[before[2], before[3], before[4]], &["own"]));
+    }
+
+    #[test]
+    fn what_an_operator_has_given_to_kubeadm_stays() {
+        let own = [
+            ("encryption-provider-config", "/etc/kubernetes/enc/enc.yaml"),
+            ("audit-policy-file", "/etc/kubernetes/audit.yaml"),
+            ("audit-log-maxage", "3"),
+            ("enable-admission-plugins", "NodeRestriction,PodSecurity"),
+        ];
+        let mut found = cluster(&own, &["audit"]);
+        merge_into(&files(&[("v", "2")], &[]), &mut found);
+        assert_eq!(found, cluster(&[&own[..], &[("v", "2")]].concat(), &["audit"]));
+        assert!(!is_encrypted_by_us(&found));
+    }
+
+    /// Each argument that a document makes is known again as one of ours.
+    #[test]
+    fn every_argument_of_a_document_is_a_file_or_goes_with_one() {
+        use documents::v1alpha1::CONTROL_PLANE_ARGUMENTS;
+        let ours = |_: &str| Some(format!("{CONTROL_PLANE_FILES_DIRECTORY}/a"));
+        let is_file = |name: &&str| name.ends_with("-file") || name.ends_with("-config");
+        for name in CONTROL_PLANE_ARGUMENTS.iter().filter(|name| !is_file(name)) {
+            assert!(is_made(name, "3", &ours) && !is_made(name, "3", &|_| None), "{name}");
+        }
     }
 }

@@ -44,6 +44,13 @@ impl StaticPod {
         self.pod["spec"]["containers"][0]["image"].as_str()
     }
 
+    /// The value of an argument of the container; the last one counts.
+    pub fn argument(&self, name: &str) -> Option<&str> {
+        let words = self.pod["spec"]["containers"][0]["command"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut words = words.iter().rev().filter_map(Value::as_str);
+        words.find_map(|word| word.strip_prefix("--")?.strip_prefix(name)?.strip_prefix('='))
+    }
+
     /// The proxy variables of the container, which kubeadm has copied from its own environment.
     pub fn proxy_variables(&self) -> BTreeMap<String, String> {
         let variables = self.pod["spec"]["containers"][0]["env"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -184,6 +191,7 @@ spec:
             (pod.advertised(), pod.image()),
             (Some("10.0.0.1:6443"), Some("registry.k8s.io/kube-apiserver:v1.36.4"))
         );
+        assert_eq!((pod.argument("secure-port"), pod.argument("secure")), (Some("6443"), None));
         assert_eq!(pod.proxy_variables(), [("HTTPS_PROXY".to_owned(), "http://proxy:3128".to_owned())].into());
         for text in ["", "a: b", "kind: Pod", "{", "kind: Pod\nspec: {containers: []}"] {
             assert_eq!(StaticPod::read(text), None, "{text}");

@@ -19,7 +19,7 @@ use crate::{
     Act, Look, Manifests, Patience, PlanError, Planned, Remark, Step, Unanswered,
     acts::{ADMIN, CONTROL_PLANE_CHANGE_ID, ControlPlaneChange, NewApiServer, NewMap, STARTING_KUBEADM},
     api_server_manifest::{MANIFEST, SeenManifest},
-    control_plane_files::{ControlPlaneFiles, merge_into},
+    control_plane_files::{ControlPlaneFiles, is_encrypted_by_us, merge_into},
     etcd_access::{CERTIFICATES, certificates_directory},
     fingerprint::Parts,
     line::changed_lines,
@@ -98,6 +98,10 @@ fn is_unfinished(look: &Look<'_>) -> Result<bool, PlanError> {
 const NO_MAP: &str = "the cluster has no ConfigMap kube-system/kubeadm-config: kubeadm did not create it, and its API server \
     cannot be changed by a ControlPlaneConfig";
 
+const STILL_ENCRYPTED: &str = "spec.encryption is no longer in the ControlPlaneConfig, and the API server could not read what \
+    etcd has stored encrypted. Put the provider `identity` first, write all encrypted objects anew, remove the argument \
+    encryption-provider-config from kubeadm-config (machineadm config edit-map), then remove spec.encryption";
+
 /// kubeadm-config. After an interrupted change the API server may be starting, for as long as it does not fail.
 fn ask(look: &Look<'_>, admin: &[u8], unfinished: Option<&ChangeRecord>) -> Result<Option<Value>, Unanswered> {
     let within = match (unfinished, look.stage) {
@@ -143,8 +147,11 @@ impl Comparison<'_> {
     /// Stops where somebody else has edited the manifest. It may be one from before a change of kubeadm-config that another
     /// control plane node, or an interrupted run, has made: what a ControlPlaneConfig decides may differ.
     fn check_others_edits(&self, [own, old, new]: [&StaticPod; 3]) -> Result<(), PlanError> {
-        let decides = |name: &str, value: &str| self.files.decides(name, value);
-        let rest = |pod: &StaticPod| pod.clone().without(&decides, CONTROL_PLANE_VOLUME_PREFIX);
+        let rest = |pod: &StaticPod| {
+            let others = |name: &str| pod.argument(name).map(str::to_owned);
+            let decides = |name: &str, value: &str| self.files.decides(name, value, &others);
+            pod.clone().without(&decides, CONTROL_PLANE_VOLUME_PREFIX)
+        };
         let is_rendered = own == old || own == new || rest(own) == rest(new);
         match self.look.manifests {
             Manifests::Respected if !is_rendered => {
@@ -168,8 +175,15 @@ impl Comparison<'_> {
             objects::yaml::value(text).ok().and_then(|cluster| Some(cluster["kubernetesVersion"].as_str()?.to_owned()));
         let version = version.ok_or_else(|| unfit("it has no Kubernetes version".to_owned()))?;
         let target = Target::new(&version).map_err(|error| unfit(error.to_string()))?;
-        let edited = edit(before, &target, |cluster| merge_into(self.files, cluster));
+        let mut was_encrypted = false;
+        let edited = edit(before, &target, |cluster| {
+            was_encrypted = is_encrypted_by_us(cluster);
+            merge_into(self.files, cluster);
+        });
         let edited = edited.map_err(|error| unfit(crate::outcome::chain(&error)))?;
+        if was_encrypted && !self.files.encrypts() {
+            return Err(PlanError::Unfit(vec![STILL_ENCRYPTED.to_owned()]));
+        }
         if edited.losses.is_empty() {
             return Ok(edited.data);
         }

@@ -232,6 +232,23 @@ fn files_that_a_change_has_written_belong_to_their_document() {
 }
 
 #[test]
+fn what_etcd_has_stored_encrypted_is_not_made_unreadable() {
+    let (mut host, cluster) = (node(), FakeControlPlane::new());
+    let keys = "{providers: [{identity: {}}], resources: [secrets]}";
+    let configuration =
+        format!("{{apiVersion: apiserver.config.k8s.io/v1, kind: EncryptionConfiguration, resources: [{keys}]}}");
+    let spec = format!("{{encryption: {{configuration: '{configuration}'}}}}");
+    change(&wanted(&[("ControlPlaneConfig", "api", &spec)]), &mut host, &cluster).unwrap();
+    let before = state(&host, &cluster);
+    let failure = change(&auditing("Metadata", "0.001"), &mut host, &cluster).unwrap_err();
+    assert!(
+        failure.cause.to_string().starts_with("spec.encryption is no longer in the ControlPlaneConfig"),
+        "{failure:?}"
+    );
+    assert_eq!(state(&host, &cluster), before);
+}
+
+#[test]
 fn the_image_is_left_to_upgrades() {
     let (mut host, cluster, wanted) = (node(), FakeControlPlane::new(), auditing("Metadata", "0.001"));
     // The first control plane node has been upgraded, this one has not.
