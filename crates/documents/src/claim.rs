@@ -89,6 +89,8 @@ pub enum Claimed<'a> {
     Node,
     /// A directory that the control plane of this machine uses beside those of every control plane.
     ControlPlanePath(&'a str),
+    /// How containerd is configured; at most one document may say so.
+    ContainerRuntime,
     /// That reports of its runs are sent; at most one document may.
     Reports,
 }

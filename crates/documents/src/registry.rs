@@ -7,10 +7,10 @@ use crate::{
     metadata::{Header, Metadata},
     tree::Node,
     v1alpha1::{
-        Accounts, Command, CommandsConfig, Encrypted, EncryptedConfig, FilesConfig, Init, InitConfig, Join, JoinConfig,
-        KernelModulesConfig, Parameter, PathEntry, Programs, ProgramsConfig, Proxy, ProxyConfig, Remote, RemoteConfig,
-        ReportConfig, Reporting, Scope, ScopeConfig, ServicesConfig, SysctlConfig, TrustBundle, TrustBundleConfig,
-        Unit, UsersConfig,
+        Accounts, Command, CommandsConfig, Containerd, ContainerdConfig, Encrypted, EncryptedConfig, FilesConfig, Init,
+        InitConfig, Join, JoinConfig, KernelModulesConfig, Parameter, PathEntry, Programs, ProgramsConfig, Proxy,
+        ProxyConfig, Remote, RemoteConfig, ReportConfig, Reporting, Scope, ScopeConfig, ServicesConfig, SysctlConfig,
+        TrustBundle, TrustBundleConfig, Unit, UsersConfig,
     },
 };
 use schemars::generate::SchemaSettings;
@@ -89,6 +89,7 @@ kinds! {
     TrustBundleConfig => TrustBundle(TrustBundle),
     ProxyConfig => Proxy(Proxy),
     ProgramsConfig => Programs(Box<Programs>),
+    ContainerdConfig => Containerd(Box<Containerd>),
     ServicesConfig => Services(Vec<Unit>),
     UsersConfig => Users(Accounts),
     InitConfig => Init(Box<Init>),

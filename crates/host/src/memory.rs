@@ -66,6 +66,8 @@ pub struct Memory {
     pub links: BTreeMap<String, String>,
     /// What read-only programs print, by their words.
     pub outputs: BTreeMap<String, String>,
+    /// Programs that print what they read, by their words.
+    pub echoing: BTreeSet<String>,
     /// What is being downloaded, by its SHA-256.
     pub drafts: BTreeMap<String, DraftBytes>,
     /// Changes left until the power fails; `None` is mains.
@@ -116,6 +118,7 @@ impl Default for Memory {
             directories: BTreeMap::new(),
             links: BTreeMap::new(),
             outputs: BTreeMap::new(),
+            echoing: BTreeSet::new(),
             drafts: BTreeMap::new(),
             power: None,
             resources: Resources::default(),
@@ -337,6 +340,12 @@ impl Inspect for Memory {
     }
     fn output(&self, argv: &[&str], _: Duration) -> Result<Option<String>> {
         Ok(self.outputs.get(&argv.join(" ")).cloned())
+    }
+    fn answer(&self, argv: &[&str], input: &str, within: Duration) -> Result<Option<String>> {
+        match self.echoing.contains(&argv.join(" ")) {
+            true => Ok(Some(input.to_owned())),
+            false => self.output(argv, within),
+        }
     }
     /// Knows `test -e PATH`; everything else does not end well.
     fn succeeds(&self, program: &Program) -> Result<bool> {

@@ -2,6 +2,8 @@
 mod cluster_settings;
 mod cluster_skew;
 mod commands;
+mod containerd;
+mod containerd_settings;
 pub(crate) mod control_plane;
 mod control_plane_credentials;
 pub(crate) mod control_plane_traces;
@@ -17,6 +19,7 @@ mod programs;
 mod proxy;
 pub(crate) mod prune;
 mod report;
+mod service_files;
 mod services;
 mod sysctl;
 mod tolerated_checks;
@@ -62,6 +65,7 @@ pub const PHASES: &[Phase] = &[
     sysctl::PHASE,
     files::PHASE,
     programs::PHASE,
+    containerd::PHASE,
     services::PHASE,
     users::PHASE,
     commands::PHASE,

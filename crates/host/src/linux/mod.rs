@@ -257,6 +257,9 @@ impl Inspect for Linux {
     fn output(&self, argv: &[&str], within: Duration) -> Result<Option<String>> {
         if self.live() { command::output(argv, within) } else { Ok(None) }
     }
+    fn answer(&self, argv: &[&str], input: &str, within: Duration) -> Result<Option<String>> {
+        if self.live() { command::answer(argv, input, within) } else { Ok(None) }
+    }
     fn succeeds(&self, program: &Program) -> Result<bool> {
         self.runner().succeeds(program)
     }

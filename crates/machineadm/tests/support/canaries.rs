@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 /// Names that sound secret, whatever the schema says.
 const SOUNDS_SECRET: [&str; 7] = ["password", "token", "secret", "key", "passphrase", "credential", "content"];
 /// What a field may accept; the first that it does is taken.
-const FORMS: [&str; 6] = [
+const FORMS: [&str; 7] = [
     "CANARY",
     "https://user:CANARY@proxy:3128",
     "https://127.0.0.1:9/?signature=CANARY",
     "echo CANARY\nfalse\n",
     "CANARYCANARYCANARY==",
     "$6$salt$CANARY",
+    "-----BEGIN PRIVATE KEY-----\nCANARYCANARYCANARYCANARY\n-----END PRIVATE KEY-----\n",
 ];
 
 /// A good document full of canaries.
@@ -25,7 +26,7 @@ pub(crate) struct Filled {
 }
 
 /// Examples with members that exclude those of a kind's own example.
-const ALTERNATIVES: [(&str, &str); 4] = [
+const ALTERNATIVES: [(&str, &str); 5] = [
     (
         "InitConfig",
         "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: InitConfig\nspec: {kubernetesVersion: v1.36.4, \
@@ -42,6 +43,7 @@ const ALTERNATIVES: [(&str, &str); 4] = [
          /etc/cluster.yaml}}\n  tlsBootstrapToken: abcdef.0123456789abcdef\n  controlPlane: {apiServerPort: 6443}\n",
     ),
     ("ProgramsConfig", include_str!("programs_by_uri.yaml")),
+    ("ContainerdConfig", include_str!("containerd_with_proxy.yaml")),
 ];
 
 /// Fills a kind's examples, all of them together in every secret field.
