@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails its test")]
 mod acts;
 mod certificates;
+mod containerd;
 mod control_plane;
 mod cuts;
 mod etcd_machine;

@@ -163,22 +163,23 @@ fn a_plan_is_shown_by_document() {
     let wanted = everything();
     let preview = look(Mode::Provision, &wanted, &fresh()).unwrap();
     let view = PlanView::new("node-7".into(), Mode::Provision, &wanted, &preview);
-    assert_eq!((view.documents, view.changes, view.is_open), (10, preview.changes(), true));
+    assert_eq!((view.documents, view.changes, view.is_open), (11, preview.changes(), true));
     assert!(view.changes > 10);
     let names: Vec<_> = view.phases.iter().map(|turn| (turn.document, turn.name.as_str())).collect();
     assert_eq!(
-        names[5..12],
+        names[5..13],
         [
-            (Some(6), "CommandsConfig early"),
-            (Some(7), "UsersConfig"),
-            (Some(8), "ServicesConfig"),
+            (Some(6), "ContainerdConfig"),
+            (Some(7), "CommandsConfig early"),
+            (Some(8), "UsersConfig"),
+            (Some(9), "ServicesConfig"),
             (None, "services"),
             (None, "preflight"),
-            (Some(9), "InitConfig"),
-            (Some(10), "CommandsConfig late")
+            (Some(10), "InitConfig"),
+            (Some(11), "CommandsConfig late")
         ]
     );
-    assert_eq!(view.phases[8].known_after.as_deref(), Some("document 8 (ServicesConfig)"));
+    assert_eq!(view.phases[9].known_after.as_deref(), Some("document 9 (ServicesConfig)"));
     let json = serde_json::to_value(&view).unwrap();
     assert_eq!(json["kind"], "Plan");
     assert!(!json.to_string().contains("s3cret"), "{json}");
