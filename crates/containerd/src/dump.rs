@@ -23,18 +23,28 @@ pub struct Missing {
 
 /// The output is not a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the output of `containerd config dump` is not a configuration of version 2 to 4")]
+#[error("the output of `containerd config dump` or `config default` is not a configuration of version 2 to 4")]
 pub struct NotADump;
 
-/// Every value of a proposal that the output of `containerd config dump` does not show.
-pub fn missing(dump: &str, proposal: &Proposal, imports: &[ImportedFile]) -> Result<Vec<Missing>, NotADump> {
-    let dump: DocumentMut = dump.parse().map_err(|_| NotADump)?;
-    let number = dump.get("version").and_then(Item::as_integer).ok_or(NotADump)?;
-    let version = ConfigVersion::read(number).ok_or(NotADump)?;
+/// What containerd prints.
+#[derive(Clone, Copy, Debug)]
+pub struct Printed<'a> {
+    /// By `containerd config dump`, of the proposed text.
+    pub dump: &'a str,
+    /// By `containerd config default`. It alone tells which plugins there are: since 2.0 a dump repeats the table of an
+    /// unknown one.
+    pub defaults: &'a str,
+}
+
+/// Every value of a proposal that containerd does not show to have taken up.
+pub fn missing(printed: Printed<'_>, proposal: &Proposal, imports: &[ImportedFile]) -> Result<Vec<Missing>, NotADump> {
+    let (dump, version) = read(printed.dump)?;
+    let (defaults, _) = read(printed.defaults)?;
     let of = |expected: &Expected| {
         let Expected { key, value, field } = expected;
         let (key, value) = in_version(key, value, proposal.version, version);
-        let shown = get(&dump, &key).and_then(|item| item.clone().into_value().ok());
+        let is_known = key.0[0] != "plugins" || get(&defaults, &Key(key.0[..key.0.len().min(2)].to_vec())).is_some();
+        let shown = get(&dump, &key).filter(|_| is_known).and_then(|item| item.clone().into_value().ok());
         if shown.as_ref().is_some_and(|shown| shows(shown, &value)) {
             return None;
         }
@@ -48,6 +58,12 @@ pub fn missing(dump: &str, proposal: &Proposal, imports: &[ImportedFile]) -> Res
         Some(Missing { field, key: expected.key.to_string(), wanted, shown, set_by })
     };
     Ok(proposal.expected.iter().filter_map(of).collect())
+}
+
+fn read(text: &str) -> Result<(DocumentMut, ConfigVersion), NotADump> {
+    let document: DocumentMut = text.parse().map_err(|_| NotADump)?;
+    let number = document.get("version").and_then(Item::as_integer).ok_or(NotADump)?;
+    Ok((document, ConfigVersion::read(number).ok_or(NotADump)?))
 }
 
 /// A key and its value, as containerd moves them to a newer version.
@@ -81,7 +97,10 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { field, key, wanted, shown, set_by } = self;
         match shown {
-            None => write!(f, "{field}: containerd ignores {key}: `containerd config dump` does not show it")?,
+            None => write!(
+                f,
+                "{field}: containerd ignores {key}: `containerd config dump` does not show it, or has no such plugin"
+            )?,
             Some(shown) => {
                 write!(f, "{field}: containerd has {key} = {shown} instead of {wanted}, by `containerd config dump`")?;
             }

@@ -33,8 +33,11 @@ pub(crate) fn set(document: &mut DocumentMut, key: &Key, value: Value) -> Result
         }
         item = table.get_mut(step).ok_or_else(|| NotATable(Key(key.0[..=depth].to_vec())))?;
     }
+    let of_header = item.as_table().and_then(|table| last_line(table.decor().prefix()?.as_str()?));
     let table = item.as_table_like_mut().ok_or_else(|| NotATable(Key(above.to_vec())))?;
-    write(table, name, value);
+    // Below an indented header, keys are indented once more.
+    let usual = of_header.filter(|spaces| !spaces.is_empty()).map(|spaces| format!("{spaces}  "));
+    write(table, name, value, usual);
     Ok(())
 }
 
@@ -44,7 +47,7 @@ fn implicit() -> Item {
     Item::Table(table)
 }
 
-fn write(table: &mut dyn TableLike, name: &str, mut value: Value) {
+fn write(table: &mut dyn TableLike, name: &str, mut value: Value, usual_indent: Option<String>) {
     match table.get_mut(name) {
         Some(Item::Value(old)) => {
             if !is_same(old, &value) {
@@ -54,7 +57,7 @@ fn write(table: &mut dyn TableLike, name: &str, mut value: Value) {
             }
         }
         _ => {
-            let indent = indentation(table);
+            let indent = indentation(table).or(usual_indent);
             table.insert(name, Item::Value(value));
             if let (Some(indent), Some(mut key)) = (indent, table.key_mut(name)) {
                 key.leaf_decor_mut().set_prefix(indent);
@@ -66,7 +69,11 @@ fn write(table: &mut dyn TableLike, name: &str, mut value: Value) {
 /// The white space before the keys of a table, if it has keys.
 fn indentation(table: &dyn TableLike) -> Option<String> {
     let (name, _) = table.iter().find(|(_, item)| item.is_value())?;
-    let prefix = table.key(name)?.leaf_decor().prefix()?.as_str()?.to_owned();
+    last_line(table.key(name)?.leaf_decor().prefix()?.as_str()?)
+}
+
+/// The last line of what is before a key or header, if it is white space.
+fn last_line(prefix: &str) -> Option<String> {
     let spaces = prefix.rsplit('\n').next().unwrap_or_default();
     spaces.chars().all(|letter| letter == ' ' || letter == '\t').then(|| spaces.to_owned())
 }

@@ -29,7 +29,7 @@ mod settings;
 mod version;
 
 pub use convert::CONVERTED;
-pub use dump::{Missing, NotADump, missing};
+pub use dump::{Missing, NotADump, Printed, missing};
 pub use hosts::{CERTS_DIR, RegistryFile};
 pub use imports::{ImportPattern, import_patterns, with_absolute_imports};
 pub use problem::Problem;

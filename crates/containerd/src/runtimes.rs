@@ -27,6 +27,8 @@ pub(crate) fn wanted(
     }
     let mut wanted = Vec::new();
     let mut types = types(document, version);
+    // Without a list, containerd has runc.
+    let has_list = !types.is_empty();
     for runtime in runtimes {
         types.insert(runtime.name.clone(), Some(runtime.runtime_type.clone()));
         wanted.extend(runtime_values(runtime, version));
@@ -37,7 +39,8 @@ pub(crate) fn wanted(
     }
     // A file that lists runtimes replaces containerd's own list before 2.0, runc included, and a table of runc without
     // its type has none.
-    if types.get(RUNC).is_none_or(Option::is_none) && (default == RUNC || types.contains_key(RUNC)) {
+    let is_wanted = !has_list || default == RUNC || types.contains_key(RUNC);
+    if is_wanted && types.get(RUNC).is_none_or(Option::is_none) {
         types.insert(RUNC.to_owned(), Some(RUNC_TYPE.to_owned()));
         let key = version.runtimes().below(&[RUNC, "runtime_type"]);
         wanted.push((key, RUNC_TYPE.into(), "spec.runtimes"));

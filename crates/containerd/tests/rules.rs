@@ -1,7 +1,7 @@
 //! Proposals over small configurations: what is set, converted, refused, and what a dump must show.
 use machineadm_containerd::{
-    CERTS_DIR, CONVERTED, Capability, CgroupDriver, ImportedFile, Mirror, Problem, Proposal, Registry, Runtime, Seen,
-    Settings, Upstream, Version, data_root, missing, propose,
+    CERTS_DIR, CONVERTED, Capability, CgroupDriver, ImportedFile, Mirror, Printed, Problem, Proposal, Registry,
+    Runtime, Seen, Settings, Upstream, Version, data_root, missing, propose,
 };
 use std::collections::BTreeSet;
 
@@ -141,7 +141,8 @@ fn runc_stays_when_other_runtimes_are_listed_and_has_its_type() {
     };
     let config = proposed(&crun, NEW, "").expect("a proposal").config;
     assert!(
-        config.contains("runtimes.crun.options]\nSystemdCgroup = true\n") && !config.contains("runtimes.runc"),
+        config.contains("runtimes.crun.options]\nSystemdCgroup = true\n")
+            && config.contains("runtimes.runc.options]\nSystemdCgroup = true\n"),
         "{config}"
     );
     let unknown = Settings { default_runtime: Some("nope".into()), ..Settings::default() };
@@ -195,13 +196,21 @@ max_recv_message_size = 1
         path: "/etc/containerd/conf.d/z.toml".into(),
         text: "[plugins.'io.containerd.cri.v1.images'.pinned_images]\nsandbox = 'a/pause:2'\n".into(),
     };
-    let found = missing(dump, &proposal, &[import]).expect("a dump");
+    let defaults = "version = 4\n[plugins.'io.containerd.cri.v1.images']\n[plugins.'io.containerd.cri.v1.runtime']\n\
+                    [plugins.'io.containerd.gc.v1.scheduler']\n[plugins.'io.containerd.server.v1.grpc']\n";
+    let found = missing(Printed { dump, defaults }, &proposal, &[import]).expect("a dump");
     let found: Vec<String> = found.iter().map(ToString::to_string).collect();
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].starts_with("spec.sandboxImage: containerd has plugins."), "{found:?}");
     assert!(found[0].ends_with("It is set by the imported /etc/containerd/conf.d/z.toml"), "{found:?}");
     assert!(found[1].contains("containerd ignores plugins.\"io.containerd.grpc.v1.cri\".cni.odd"), "{found:?}");
-    assert!(missing("no version = 1", &proposal, &[]).is_err() && missing("version = 9\n", &proposal, &[]).is_err());
+    // A dump repeats the table of a plugin that is unknown.
+    let fewer = defaults.replace("[plugins.'io.containerd.gc.v1.scheduler']\n", "");
+    assert_eq!(missing(Printed { dump, defaults: &fewer }, &proposal, &[]).expect("a dump").len(), 3);
+    for other in ["no version = 1", "version = 9\n"] {
+        assert!(missing(Printed { dump: other, defaults }, &proposal, &[]).is_err());
+        assert!(missing(Printed { dump, defaults: other }, &proposal, &[]).is_err());
+    }
 }
 
 #[test]

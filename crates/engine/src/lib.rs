@@ -67,6 +67,7 @@ pub use look::{
 pub use mode::Mode;
 pub use outcome::Outcome;
 pub use ownership::check_records;
+pub use phases::containerd_settings::settings as containerd_settings;
 pub use phases::discovery::NAME as DISCOVERY;
 pub use phases::preflight::{CHECKS, Check, NAME as PREFLIGHT, NodeRole, When};
 pub use phases::{PHASES, Phase, Role, makes_node};

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{Look, Named, PlanError, Planned, Remark, Step};
 use containerd::{
-    CERTS_DIR, CONVERTED, ImportedFile, Proposal, Seen, Version, data_root, import_patterns, missing, propose,
+    CERTS_DIR, CONVERTED, ImportedFile, Printed, Proposal, Seen, Version, data_root, import_patterns, missing, propose,
     with_absolute_imports,
 };
 use documents::{AnyDocument, Decoded, Secret, v1alpha1::Containerd};
@@ -26,6 +26,8 @@ const SERVICE: &str = "containerd";
 const VERSION: [&str; 2] = ["containerd", "--version"];
 /// Prints the configuration that containerd makes of a file.
 const DUMP: [&str; 5] = ["containerd", "-c", "/dev/stdin", "config", "dump"];
+/// Prints every plugin that containerd has.
+const DEFAULTS: [&str; 3] = ["containerd", "config", "default"];
 /// How long containerd may take to print something.
 const WITHIN: Duration = Duration::from_secs(30);
 /// The mode of a new configuration.
@@ -176,7 +178,8 @@ impl<'a> Machine<'a> {
             }
             Err(error) => return Err(error.into()),
         };
-        let missing = missing(&dump, proposal, &self.imports);
+        let Some(defaults) = look.host.answer(&DEFAULTS, "", WITHIN)? else { return Err(not_installed()) };
+        let missing = missing(Printed { dump: &dump, defaults: &defaults }, proposal, &self.imports);
         let missing = missing.map_err(|error| PlanError::Unfit(vec![error.to_string()]))?;
         if missing.is_empty() {
             return Ok(());

@@ -4,8 +4,8 @@ use containerd::{
 };
 use documents::v1alpha1::{self, Containerd, MirrorCapability, RuntimeOption};
 
-/// The settings; the proxy and the path of the file are not containerd's own.
-pub(super) fn settings(wanted: &Containerd) -> Settings {
+/// What a ContainerdConfig asks for; the proxy and the path of the file are not containerd's own settings.
+pub fn settings(wanted: &Containerd) -> Settings {
     let Containerd {
         config_path: _,
         registries,

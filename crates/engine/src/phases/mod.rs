@@ -3,7 +3,7 @@ mod cluster_settings;
 mod cluster_skew;
 mod commands;
 mod containerd;
-mod containerd_settings;
+pub(crate) mod containerd_settings;
 pub(crate) mod control_plane;
 mod control_plane_credentials;
 pub(crate) mod control_plane_traces;

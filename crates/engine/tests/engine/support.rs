@@ -121,6 +121,12 @@ pub(crate) fn fresh() -> Memory {
             ("kubeadm version -o short".into(), "v1.36.4\n".into()),
             ("kubelet --version".into(), "Kubernetes v1.36.4\n".into()),
             ("containerd --version".into(), "containerd github.com/containerd/containerd/v2 v2.4.2 \n".into()),
+            (
+                "containerd config default".into(),
+                "version = 3\n[plugins.'io.containerd.cri.v1.images']\n[plugins.'io.containerd.cri.v1.runtime']\n\
+                 [plugins.'io.containerd.grpc.v1.cri']\n"
+                    .into(),
+            ),
         ]
         .into(),
         // A containerd that takes up everything.
