@@ -11,7 +11,7 @@ use containerd::{
     with_absolute_imports,
 };
 use documents::{AnyDocument, Decoded, Secret, v1alpha1::Containerd};
-use host::{Change, Error, FileState, PathState};
+use host::{Change, EntrySort, Error, FileState, PathState};
 use std::{collections::BTreeSet, time::Duration};
 
 pub(super) const PHASE: Phase = Phase {
@@ -116,7 +116,8 @@ impl<'a> Machine<'a> {
         for entry in look.host.tree(CERTS_DIR)? {
             let directory = entry.path.strip_suffix("/hosts.toml");
             let host = directory.and_then(|directory| directory.strip_prefix(CERTS_DIR)?.strip_prefix('/'));
-            let Some((host, file)) = host.zip(look.file(&entry.path)?) else { continue };
+            let Some(host) = host.filter(|_| entry.sort == EntrySort::File) else { continue };
+            let Some(file) = look.file(&entry.path)? else { continue };
             if file.contents.expose().starts_with(CONVERTED.as_bytes()) {
                 // It came from this document's conversion, and stays when the source is gone.
                 planned.names.push(Named::File { path: entry.path.clone(), block: None });
