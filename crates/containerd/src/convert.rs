@@ -182,7 +182,9 @@ capabilities = [\"pull\", \"resolve\"]
 override_path = true
 "
         );
-        assert_eq!(text("own:443"), "server = \"https://own:443\"\nskip_verify = true\n");
+        let own =
+            "server = \"https://own:443\"\nskip_verify = true\n\n[host.\"https://own:443\"]\nskip_verify = true\n";
+        assert_eq!(text("own:443"), own);
         assert!(text("_default").contains("https://all"));
     }
 

@@ -55,11 +55,11 @@ pub(crate) fn registry_files(registry: &Registry) -> Vec<RegistryFile> {
     let Registry { host, mirrors, upstream } = registry;
     let mut files = Vec::new();
     let mirrors = mirrors.iter().enumerate();
-    let mut servers: Vec<Server> = mirrors.map(|(index, mirror)| server(host, index + 1, mirror, &mut files)).collect();
+    let servers: Vec<Server> = mirrors.map(|(index, mirror)| server(host, index + 1, mirror, &mut files)).collect();
     let last = match upstream {
         Upstream::Registry => None,
         // What is `server` is asked last, and nobody after it.
-        Upstream::Never => servers.pop(),
+        Upstream::Never => servers.last().cloned(),
         Upstream::Url(url) => Some(Server { url: url.clone(), ..Server::default() }),
     };
     files.push(HostsFile { host, origin: WRITTEN, last, servers }.file());
@@ -97,7 +97,9 @@ impl HostsFile<'_> {
             _ = writeln!(text, "server = {}", Value::from(last.url.as_str()));
             last.write(&mut text, "header");
         }
-        for server in &self.servers {
+        // containerd 1.6 does not read a file without a table `host`, and then asks the registry itself.
+        let listed = if self.servers.is_empty() { self.last.as_slice() } else { &self.servers };
+        for server in listed {
             let table = format!("host.{}", Value::from(server.url.as_str()));
             _ = writeln!(text, "\n[{table}]");
             server.write(&mut text, &format!("{table}.header"));
@@ -209,6 +211,6 @@ skip_verify = true
         assert_eq!(document["server"].as_str(), Some("https://b"));
         assert_eq!(document["header"]["authorization"].as_str(), Some("Basic \"x\""));
         let others: Vec<&str> = document["host"].as_table().unwrap().iter().map(|(name, _)| name).collect();
-        assert_eq!(others, ["https://a"]);
+        assert_eq!(others, ["https://a", "https://b"], "each is listed: containerd 1.6 wants at least one");
     }
 }

@@ -141,10 +141,16 @@ fn a_pod_pulls_through_a_mirror(profile: &Profile, version: &str) -> Result<()> 
     assert!(before.lines().all(|line| config.lines().any(|other| other == line)), "{config}");
 
     mirror.start_pod(&machine)?;
-    until("the pod", support::mirror::LIMIT, || {
-        let running = machine.run(&["ctr", "-n", "k8s.io", "containers", "list"]).map_err(|error| error.to_string())?;
-        let log = || machine.shell("journalctl --no-pager -n 20 -u standalone").unwrap_or_default();
-        if running.stdout.contains(MIRRORED) { Ok(()) } else { Err(format!("{running:?}\n{}", log())) }
+    let script = format!(
+        "id=$(ctr -n k8s.io containers list | awk '$2 == \"{MIRRORED}\" {{print $1}}'); \
+         ctr -n k8s.io tasks list | grep \"^$id .*RUNNING\""
+    );
+    until("the pod", support::mirror::LIMIT, || match machine.run(&["sh", "-c", &script]) {
+        Ok(running) if running.code == 0 && !running.stdout.is_empty() => Ok(()),
+        other => Err(format!(
+            "{other:?}\n{}",
+            machine.shell("journalctl -n 20 -u standalone --no-pager").unwrap_or_default()
+        )),
     })?;
     let log = machine.journal(Some("registry"))?;
     assert!(log.contains("/v2/team/tools/manifests/v1?ns=registry.example.com"), "{log}");

@@ -78,9 +78,12 @@ impl Mirror {
         let closed = machine.run(&["curl", "--cacert", "/srv/tls/ca.pem", "https://mirror.example.com:5000/v2/"])?;
         assert_ne!(closed.code, 0, "{closed:?}");
         let pushed = "mirror.example.com:5000/team/tools:v1";
+        // Since 2.0, certificates of the command line need another way to push.
         machine.shell(&format!(
-            "ctr -n k8s.io images tag {TOOLS_IMAGE} {pushed} && ctr -n k8s.io images push --tlscacert /srv/tls/ca.pem \
-             --tlscert /srv/tls/client.pem --tlskey /srv/tls/client.key {pushed} && \
+            "ctr images push --help | grep -q -e --local && local=--local || local=\n\
+             ctr -n k8s.io images tag {TOOLS_IMAGE} {pushed}\n\
+             ctr -n k8s.io images push $local --tlscacert /srv/tls/ca.pem --tlscert /srv/tls/client.pem \
+             --tlskey /srv/tls/client.key {pushed}\n\
              ctr -n k8s.io images remove --sync {pushed} {TOOLS_IMAGE}"
         ))?;
         Ok(())
