@@ -4,6 +4,7 @@ mod support {
     pub(crate) mod mirror;
 }
 
+use std::path::Path;
 use support::mirror::{MIRRORED, Mirror};
 use testbed::{
     Bed, Machine, Output, Profile, Result, Runtime, Software,
@@ -53,6 +54,22 @@ fn applied(machine: &Machine, spec: &str) -> Result<()> {
     Ok(())
 }
 
+/// What the pages on tasks print is what machineadm prints on a machine with Debian's containerd.
+fn the_pages_show_what_is_printed(machine: &Machine) -> Result<()> {
+    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tasks");
+    for page in ["registry-mirror.md", "proxy.md", "private-ca.md"] {
+        let text = std::fs::read_to_string(pages.join(page)).expect("the page");
+        let block = |fence: &str| {
+            let rest = text.split_once(fence).unwrap_or_else(|| panic!("{page} has no {fence}")).1;
+            rest.split_once("```").expect("its end").0.to_owned()
+        };
+        machine.write(FILE, block("```yaml\n"), 0o600)?;
+        let plan = machine.run(&[PROGRAM, "plan", "--mode", "post", "-f", FILE])?;
+        assert_eq!(plan.stdout + &plan.stderr, block(&format!("$ machineadm plan --mode post -f {FILE}\n")), "{page}");
+    }
+    Ok(())
+}
+
 #[test]
 fn debians_containerd_is_edited_asked_and_restarted_once() -> Result<()> {
     testbed::needs!(Machines, Packages(&[&CONTAINERD_1_6]));
@@ -60,6 +77,7 @@ fn debians_containerd_is_edited_asked_and_restarted_once() -> Result<()> {
     let machine = machine(&bed, &Profile::default())?;
     machine.boot()?;
     machine.shell("systemctl start containerd")?;
+    the_pages_show_what_is_printed(&machine)?;
     let debians = std::fs::read_to_string(CONTAINERD_1_6.file(CONFIG)?).expect("Debian's own file");
     let own = format!("# Ours.\n{debians}# The end.\n");
     machine.write(CONFIG, &own, 0o644)?;
