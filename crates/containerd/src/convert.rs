@@ -17,12 +17,16 @@ pub(crate) fn converted(registry: &Item, key: &Key) -> (BTreeMap<String, Registr
     old.refuse(registry);
     let configs = registry.get("configs").and_then(Item::as_table_like);
     for (host, config) in configs.iter().flat_map(|configs| configs.iter()) {
+        old.check_host("configs", host);
         let trust = old.trust(host, config);
         old.trust.insert(host.to_owned(), trust);
     }
     let mut files = BTreeMap::new();
     let mirrors = registry.get("mirrors").and_then(Item::as_table_like);
     for (host, mirror) in mirrors.iter().flat_map(|mirrors| mirrors.iter()) {
+        if host != "*" {
+            old.check_host("mirrors", host);
+        }
         let servers = old.endpoints(host, mirror);
         let host = if host == "*" { "_default" } else { host };
         let last = old.itself(host);
@@ -46,6 +50,16 @@ struct Old<'a> {
 impl Old<'_> {
     fn problem(&mut self, steps: &[&str], message: &str) {
         self.problems.push(Problem::of_machine(format!("{} {message}", self.key.below(steps))));
+    }
+
+    /// A host becomes the name of a directory.
+    fn check_host(&mut self, table: &str, host: &str) {
+        // `configs` may have a URL, which concerns the endpoint of a mirror.
+        let name = host.strip_prefix("https://").or_else(|| host.strip_prefix("http://")).unwrap_or(host);
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+        if name.is_empty() || name.starts_with(['.', '_']) || !name.bytes().all(allowed) {
+            self.problem(&[table, host], "is not a host, so that it cannot be converted to hosts.toml: correct it");
+        }
     }
 
     /// What hosts.toml has no place for.
@@ -217,5 +231,14 @@ rewrite = 1
             assert!(problem.starts_with(start), "{problem}");
             assert!(!problem.contains("hidden"));
         }
+    }
+
+    #[test]
+    fn a_name_that_is_no_host_becomes_no_directory() {
+        let (_, problems) = of("[configs.'../../x'.tls]\n[mirrors.'a/b']\nendpoint = []\n[mirrors.'..']\n");
+        assert!(
+            problems.iter().all(|problem| problem.contains("is not a host")) && problems.len() == 3,
+            "{problems:?}"
+        );
     }
 }

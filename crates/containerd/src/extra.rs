@@ -8,7 +8,9 @@ const FIELD: &str = "spec.extraConfig";
 pub(crate) fn values(text: &str, version: ConfigVersion) -> Result<Vec<(Key, Value)>, Vec<Problem>> {
     let document = match text.parse::<DocumentMut>() {
         Ok(document) => document,
-        Err(error) => return Err(vec![Problem::of_field(FIELD, format!("is not TOML: {}", error.message()))]),
+        Err(error) => {
+            return Err(vec![Problem::of_field(FIELD, format!("is not TOML: {}", objects::one_line(error.message())))]);
+        }
     };
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     collect(document.as_table(), &Key::of(&[]), &mut found);

@@ -92,7 +92,8 @@ impl<'a> Draft<'a> {
         let path = seen.config_path;
         let of_file = |message: String| Problem::of_machine(format!("{path} {message}"));
         let parsed = seen.config.unwrap_or_default().parse::<DocumentMut>();
-        let mut document = parsed.map_err(|error| of_file(format!("is not TOML: {}: correct it", error.message())))?;
+        let mut document = parsed
+            .map_err(|error| of_file(format!("is not TOML: {}: correct it", objects::one_line(error.message()))))?;
         let version = match document.get("version") {
             // A file without keys is as good as none.
             None if document.is_empty() => {
