@@ -26,6 +26,7 @@ mod problem;
 mod propose;
 mod runtimes;
 mod settings;
+mod unit;
 mod version;
 
 pub use convert::CONVERTED;
@@ -37,4 +38,5 @@ pub use propose::{Expected, ImportedFile, Proposal, Seen, data_root, propose};
 pub use settings::{
     Capability, CgroupDriver, ClientCertificate, Mirror, OptionValue, Registry, Runtime, Settings, Upstream,
 };
+pub use unit::unit_config_path;
 pub use version::{ConfigVersion, UnsupportedVersion, Version};

@@ -122,6 +122,7 @@ fn debians_containerd_is_edited_asked_and_restarted_once() -> Result<()> {
     assert!(refused.stderr.contains("sandbox_imgae"), "{refused:?}");
     assert_eq!(state(&machine)?, before, "nothing was replaced");
     imports_are_followed(&machine)?;
+    the_units_own_file_is_edited(&machine)?;
     bed.down()
 }
 
@@ -138,6 +139,21 @@ fn imports_are_followed(machine: &Machine) -> Result<()> {
     machine.write("/etc/containerd/more/b.toml", hiding, 0o644)?;
     let plan = machineadm(machine, spec, &["plan"])?;
     assert!(plan.code == 1 && plan.stderr.contains("/etc/containerd/more/b.toml is imported by"), "{plan:?}");
+    Ok(())
+}
+
+/// A file that the unit does not name would have no effect.
+fn the_units_own_file_is_edited(machine: &Machine) -> Result<()> {
+    let drop_in =
+        "[Service]\nEnvironment=FILE=/etc/containerd/own.toml\nExecStart=\nExecStart=/usr/bin/containerd -c ${FILE}\n";
+    machine.write("/etc/systemd/system/containerd.service.d/own.conf", drop_in, 0o644)?;
+    machine.write("/etc/containerd/own.toml", "version = 2\n", 0o644)?;
+    machine.shell("systemctl daemon-reload; systemctl restart containerd")?;
+    let spec = "  sandboxImage: registry.example.com/pause:1\n";
+    let plan = machineadm(machine, spec, &["plan"])?;
+    assert!(plan.code == 1 && plan.stderr.contains("containerd.service reads /etc/containerd/own.toml"), "{plan:?}");
+    applied(machine, &format!("{spec}  configPath: /etc/containerd/own.toml\n"))?;
+    assert!(machine.read("/etc/containerd/own.toml")?.contains("registry.example.com/pause:1"));
     Ok(())
 }
 

@@ -8,10 +8,10 @@ use super::{
 use crate::{Look, Named, PlanError, Planned, Remark, Step};
 use containerd::{
     CERTS_DIR, CONVERTED, ImportedFile, Printed, Proposal, Seen, Version, data_root, import_patterns, missing, propose,
-    with_absolute_imports,
+    unit_config_path, with_absolute_imports,
 };
 use documents::{AnyDocument, Decoded, Secret, v1alpha1::Containerd};
-use host::{Change, EntrySort, Error, FileState, PathState};
+use host::{Change, EntrySort, Error, FileState, PathState, Service};
 use std::{collections::BTreeSet, time::Duration};
 
 pub(super) const PHASE: Phase = Phase {
@@ -28,6 +28,8 @@ const VERSION: [&str; 2] = ["containerd", "--version"];
 const DUMP: [&str; 5] = ["containerd", "-c", "/dev/stdin", "config", "dump"];
 /// Prints every plugin that containerd has.
 const DEFAULTS: [&str; 3] = ["containerd", "config", "default"];
+/// Shows what containerd's unit starts.
+const UNIT: [&str; 5] = ["systemctl", "show", "-p", "Environment,ExecStart", "containerd.service"];
 /// How long containerd may take to print something.
 const WITHIN: Duration = Duration::from_secs(30);
 /// The mode of a new configuration.
@@ -59,12 +61,30 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
         return if planned.known_after.is_some() { Ok(planned) } else { Err(not_installed()) };
     };
     let version = Version::read(&printed).map_err(|error| PlanError::Unfit(vec![error.to_string()]))?;
+    check_unit(wanted, look)?;
     let machine = Machine::see(version, wanted, look, &mut planned)?;
     let proposal = machine.proposal(document, wanted)?;
     machine.check_data_root(wanted, look)?;
     machine.check_dump(document, &proposal, look)?;
     machine.write(document, proposal, look, &mut planned)?;
     Ok(planned)
+}
+
+/// A file that containerd's unit does not name would have no effect.
+fn check_unit(wanted: &Containerd, look: &Look<'_>) -> Result<(), PlanError> {
+    if look.service(SERVICE)? == Service::Unmanaged {
+        return Ok(());
+    }
+    let shown = look.host.output(&UNIT, WITHIN)?.unwrap_or_default();
+    match unit_config_path(&shown).filter(|path| *path != wanted.config_path) {
+        None => Ok(()),
+        Some(path) => Err(PlanError::Unfit(vec![format!(
+            "spec.configPath: is {}, and the unit containerd.service reads {}: set configPath to that file, or correct \
+             the unit",
+            wanted.config_path,
+            objects::one_line(&path)
+        )])),
+    }
 }
 
 /// Whether a step installs another containerd than the one that would be asked now.
