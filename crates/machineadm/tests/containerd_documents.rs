@@ -159,7 +159,13 @@ fn images_are_shown(settings: &Settings, config: &Value, at: &str) {
 
 #[test]
 fn four_containerds_start_with_twenty_documents_and_have_every_value() {
-    testbed::needs!(Machines, Pinned(&CONTAINERD), Packages(&[&CONTAINERD_1_6, &CONTAINERD_1_7, &CONTAINERD_2_1]));
+    testbed::needs!(
+        Root,
+        Judge("unshare"),
+        Judge("ip"),
+        Pinned(&CONTAINERD),
+        Packages(&[&CONTAINERD_1_6, &CONTAINERD_1_7, &CONTAINERD_2_1])
+    );
     let trials: Vec<Trial> =
         PROGRAMS.iter().flat_map(|program| cases().into_iter().map(move |case| Trial { case, program })).collect();
     let next = AtomicUsize::new(0);
@@ -178,7 +184,13 @@ fn four_containerds_start_with_twenty_documents_and_have_every_value() {
 
 #[test]
 fn a_value_that_a_containerd_ignores_or_refuses_is_found_before_it_is_written() {
-    testbed::needs!(Machines, Pinned(&CONTAINERD), Packages(&[&CONTAINERD_1_6, &CONTAINERD_1_7, &CONTAINERD_2_1]));
+    testbed::needs!(
+        Root,
+        Judge("unshare"),
+        Judge("ip"),
+        Pinned(&CONTAINERD),
+        Packages(&[&CONTAINERD_1_6, &CONTAINERD_1_7, &CONTAINERD_2_1])
+    );
     let extra = |text: &str| Settings { extra: Some(text.to_owned()), ..Settings::default() };
     let of_cri = |program: &Program| match program.name.starts_with("1.") {
         true => "io.containerd.grpc.v1.cri",
