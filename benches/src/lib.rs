@@ -47,8 +47,17 @@ pub enum Build {
 
 /// The static program that tests copy into machines: quickly built, or in the long tier as it ships.
 pub fn machine_program() -> Result<PathBuf, String> {
+    static_program(of_tier())
+}
+
+/// The static KMS plugin that tests copy into machines, built in the same way.
+pub fn machine_kms_plugin() -> Result<PathBuf, String> {
+    built("machineadm-kms-plugin", of_tier())
+}
+
+fn of_tier() -> Build {
     let is_long = std::env::var_os(testbed::programs::TIER).is_some_and(|tier| tier == "long");
-    static_program(if is_long { Build::Shipped } else { Build::Quick })
+    if is_long { Build::Shipped } else { Build::Quick }
 }
 
 /// The static program as it ships, built if it is not there or not fresh.
@@ -58,10 +67,15 @@ pub fn static_machineadm() -> Result<PathBuf, String> {
 
 /// The static program, built if it is not there or not fresh.
 pub fn static_program(build: Build) -> Result<PathBuf, String> {
+    built("machineadm", build)
+}
+
+/// The one program of a package, which has its name.
+fn built(package: &str, build: Build) -> Result<PathBuf, String> {
     const TARGET: &str = "x86_64-unknown-linux-musl";
     let root = repository();
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(&root).args(["build", "--quiet", "--locked", "-p", "machineadm", "--target", TARGET]);
+    cargo.current_dir(&root).args(["build", "--quiet", "--locked", "-p", package, "--target", TARGET]);
     let mut place = root.join("target");
     if build == Build::WithSymbols {
         // Beside the one that ships, which tests run.
@@ -71,7 +85,7 @@ pub fn static_program(build: Build) -> Result<PathBuf, String> {
     let profile = if build == Build::Quick { "debug" } else { "release" };
     cargo.args((profile == "release").then_some("--release"));
     match cargo.status() {
-        Ok(status) if status.success() => Ok(place.join(TARGET).join(profile).join("machineadm")),
+        Ok(status) if status.success() => Ok(place.join(TARGET).join(profile).join(package)),
         Ok(status) => Err(format!("cannot build the static program: {status}; run scripts/setup")),
         Err(error) => Err(format!("cannot run cargo: {error}")),
     }

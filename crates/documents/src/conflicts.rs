@@ -64,6 +64,7 @@ impl<'a> Seen<'a> {
                 }
             }
             Claimed::Program { path } => self.program(here, path),
+            Claimed::StaticPod(path) => self.program(here, path),
             Claimed::Command(name) => {
                 if let Some(earlier) = self.commands.insert(name, self.document) {
                     self.conflict(here, format!("is also the name of a command in {}", self.at(earlier)));
@@ -84,6 +85,15 @@ impl<'a> Seen<'a> {
             | Claimed::FilesBelow(_)
             | Claimed::Preparation(_)
             | Claimed::ControlPlanePath(_) => {}
+            // `control_plane_conflicts` compares these.
+            Claimed::Worker
+            | Claimed::Kubernetes(_)
+            | Claimed::RequiredKubernetes(_)
+            | Claimed::ControlPlaneFiles
+            | Claimed::RootlessControlPlane
+            | Claimed::ApiServerArgument(_)
+            | Claimed::NoApiServerArgument(_)
+            | Claimed::ApiServerVolume { .. } => {}
             Claimed::Output { what, name, .. } => self.output(here, (what, *name)),
             Claimed::Node => {
                 if let Some(earlier) = self.node.replace(self.document) {

@@ -49,6 +49,23 @@ fn every_document_in_the_docs_is_accepted() {
 }
 
 #[test]
+fn every_document_of_the_task_pages_is_accepted() {
+    let pages = fs::read_dir(repository().join("docs/tasks")).expect("the pages");
+    let pages: Vec<_> = pages.map(|page| page.expect("a page").file_name().into_string().expect("a name")).collect();
+    for page in ["audit.md", "oidc.md", "webhook.md"] {
+        assert!(pages.iter().any(|name| name == page), "{page}: {pages:?}");
+    }
+    for page in &pages {
+        let blocks = blocks(&format!("docs/tasks/{page}"), "yaml");
+        assert!(!blocks.is_empty(), "{page} has nothing to copy");
+        for block in blocks {
+            let output = validate(&block);
+            assert!(output.status.success(), "{page}: {}\n{block}", String::from_utf8_lossy(&output.stdout));
+        }
+    }
+}
+
+#[test]
 fn the_page_on_preflight_lists_the_checks_of_the_code() {
     let page = fs::read_to_string(repository().join("docs/preflight.md")).expect("the page");
     let table = |heading: &str| -> Vec<String> {

@@ -111,7 +111,7 @@ impl Watched {
 /// Files that everybody may read are no secrets, so these are for root alone; and nothing waits for long.
 fn private(mut document: Value) -> Value {
     for file in document.pointer_mut("/spec/files").and_then(Value::as_array_mut).into_iter().flatten() {
-        if file["content"].is_string() && file["block"].is_null() {
+        if file["path"].is_string() && file["content"].is_string() && file["block"].is_null() {
             file["mode"] = json!("0600");
         }
     }
