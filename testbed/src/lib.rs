@@ -23,6 +23,7 @@ pub mod neighbours;
 mod network;
 mod oci;
 mod owner;
+pub mod packages;
 mod port;
 mod profile;
 pub mod programs;

@@ -91,6 +91,8 @@ pub enum Claimed<'a> {
     Node,
     /// A directory that the control plane of this machine uses beside those of every control plane.
     ControlPlanePath(&'a str),
+    /// How containerd is configured; at most one document may say so.
+    ContainerRuntime,
     /// That this machine becomes a worker.
     Worker,
     /// The minor version of Kubernetes of the node.

@@ -38,6 +38,7 @@ struct Seen<'a> {
     numbers: HashMap<(&'static str, u32), usize>,
     node: Option<usize>,
     reports: Option<usize>,
+    container_runtime: Option<usize>,
     conflicts: Vec<Finding>,
 }
 
@@ -97,6 +98,12 @@ impl<'a> Seen<'a> {
             Claimed::Node => {
                 if let Some(earlier) = self.node.replace(self.document) {
                     self.conflict(here, format!("this machine already becomes a node through {}", self.at(earlier)));
+                }
+            }
+            Claimed::ContainerRuntime => {
+                if let Some(earlier) = self.container_runtime.replace(self.document) {
+                    let message = format!("containerd is already configured by {}", self.at(earlier));
+                    self.conflict(here, format!("{message}: a machine has at most one ContainerdConfig"));
                 }
             }
             Claimed::Reports => {

@@ -72,6 +72,7 @@ pub use look::{
 pub use mode::Mode;
 pub use outcome::Outcome;
 pub use ownership::check_records;
+pub use phases::containerd_settings::settings as containerd_settings;
 pub use phases::discovery::NAME as DISCOVERY;
 pub use phases::init::documents as kubeadm_documents_of_init;
 pub use phases::join::documents as kubeadm_documents_of_join;

@@ -114,6 +114,9 @@ pub trait Inspect {
     fn address_towards(&self, target: Option<IpAddr>) -> Result<Option<IpAddr>>;
     /// The end of what a read-only program prints, a few KiB at most; `None` when the machine does not have it.
     fn output(&self, argv: &[&str], within: Duration) -> Result<Option<String>>;
+    /// What a read-only program of the running system prints, 256 KiB at most, when it reads this at `/dev/stdin`, which
+    /// it may open as a file; `None` when the machine does not have it. If it fails, the error has its standard error.
+    fn answer(&self, argv: &[&str], input: &str, within: Duration) -> Result<Option<String>>;
     /// What a program that only looks makes of a file.
     fn rendered(&self, rendering: &Rendering) -> Result<Secret<Vec<u8>>>;
     /// Whether a program that only looks ends well. What it prints is dropped.

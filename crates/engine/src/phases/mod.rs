@@ -2,6 +2,8 @@
 pub(crate) mod cluster_settings;
 mod cluster_skew;
 mod commands;
+mod containerd;
+pub(crate) mod containerd_settings;
 pub(crate) mod control_plane;
 mod control_plane_config;
 mod control_plane_credentials;
@@ -19,6 +21,7 @@ mod programs;
 mod proxy;
 pub(crate) mod prune;
 mod report;
+mod service_files;
 mod services;
 mod static_pods;
 mod sysctl;
@@ -65,6 +68,7 @@ pub const PHASES: &[Phase] = &[
     sysctl::PHASE,
     files::PHASE,
     programs::PHASE,
+    containerd::PHASE,
     services::PHASE,
     users::PHASE,
     commands::PHASE,

@@ -3,6 +3,7 @@
 mod acts;
 mod api_server;
 mod certificates;
+mod containerd;
 mod control_plane;
 mod cuts;
 mod etcd_machine;

@@ -169,24 +169,25 @@ fn a_plan_is_shown_by_document() {
     let wanted = everything();
     let preview = look(Mode::Provision, &wanted, &fresh()).unwrap();
     let view = PlanView::new("node-7".into(), Mode::Provision, &wanted, &preview);
-    assert_eq!((view.documents, view.changes, view.is_open), (12, preview.changes(), true));
+    assert_eq!((view.documents, view.changes, view.is_open), (13, preview.changes(), true));
     assert!(view.changes > 10);
     let names: Vec<_> = view.phases.iter().map(|turn| (turn.document, turn.name.as_str())).collect();
     assert_eq!(
-        names[5..14],
+        names[5..15],
         [
-            (Some(6), "CommandsConfig early"),
-            (Some(7), "UsersConfig"),
-            (Some(8), "ServicesConfig"),
-            (Some(9), "ControlPlaneConfig"),
-            (Some(10), "StaticPodsConfig"),
+            (Some(6), "ContainerdConfig"),
+            (Some(7), "CommandsConfig early"),
+            (Some(8), "UsersConfig"),
+            (Some(9), "ServicesConfig"),
+            (Some(10), "ControlPlaneConfig"),
+            (Some(11), "StaticPodsConfig"),
             (None, "services"),
             (None, "preflight"),
-            (Some(11), "InitConfig"),
-            (Some(12), "CommandsConfig late")
+            (Some(12), "InitConfig"),
+            (Some(13), "CommandsConfig late")
         ]
     );
-    assert_eq!(view.phases[10].known_after.as_deref(), Some("document 8 (ServicesConfig)"));
+    assert_eq!(view.phases[11].known_after.as_deref(), Some("document 9 (ServicesConfig)"));
     let json = serde_json::to_value(&view).unwrap();
     assert_eq!(json["kind"], "Plan");
     assert!(!json.to_string().contains("s3cret"), "{json}");

@@ -52,6 +52,12 @@ pub(crate) fn everything() -> Wanted {
              {path: /etc/localtime, type: link, target: ../zone}, {path: /etc/old.conf, type: absent}]}",
         ),
         (
+            "ContainerdConfig",
+            "",
+            "{registries: [{host: docker.io, mirrors: [{url: 'https://mirror.example', headers: {x: s3cret}}]}], \
+             cgroupDriver: systemd}",
+        ),
+        (
             "CommandsConfig",
             "early",
             "{commands: [{name: seen, argv: [touch, /seen], creates: /seen}, {name: unseen, shell: 'true'}]}",
@@ -126,8 +132,17 @@ pub(crate) fn fresh() -> Memory {
         outputs: [
             ("kubeadm version -o short".into(), "v1.36.4\n".into()),
             ("kubelet --version".into(), "Kubernetes v1.36.4\n".into()),
+            ("containerd --version".into(), "containerd github.com/containerd/containerd/v2 v2.4.2 \n".into()),
+            (
+                "containerd config default".into(),
+                "version = 3\n[plugins.'io.containerd.cri.v1.images']\n[plugins.'io.containerd.cri.v1.runtime']\n\
+                 [plugins.'io.containerd.grpc.v1.cri']\n"
+                    .into(),
+            ),
         ]
         .into(),
+        // A containerd that takes up everything.
+        echoing: ["containerd -c /dev/stdin config dump".to_owned()].into(),
         programs: [("kubeadm init".into(), init), ("kubeadm reset".into(), reset)].into(),
         sysctls: [("net/ipv4/ip_forward".into(), "0".into())].into(),
         sysctls_of: [("net/bridge/bridge-nf-call-iptables".into(), ("br_netfilter".into(), "0".into()))].into(),

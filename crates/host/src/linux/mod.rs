@@ -259,6 +259,9 @@ impl Inspect for Linux {
     fn output(&self, argv: &[&str], within: Duration) -> Result<Option<String>> {
         if self.live() { command::output(argv, within) } else { Ok(None) }
     }
+    fn answer(&self, argv: &[&str], input: &str, within: Duration) -> Result<Option<String>> {
+        if self.live() { command::answer(argv, input, within) } else { Ok(None) }
+    }
     fn rendered(&self, rendering: &Rendering) -> Result<Secret<Vec<u8>>> {
         rendering::rendered(rendering, &self.runner())
     }

@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 /// Names that sound secret, whatever the schema says.
 const SOUNDS_SECRET: [&str; 7] = ["password", "token", "secret", "key", "passphrase", "credential", "content"];
 /// What a field may accept; the first that it does is taken.
-const FORMS: [&str; 7] = [
+const FORMS: [&str; 8] = [
     "CANARY",
     "https://user:CANARY@proxy:3128",
     "https://127.0.0.1:9/?signature=CANARY",
     "echo CANARY\nfalse\n",
     "CANARYCANARYCANARY==",
     "$6$salt$CANARY",
+    "-----BEGIN PRIVATE KEY-----\nCANARYCANARYCANARYCANARY\n-----END PRIVATE KEY-----\n",
     "{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: b, user: c}}], clusters: \
      [{name: b, cluster: {server: https://127.0.0.1:9}}], users: [{name: c, user: {token: CANARY}}]}",
 ];
@@ -29,7 +30,7 @@ pub(crate) struct Filled {
 }
 
 /// Examples with members that exclude those of a kind's own example.
-const ALTERNATIVES: [(&str, &str); 5] = [
+const ALTERNATIVES: [(&str, &str); 6] = [
     ("ControlPlaneConfig", include_str!("webhooks.yaml")),
     (
         "InitConfig",
@@ -47,6 +48,7 @@ const ALTERNATIVES: [(&str, &str); 5] = [
          /etc/cluster.yaml}}\n  tlsBootstrapToken: abcdef.0123456789abcdef\n  controlPlane: {apiServerPort: 6443}\n",
     ),
     ("ProgramsConfig", include_str!("programs_by_uri.yaml")),
+    ("ContainerdConfig", include_str!("containerd_with_proxy.yaml")),
 ];
 
 /// Fills a kind's examples, all of them together in every secret field.
