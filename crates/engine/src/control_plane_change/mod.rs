@@ -24,6 +24,7 @@ use crate::{
     fingerprint::Parts,
     line::changed_lines,
     look::Stage,
+    phases::worker::KUBELET_KUBECONFIG,
     plan_key::PlanKey,
 };
 use documents::{AnyDocument, Secret, v1alpha1::CONTROL_PLANE_VOLUME_PREFIX};
@@ -52,16 +53,27 @@ pub(crate) fn plan(
     writes: Vec<Change>,
     look: &Look<'_>,
 ) -> Result<Option<Planned>, PlanError> {
-    let Some(admin) = look.host.file(ADMIN)?.filter(|_| look.host.live()) else { return Ok(None) };
-    if !look.host.exists(MANIFEST)? || is_unfinished(look)? {
+    if is_unfinished(look)? {
         return Ok(None);
     }
+    if !look.host.exists(MANIFEST)? {
+        return if look.host.exists(KUBELET_KUBECONFIG)? {
+            Err(PlanError::Unfit(vec![WORKER.to_owned()]))
+        } else {
+            Ok(None)
+        };
+    }
+    let mut planned = Planned::default();
+    if !look.host.live() {
+        planned.remarks.push(Remark::OnRunningMachine("an API server is changed"));
+        return Ok(Some(planned));
+    }
+    let admin = look.host.file(ADMIN)?.ok_or_else(|| PlanError::Unfit(vec![NO_ADMIN.to_owned()]))?;
     let record = ChangeRecord::read(look.host)?;
     let unfinished = match &record {
         Some(record) if record.describes(look.host)? => Some(record),
         _ => None,
     };
-    let mut planned = Planned::default();
     let map = match ask(look, admin.contents.expose(), unfinished) {
         Ok(map) => map.ok_or_else(|| PlanError::Unfit(vec![NO_MAP.to_owned()]))?,
         Err(Unanswered(why)) => {
@@ -74,7 +86,8 @@ pub(crate) fn plan(
     };
     let Some(seen) = SeenManifest::on(look)? else { return Ok(None) };
     let new = Comparison { files, look, seen: &seen, map: &map }.new_api_server(writes)?;
-    let is_needed = new.is_needed() || unfinished.is_some();
+    // A record that others have made worthless goes with the next change, also if that changes nothing.
+    let is_needed = new.is_needed() || record.is_some();
     let change: Rc<dyn Act> = Rc::new(ControlPlaneChange::Change(Box::new(new)));
     let progress = look.host.progress(CONTROL_PLANE_CHANGE_ID)?;
     planned.steps.extend(match (is_needed, progress) {
@@ -95,6 +108,10 @@ fn is_unfinished(look: &Look<'_>) -> Result<bool, PlanError> {
     Ok(false)
 }
 
+const WORKER: &str = "this machine is a worker, and a ControlPlaneConfig is for control plane nodes: remove the document from \
+    its configuration";
+const NO_ADMIN: &str = "/etc/kubernetes/admin.conf does not exist, and kubeadm-config cannot be changed without it: restore it \
+    (kubeadm init phase kubeconfig admin), then run machineadm again";
 const NO_MAP: &str = "the cluster has no ConfigMap kube-system/kubeadm-config: kubeadm did not create it, and its API server \
     cannot be changed by a ControlPlaneConfig";
 

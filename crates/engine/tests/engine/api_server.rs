@@ -319,6 +319,42 @@ fn a_record_of_a_manifest_that_others_have_replaced_is_not_what_to_go_back_to() 
 }
 
 #[test]
+fn a_worker_and_a_control_plane_node_without_the_administrators_kubeconfig_get_no_files() {
+    let (mut worker, cluster, wanted) = (node(), FakeControlPlane::new(), auditing("Metadata", "0.001"));
+    worker.files.remove(MANIFEST);
+    worker.files.remove("/etc/kubernetes/admin.conf");
+    worker.files.insert("/etc/kubernetes/kubelet.conf".to_owned(), file(""));
+    let mut without = node();
+    without.files.remove("/etc/kubernetes/admin.conf");
+    for (mut host, why) in
+        [(worker, "this machine is a worker"), (without, "/etc/kubernetes/admin.conf does not exist")]
+    {
+        let failure = change(&wanted, &mut host, &cluster).unwrap_err();
+        assert!(failure.cause.to_string().starts_with(why), "{failure:?}");
+        assert!(!host.files.contains_key(POLICY), "{why}");
+    }
+}
+
+#[test]
+fn a_record_that_is_worth_nothing_any_more_is_deleted() {
+    let (mut host, cluster, wanted) = (node(), FakeControlPlane::new(), auditing("Metadata", "0.001"));
+    change(&wanted, &mut host, &cluster).unwrap();
+    for power in 0.. {
+        let mut cut = Memory { power: Some(power), ..node() };
+        assert!(change(&wanted, &mut cut, &FakeControlPlane::new()).is_err(), "no cut left a record");
+        if let Some(record) = cut.files.get(RECORD) {
+            host.files.insert(RECORD.to_owned(), record.clone());
+            break;
+        }
+    }
+    let upgraded = text_of(&host, MANIFEST).replace("v1.36.4", "v1.36.5");
+    host.files.insert(MANIFEST.to_owned(), file(&upgraded));
+    change(&wanted, &mut host, &cluster).unwrap();
+    assert!(!host.files.contains_key(RECORD));
+    assert_eq!(text_of(&host, MANIFEST), upgraded);
+}
+
+#[test]
 fn an_unfinished_change_that_the_configuration_no_longer_has_stops_the_run() {
     let (mut host, cluster) = (node(), FakeControlPlane::new());
     for power in 0.. {
