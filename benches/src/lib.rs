@@ -50,8 +50,17 @@ pub enum Build {
 
 /// The static program that tests copy into machines: quickly built, or in the long tier as it ships.
 pub fn machine_program() -> Result<PathBuf, String> {
+    static_program(of_tier())
+}
+
+/// The static KMS plugin that tests copy into machines, built in the same way.
+pub fn machine_kms_plugin() -> Result<PathBuf, String> {
+    built("machineadm-kms-plugin", of_tier())
+}
+
+fn of_tier() -> Build {
     let is_long = std::env::var_os(testbed::programs::TIER).is_some_and(|tier| tier == "long");
-    static_program(if is_long { Build::Shipped } else { Build::Quick })
+    if is_long { Build::Shipped } else { Build::Quick }
 }
 
 /// The static program as it ships, built if it is not there or not fresh.
@@ -61,16 +70,16 @@ pub fn static_machineadm() -> Result<PathBuf, String> {
 
 /// The static program, built if it is not there or not fresh.
 pub fn static_program(build: Build) -> Result<PathBuf, String> {
-    static_binary("machineadm", build)
+    built("machineadm", build)
 }
 
 /// The static machineadm-kms-plugin, built if it is not there or not fresh.
 pub fn static_kms_plugin(build: Build) -> Result<PathBuf, String> {
-    static_binary("machineadm-kms-plugin", build)
+    built("machineadm-kms-plugin", build)
 }
 
-/// A package's program of the same name.
-fn static_binary(package: &str, build: Build) -> Result<PathBuf, String> {
+/// The one program of a package, which has its name.
+fn built(package: &str, build: Build) -> Result<PathBuf, String> {
     const TARGET: &str = "x86_64-unknown-linux-musl";
     let root = repository();
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -103,6 +103,9 @@ _machineadm() {
             machineadm__subcmd__config,edit-map)
                 cmd="machineadm__subcmd__config__subcmd__edit__subcmd__map"
                 ;;
+            machineadm__subcmd__config,import)
+                cmd="machineadm__subcmd__config__subcmd__import"
+                ;;
             machineadm__subcmd__config,validate)
                 cmd="machineadm__subcmd__config__subcmd__validate"
                 ;;
@@ -200,7 +203,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__bootstrap)
-            opts="-f -o -v -q -h --filename --prune --abandon --output --root --mode --verbose --quiet --log-format --help"
+            opts="-f -o -v -q -h --filename --prune --force --abandon --output --root --mode --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -540,7 +543,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__config)
-            opts="-v -q -h --verbose --quiet --log-format --help convert validate defaults edit-map"
+            opts="-v -q -h --verbose --quiet --log-format --help convert validate defaults edit-map import"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -718,6 +721,56 @@ _machineadm() {
                     ;;
                 --remove-api-endpoint)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        machineadm__subcmd__config__subcmd__import)
+            opts="-f -o -v -q -h --filename --from-cluster --kubeconfig --context --kind --kubernetes-version --allow-loss --tolerant --output --verbose --quiet --log-format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -W "init join" -- "${cur}"))
+                    return 0
+                    ;;
+                --kubernetes-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
                     return 0
                     ;;
                 --log-format)
@@ -1422,7 +1475,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__plan)
-            opts="-f -o -v -q -h --filename --output --exit-code --prune --no-commands --out --root --mode --verbose --quiet --log-format --help show"
+            opts="-f -o -v -q -h --filename --output --exit-code --prune --force --no-commands --out --root --mode --verbose --quiet --log-format --help show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -68,6 +68,7 @@ post\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l prune -d 'Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post'
+complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -l force -d 'Overwrite edits in the manifest of kube-apiserver that neither kubeadm nor machineadm made'
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand bootstrap" -s h -l help -d 'Print help'
@@ -83,6 +84,7 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fi
 json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l exit-code -d 'Exit with code 3 when there are changes'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l prune -d 'Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post'
+complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l force -d 'Overwrite edits in the manifest of kube-apiserver that neither kubeadm nor machineadm made'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -l no-commands -d 'Do not execute `unless` checks; such commands are shown as "not checked"'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand plan; and not __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no progress, only warnings and errors'
@@ -244,15 +246,16 @@ json\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand explain" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map import" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -s q -l quiet -d 'Print no progress, only warnings and errors'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -s h -l help -d 'Print help'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "validate" -d 'List all problems of kubeadm\'s files'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "defaults" -d 'Print a starting configuration with all defaults'
-complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map import" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map import" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map import" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map import" -f -a "convert" -d 'Convert files of any kubeadm API version into the one that a Kubernetes version reads'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map import" -f -a "validate" -d 'List all problems of kubeadm\'s files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map import" -f -a "defaults" -d 'Print a starting configuration with all defaults'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map import" -f -a "edit-map" -d 'Edit the kubeadm-config ConfigMap for a Kubernetes version'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and not __fish_seen_subcommand_from convert validate defaults edit-map import" -f -a "import" -d 'Import kubeadm\'s files, or a cluster\'s configuration, as documents'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l kubernetes-version -d 'The Kubernetes version whose kubeadm will read the result' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -s f -l filename -d 'A kubeadm file or a directory of them; may be repeated; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from convert" -l api-version -d 'Write this kubeadm API version instead, such as the experimental v1' -r
@@ -310,6 +313,22 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from edit-map" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -s f -l filename -d 'A kubeadm file of any API version; may be repeated; `-` is standard input. Repeated files are one configuration' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -l kind -d 'What the document is for. Required for files that are for both' -r -f -a "init\t'The first node of a control plane: InitConfig'
+join\t'A worker or a further control plane node: JoinConfig'"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -l kubernetes-version -d 'Kubernetes version of the document. Default: the version that the files name' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -s o -l output -d 'How to print the result: the document alone, or with losses and notes' -r -f -a "json\t''
+yaml\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
+json\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -l from-cluster -d 'Read the ConfigMaps kubeadm-config, kubelet-config and kube-proxy of the cluster instead of files'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -l allow-loss -d 'Continue without the fields that have no place in the document'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -l tolerant -d 'Report unknown fields as warnings, as `kubeadm init` does'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -s q -l quiet -d 'Print no progress, only warnings and errors'
+complete -c machineadm -n "__fish_machineadm_using_subcommand config; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -l kubeconfig -d 'The kubeconfig of the cluster. Default: the first file that exists of $KUBECONFIG (a list with `:`) or, if it is not set, ~/.kube/config, then /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand token; and not __fish_seen_subcommand_from create list delete generate" -l dry-run -d 'Let the API server check the request, and change nothing' -r -f -a "true\t''

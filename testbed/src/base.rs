@@ -101,6 +101,27 @@ pub(crate) fn sources() -> Result<Sources> {
     Ok(Sources { suite, files })
 }
 
+/// The mirror that the host's own packages come from, which has all releases.
+pub(crate) fn mirror() -> Result<String> {
+    let sources = sources()?;
+    let texts = sources.files.iter().filter_map(|path| fs::read_to_string(path).ok());
+    let found = texts.filter_map(|text| uri(&text, &sources.suite)).next();
+    found.ok_or_else(|| Error::Missing {
+        what: "the address of the host's package source".to_owned(),
+        remedy: "give apt a source with an http or https address".to_owned(),
+    })
+}
+
+/// The address in a source of either of apt's two forms, of the part that has this release.
+fn uri(text: &str, suite: &str) -> Option<String> {
+    let parts = text.split("\n\n").filter(|part| serves(part, suite));
+    let words = |part: &str| -> Vec<String> {
+        let lines = part.lines().filter(|line| line.starts_with("URIs:") || line.starts_with("deb "));
+        lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
+    };
+    parts.flat_map(words).find(|word| word.starts_with("http://") || word.starts_with("https://"))
+}
+
 /// Whether a source file has the release itself, in either of apt's two forms.
 fn serves(text: &str, suite: &str) -> bool {
     text.lines().filter(|line| line.starts_with("Suites:") || line.starts_with("deb ")).any(|line| {
@@ -112,6 +133,18 @@ fn serves(text: &str, suite: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mirror_is_that_of_the_release() {
+        let text = "Types: deb\nURIs: http://vendor/a\nSuites: nodistro\n\nTypes: deb\nURIs: http://mirror/b\n\
+                    Suites: bookworm bookworm-updates\n";
+        assert_eq!(uri(text, "bookworm").as_deref(), Some("http://mirror/b"));
+        assert_eq!(
+            uri("deb [arch=amd64] https://mirror/c bookworm main\n", "bookworm").as_deref(),
+            Some("https://mirror/c")
+        );
+        assert_eq!(uri("deb cdrom:x bookworm main\n", "bookworm"), None);
+    }
 
     #[test]
     fn a_vendors_source_is_not_mistaken_for_the_release() {

@@ -23,6 +23,7 @@ pub mod neighbours;
 mod network;
 mod oci;
 mod owner;
+pub mod packages;
 pub mod plugin_image;
 mod port;
 mod profile;

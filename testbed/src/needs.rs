@@ -3,6 +3,7 @@
 //! [`needs!`](crate::needs!) is the first line of a test that can't run everywhere. Where something is missing, the test is
 //! left out: it ends without a verdict, a line on standard error names it, and the end of plain `cargo test` lists all of
 //! them. The project's test command leaves nothing out ([`COMPLETE`]): there such a test goes on, and fails.
+use crate::packages::Package;
 use crate::programs::{CONTAINERD, COREDNS, ETCD, KUBERNETES, Set, TOOLS};
 use crate::record::{Record, Subject};
 use crate::{Error, doctor, judges};
@@ -28,6 +29,8 @@ pub enum Need {
     Pinned(&'static Set),
     /// The same of several sets.
     EachPinned(&'static [&'static Set]),
+    /// Packages of Debian releases: unpacked already, or apt to fetch them with.
+    Packages(&'static [&'static Package]),
     /// A program of others that Debian has.
     Judge(&'static str),
 }
@@ -51,6 +54,7 @@ impl Need {
                 let there = set.is_built().unwrap_or(false) || doctor::require(&["go"]).is_ok();
                 (!there).then(|| format!("{}, or Go to build it", set.name))
             }
+            Self::Packages(packages) => packages.iter().find_map(|package| package.missing()),
             Self::Judge(name) => judges::find(name).is_none().then(|| name.to_owned()),
         }
     }

@@ -276,6 +276,11 @@ pub struct Programs {
 }
 
 impl Programs {
+    /// Programs that were not built here.
+    pub(crate) const fn unpacked(directory: PathBuf, version: &'static str) -> Self {
+        Self { directory, version }
+    }
+
     /// The path of a program that a test runs now; it is noted as one that judged.
     pub fn judge(&self, program: &str) -> Result<PathBuf> {
         judges::ran(program, Some(self.version))?;

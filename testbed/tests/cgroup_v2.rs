@@ -27,13 +27,16 @@ const ONLY: &str = "MACHINEADM_CGROUP_V2_ONLY";
 /// Files whose tests boot machines as well and do not run inside. Each would add minutes to hours of emulation, and those
 /// that start a program of cargo's (`leftovers`, `command`, `faults`, `sealed_reboot`) would need it on the disk. Of
 /// `walking_skeleton` the tests that kill and fail kubeadm are left out.
-const LEFT_OUT: [&str; 26] = [
+const LEFT_OUT: [&str; 29] = [
     "air_gap",
     "bare_image",
     "bare_kubeadm",
     "chaos",
     "command",
     "conformance",
+    "containerd_machine",
+    "control_plane_files",
+    "control_plane_change",
     "control_plane_join",
     "control_plane_kills",
     "control_plane_lost",

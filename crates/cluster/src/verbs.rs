@@ -77,6 +77,12 @@ impl ApiServer {
         }
     }
 
+    /// Whether the server says that it is ready.
+    pub fn ready(&self) -> Result<()> {
+        let call = Call { method: Method::Get, path: "/readyz", query: Vec::new(), body: None, expects: &[] };
+        self.call(&call).map(drop)
+    }
+
     /// Makes an object in a collection.
     pub fn create(&self, collection: &str, object: &Value, effect: Effect) -> Result<Created> {
         let query = effect.query();

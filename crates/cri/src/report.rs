@@ -26,6 +26,8 @@ pub struct RuntimeReport {
     pub has_pinned_image: bool,
     /// The directory with its images, where it says so.
     pub root: Option<String>,
+    /// Its own configuration in its own words, where its status has it.
+    pub config: Option<Value>,
     /// Every name and digest of an image that it has.
     pub images: BTreeSet<String>,
 }
@@ -86,6 +88,7 @@ impl RuntimeReport {
             sandbox_image: member("sandboxImage"),
             has_pinned_image: pinned,
             root: member("containerdRootDir"),
+            config: own,
             images: images
                 .images
                 .into_iter()
@@ -149,6 +152,7 @@ mod tests {
             sandbox_image: Some("a/pause:1".into()),
             has_pinned_image: true,
             root: None,
+            config: Some(serde_json::json!({"sandboxImage": "a/pause:1", "containerdRootDir": ""})),
             images: ["a/b:1".into(), "a/b@sha256:00".into()].into(),
         };
         assert_eq!(report, expected);

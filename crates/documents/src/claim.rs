@@ -40,6 +40,8 @@ pub enum Claimed<'a> {
         /// Where it is installed.
         path: String,
     },
+    /// The manifest of a static pod, by its path.
+    StaticPod(&'a str),
     /// A command's name.
     Command(&'a str),
     /// The proxy of a service.
@@ -89,6 +91,29 @@ pub enum Claimed<'a> {
     Node,
     /// A directory that the control plane of this machine uses beside those of every control plane.
     ControlPlanePath(&'a str),
+    /// How containerd is configured; at most one document may say so.
+    ContainerRuntime,
+    /// That this machine becomes a worker.
+    Worker,
+    /// The minor version of Kubernetes of the node.
+    Kubernetes(u32),
+    /// The oldest minor version of Kubernetes that reads what the field says.
+    RequiredKubernetes(u32),
+    /// The files that the API server of this machine reads; at most one document may, and no worker has them.
+    ControlPlaneFiles,
+    /// That the control plane runs as other users than root, who cannot read its files.
+    RootlessControlPlane,
+    /// An argument of the API server, by its name.
+    ApiServerArgument(&'a str),
+    /// That the API server has no argument whose name begins so.
+    NoApiServerArgument(&'static str),
+    /// A volume of the API server.
+    ApiServerVolume {
+        /// Its name.
+        name: &'a str,
+        /// Where the API server sees it.
+        path: &'a str,
+    },
     /// That reports of its runs are sent; at most one document may.
     Reports,
 }

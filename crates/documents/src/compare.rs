@@ -1,5 +1,5 @@
 //! Rules over all documents together, in the order in which they stand.
-use crate::{Claim, Decoded, Severity, conflicts, constraints::Constraints, order};
+use crate::{Claim, Decoded, Severity, conflicts, constraints::Constraints, control_plane_conflicts, order};
 
 /// A document of the stream, with what the rules compare.
 pub(crate) struct Listed<'a> {
@@ -28,6 +28,7 @@ pub(crate) struct Finding {
 /// Every finding of every rule, document by document.
 pub(crate) fn compare(documents: &[Listed<'_>]) -> Vec<Finding> {
     let mut findings = conflicts::find(documents);
+    findings.extend(control_plane_conflicts::find(documents));
     findings.extend(order::find(documents));
     findings.sort_by_key(|finding| finding.document);
     findings

@@ -38,6 +38,7 @@ struct Seen<'a> {
     numbers: HashMap<(&'static str, u32), usize>,
     node: Option<usize>,
     reports: Option<usize>,
+    container_runtime: Option<usize>,
     conflicts: Vec<Finding>,
 }
 
@@ -63,6 +64,7 @@ impl<'a> Seen<'a> {
                 }
             }
             Claimed::Program { path } => self.program(here, path),
+            Claimed::StaticPod(path) => self.program(here, path),
             Claimed::Command(name) => {
                 if let Some(earlier) = self.commands.insert(name, self.document) {
                     self.conflict(here, format!("is also the name of a command in {}", self.at(earlier)));
@@ -83,10 +85,25 @@ impl<'a> Seen<'a> {
             | Claimed::FilesBelow(_)
             | Claimed::Preparation(_)
             | Claimed::ControlPlanePath(_) => {}
+            // `control_plane_conflicts` compares these.
+            Claimed::Worker
+            | Claimed::Kubernetes(_)
+            | Claimed::RequiredKubernetes(_)
+            | Claimed::ControlPlaneFiles
+            | Claimed::RootlessControlPlane
+            | Claimed::ApiServerArgument(_)
+            | Claimed::NoApiServerArgument(_)
+            | Claimed::ApiServerVolume { .. } => {}
             Claimed::Output { what, name, .. } => self.output(here, (what, *name)),
             Claimed::Node => {
                 if let Some(earlier) = self.node.replace(self.document) {
                     self.conflict(here, format!("this machine already becomes a node through {}", self.at(earlier)));
+                }
+            }
+            Claimed::ContainerRuntime => {
+                if let Some(earlier) = self.container_runtime.replace(self.document) {
+                    let message = format!("containerd is already configured by {}", self.at(earlier));
+                    self.conflict(here, format!("{message}: a machine has at most one ContainerdConfig"));
                 }
             }
             Claimed::Reports => {

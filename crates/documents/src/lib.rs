@@ -20,6 +20,7 @@ mod claim;
 mod compare;
 mod conflicts;
 mod constraints;
+mod control_plane_conflicts;
 mod decode;
 mod decoded;
 mod decrypt;

@@ -5,7 +5,7 @@ use crate::{
     compare::{Finding, Listed, earlier_of},
     constraints::{AFTER, BEFORE, Reference, field},
     path,
-    v1alpha1::{is_below, without_aliases},
+    v1alpha1::{CONTROL_PLANE_FILES_DIRECTORY, is_below, without_aliases},
 };
 use std::collections::{HashMap, HashSet};
 
@@ -78,7 +78,8 @@ impl<'a> Order<'a> {
             Claimed::ControlPlanePath(directory) => Some(directory),
             _ => None,
         });
-        let used: Vec<&str> = CONTROL_PLANE_PATHS.into_iter().chain(own).collect();
+        let used: Vec<&str> =
+            CONTROL_PLANE_PATHS.into_iter().chain([CONTROL_PLANE_FILES_DIRECTORY]).chain(own).collect();
         for (later, here) in self.documents.iter().enumerate().skip(node + 1) {
             let node = self.earlier(node, later);
             for claim in &here.claims {
@@ -148,7 +149,7 @@ fn names(references: &[Reference], listed: &Listed<'_>) -> bool {
 /// Where a claim lets machineadm write.
 fn written<'a>(claimed: &'a Claimed<'_>) -> Option<&'a str> {
     match claimed {
-        Claimed::File { path, .. } | Claimed::Entry { path, .. } => Some(path),
+        Claimed::File { path, .. } | Claimed::Entry { path, .. } | Claimed::StaticPod(path) => Some(path),
         Claimed::ServiceProxy { path, .. } | Claimed::Program { path } => Some(path),
         Claimed::Output { path, .. } => path.as_deref(),
         Claimed::FilesBelow(directory) => Some(directory),
@@ -267,6 +268,15 @@ mod tests {
         let late = found(&format!("{}---\n{bundle}", init()));
         let message = "must come before document 1: it writes to /etc/ssl/certs, which the control plane uses";
         assert_eq!(late, [format!("spec.certificates: {message}")]);
+    }
+
+    #[test]
+    fn files_of_the_api_server_come_before_the_control_plane() {
+        let files = document("ControlPlaneConfig", "spec: {arguments: {v: '2'}}");
+        assert!(found(&[files.clone(), init()].concat()).is_empty());
+        let message =
+            "must come before document 1: it writes to /etc/kubernetes/machineadm, which the control plane uses";
+        assert_eq!(found(&[init(), files].concat()), [format!("spec: {message}")]);
     }
 
     #[test]

@@ -7,10 +7,11 @@ use crate::{
     metadata::{Header, Metadata},
     tree::Node,
     v1alpha1::{
-        Accounts, Command, CommandsConfig, Encrypted, EncryptedConfig, FilesConfig, Init, InitConfig, Join, JoinConfig,
-        KernelModulesConfig, Parameter, PathEntry, Programs, ProgramsConfig, Proxy, ProxyConfig, Remote, RemoteConfig,
-        ReportConfig, Reporting, Scope, ScopeConfig, ServicesConfig, SysctlConfig, TrustBundle, TrustBundleConfig,
-        Unit, UsersConfig,
+        Accounts, Command, CommandsConfig, Containerd, ContainerdConfig, ControlPlane, ControlPlaneConfig, Encrypted,
+        EncryptedConfig, FilesConfig, Init, InitConfig, Join, JoinConfig, KernelModulesConfig, Parameter, PathEntry,
+        Programs, ProgramsConfig, Proxy, ProxyConfig, Remote, RemoteConfig, ReportConfig, Reporting, Scope,
+        ScopeConfig, ServicesConfig, StaticPod, StaticPodsConfig, SysctlConfig, TrustBundle, TrustBundleConfig, Unit,
+        UsersConfig,
     },
 };
 use schemars::generate::SchemaSettings;
@@ -89,8 +90,11 @@ kinds! {
     TrustBundleConfig => TrustBundle(TrustBundle),
     ProxyConfig => Proxy(Proxy),
     ProgramsConfig => Programs(Box<Programs>),
+    ContainerdConfig => Containerd(Box<Containerd>),
     ServicesConfig => Services(Vec<Unit>),
     UsersConfig => Users(Accounts),
+    ControlPlaneConfig => ControlPlane(Box<ControlPlane>),
+    StaticPodsConfig => StaticPods(Vec<StaticPod>),
     InitConfig => Init(Box<Init>),
     JoinConfig => Join(Box<Join>),
     ReportConfig => Report(Box<Reporting>),

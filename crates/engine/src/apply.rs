@@ -2,7 +2,7 @@
 use crate::{
     Act, AfterFailure, Checks, Facts, Label, Line, Look, Mode, PlanError, Planned, Prune, ReviewedPlan, Step, Undone,
     Wanted, World, acts,
-    look::Stage,
+    look::{Manifests, Stage},
     outcome::START,
     ownership::Ownership,
     plan::{Condition, Named},
@@ -26,6 +26,8 @@ pub struct Run<'a> {
     pub wanted: &'a Wanted,
     /// Whether what no document names any more is removed.
     pub prune: Prune,
+    /// What becomes of edits of others in a manifest.
+    pub manifests: Manifests,
     /// A reviewed plan: then only what it says.
     pub reviewed: Option<&'a ReviewedPlan>,
 }
@@ -164,6 +166,7 @@ impl Pass<'_> {
             cluster: world.cluster,
             runtime: world.runtime,
             facts: &self.facts,
+            manifests: self.run.manifests,
             checks: Checks::Executed,
             patience: world.patience,
             stage: Stage::Run,

@@ -1,5 +1,5 @@
 //! The etcd of a cluster, as a control plane node reaches it: its own static pod, its client certificate, its servers.
-use crate::{acts::ADMIN, control_plane_facts::DATA};
+use crate::{acts::ADMIN, api_server_manifest, control_plane_facts::DATA};
 use documents::Secret;
 use etcd::Credentials;
 use host::Inspect;
@@ -11,12 +11,9 @@ pub(crate) const MANIFEST: &str = "/etc/kubernetes/manifests/etcd.yaml";
 /// Where kubeadm puts certificates unless it is told otherwise.
 pub(crate) const CERTIFICATES: &str = "/etc/kubernetes/pki";
 
-/// The static pod of this machine's API server.
-const API_SERVER: &str = "/etc/kubernetes/manifests/kube-apiserver.yaml";
-
 /// The certificates directory of this control plane node, as the manifest of its API server names it.
 pub(crate) fn certificates_directory(host: &dyn Inspect) -> host::Result<Option<String>> {
-    let Some(manifest) = host.file(API_SERVER)? else { return Ok(None) };
+    let Some(manifest) = host.file(api_server_manifest::MANIFEST)? else { return Ok(None) };
     let text = std::str::from_utf8(manifest.contents.expose()).unwrap_or_default();
     let path = Flags::read(text).and_then(|flags| flags.last("--client-ca-file"));
     Ok(path.and_then(|path| Some(path.rsplit_once('/')?.0.to_owned())))

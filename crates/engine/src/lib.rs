@@ -16,11 +16,15 @@
 //! - [`Outcome`] records a run, [`PlanView`] shows a plan, [`SavedPlan`] stores one for review, `ownership.rs` remembers
 //!   which document wrote which path and what was there before.
 mod acts;
+mod api_server_manifest;
+mod api_server_pod;
 mod apply;
 mod before_kubeadm;
 mod block;
 pub mod certificate_files;
+mod control_plane_change;
 mod control_plane_facts;
+mod control_plane_files;
 mod downloads;
 mod etcd_access;
 mod fingerprint;
@@ -54,6 +58,7 @@ mod wanted;
 pub use acts::{
     Act, AfterFailure, CopySource, DOWNLOAD_ID, DownloadCerts, Effect, UPLOAD_ID, Undone, UploadCerts, check_unfinished,
 };
+pub use api_server_pod::{ApiServerPod, ApiServerWait, CONFIG_HASH, Replacement, WantedHash};
 pub use apply::{Done, Event, Failure, Run, bootstrap};
 pub use control_plane_facts::{ControlPlaneFacts, MemberFacts};
 pub use downloads::{Download, Downloads, Transfer};
@@ -61,13 +66,16 @@ pub use etcd_access::{EtcdAccess, EtcdPod};
 pub use label::Label;
 pub use line::Line;
 pub use look::{
-    CertificateCopy, Checks, Cluster, ContainerRuntime, Facts, Look, MembersWait, NodeCondition, NodeWait, Patience,
-    ServerVersion, Unanswered, World,
+    CertificateCopy, Checks, Cluster, ContainerRuntime, Facts, Look, Manifests, MembersWait, NodeCondition, NodeWait,
+    Patience, ServerVersion, Unanswered, World,
 };
 pub use mode::Mode;
 pub use outcome::Outcome;
 pub use ownership::check_records;
+pub use phases::containerd_settings::settings as containerd_settings;
 pub use phases::discovery::NAME as DISCOVERY;
+pub use phases::init::documents as kubeadm_documents_of_init;
+pub use phases::join::documents as kubeadm_documents_of_join;
 pub use phases::preflight::{CHECKS, Check, NAME as PREFLIGHT, NodeRole, When};
 pub use phases::{PHASES, Phase, Role, makes_node};
 pub use plan::{Ask, Condition, Named, PlanError, Planned, Preview, Remark, Step, preview, steps_for};

@@ -41,7 +41,9 @@ impl Line {
     pub fn of(step: &Step) -> Self {
         match step {
             Step::Ensure(change) => Self::of_change(change),
-            Step::Run(act) => Self::plain(act.verb(), act.name(), act.shows()),
+            Step::Run(act) => {
+                Self { diff: at_most(act.diff(), MOST_DIFF_LINES), ..Self::plain(act.verb(), act.name(), act.shows()) }
+            }
             Step::Redo(act) => Self::plain(act.verb(), act.name(), format!("{}, {INTERRUPTED}", act.shows())),
             Step::Close(act) => Self::plain("note", act.name(), "is done, but was not recorded".into()),
             Step::Wait(Condition::ServiceActive(service), within) => {
@@ -242,8 +244,17 @@ fn difference(was: &FileState, file: &FileState) -> (usize, usize, Vec<String>) 
     let diff = TextDiff::from_lines(&old, &new);
     let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
     let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
+    (added, removed, at_most(lines_of(&diff, 1), MOST_DIFF_LINES))
+}
+
+/// The lines that differ between two texts, each after its sign.
+pub(crate) fn changed_lines(old: &str, new: &str) -> Vec<String> {
+    lines_of(&TextDiff::from_lines(old, new), 0)
+}
+
+fn lines_of(diff: &TextDiff<'_, '_, str>, around: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    for group in diff.grouped_ops(1) {
+    for group in diff.grouped_ops(around) {
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
             let sign = match change.tag() {
                 ChangeTag::Insert => '+',
@@ -253,7 +264,7 @@ fn difference(was: &FileState, file: &FileState) -> (usize, usize, Vec<String>) 
             lines.push(format!("{sign}{}", change.value().trim_end_matches('\n')));
         }
     }
-    (added, removed, at_most(lines, MOST_DIFF_LINES))
+    lines
 }
 
 /// The first lines, and how many more there are.

@@ -1,5 +1,8 @@
 //! Ports as values: what planning may look at, and what applying may act on.
-use crate::{ControlPlaneFacts, Downloads, EtcdAccess, Label, Planned, Remark, Step, Wanted, plan::Named};
+use crate::{
+    ApiServerPod, ApiServerWait, ControlPlaneFacts, Downloads, EtcdAccess, Label, Planned, Remark, Replacement, Step,
+    Wanted, plan::Named,
+};
 use certs::{
     CertificateKey, CertificateSet, FileName, FileSet, Found,
     client_certificate::{ClientCertificate, Subject},
@@ -103,6 +106,23 @@ pub trait Cluster {
     fn remove_member(&self, _: &EtcdAccess, _: &Member) -> Result<(), Unanswered> {
         Err(not_asked())
     }
+    /// Writes an object, given by its path, in the place of the one with its `resourceVersion`.
+    fn replace(&self, _kubeconfig: &[u8], _path: &str, _object: &Value) -> Result<Replacement, Unanswered> {
+        Err(not_asked())
+    }
+    /// The mirror pod of the API server with this address and port; `None` where there is none.
+    fn api_server_pod(
+        &self,
+        _kubeconfig: &[u8],
+        _advertised: &str,
+        _: &Patience<'_>,
+    ) -> Result<Option<ApiServerPod>, Unanswered> {
+        Err(not_asked())
+    }
+    /// Waits until the API server of a kubeconfig runs by a manifest and is ready; the reason if it does not in time.
+    fn wait_for_api_server(&self, _kubeconfig: &[u8], _: &ApiServerWait<'_>) -> Result<(), Unanswered> {
+        Err(not_asked())
+    }
     /// Issues a client certificate that is valid for minutes, with a CA certificate and its key.
     fn issue(&self, _authority: &[u8], _key: &Secret<Vec<u8>>, _: Subject) -> Result<ClientCertificate, Unanswered> {
         Err(not_asked())
@@ -191,6 +211,16 @@ pub enum Checks {
     LeftOut,
 }
 
+/// What becomes of edits that others made in the manifest of a static pod.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Manifests {
+    /// The manifest is left as it is, and the plan stops.
+    #[default]
+    Respected,
+    /// They are overwritten.
+    Overwritten,
+}
+
 /// Who looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
@@ -244,6 +274,8 @@ pub struct Look<'a> {
     pub runtime: &'a dyn ContainerRuntime,
     /// What earlier turns have found out.
     pub facts: &'a Facts,
+    /// What becomes of edits of others in a manifest.
+    pub manifests: Manifests,
     /// Whether a user's `unless` is executed.
     pub checks: Checks,
     /// How long to wait for a server that does not answer.
@@ -266,7 +298,8 @@ impl<'a> Look<'a> {
         named: &'a BTreeSet<Named>,
     ) -> Self {
         let (checks, patience, stage) = (Checks::LeftOut, Duration::ZERO, Stage::Preview);
-        Self { wanted, host, cluster, runtime: &NotAsked, facts, checks, patience, stage, pending: &[], named }
+        let (runtime, manifests, pending) = (&NotAsked, Manifests::Respected, &[]);
+        Self { wanted, host, cluster, runtime, facts, manifests, checks, patience, stage, pending, named }
     }
 
     /// A file as it will be when this turn comes: what an earlier turn would write counts as written.

@@ -137,7 +137,7 @@ impl Ownership {
     pub(crate) fn note(document: &Decoded, planned: &Planned, host: &mut dyn Host) -> host::Result<()> {
         let before = Self::read(host)?;
         let mut records = before.clone();
-        for change in planned.steps.iter().filter_map(written) {
+        for change in planned.steps.iter().flat_map(written) {
             let named = match change {
                 Change::WriteFile { path, block, .. } => Named::File { path: path.clone(), block: block.clone() },
                 Change::MakeDirectory { path, .. } | Change::MakeLink { path, .. } | Change::Remove { path, .. } => {
@@ -315,17 +315,23 @@ fn previous(
 }
 
 /// Whether a step leaves something that a document then owns.
-fn written(step: &Step) -> Option<&Change> {
-    match step {
-        Step::Ensure(
-            change @ (Change::WriteFile { .. }
-            | Change::MakeDirectory { .. }
-            | Change::MakeLink { .. }
-            | Change::Remove { .. }
-            | Change::SetSysctl { .. }),
-        ) => Some(change),
-        _ => None,
-    }
+fn written(step: &Step) -> impl Iterator<Item = &Change> {
+    let changes = match step {
+        Step::Ensure(change) => std::slice::from_ref(change),
+        Step::Run(act) | Step::Redo(act) => act.writes(),
+        Step::Close(_) | Step::Wait(..) => &[],
+    };
+    let is_written = |change: &&Change| {
+        matches!(
+            change,
+            Change::WriteFile { .. }
+                | Change::MakeDirectory { .. }
+                | Change::MakeLink { .. }
+                | Change::Remove { .. }
+                | Change::SetSysctl { .. }
+        )
+    };
+    changes.iter().filter(is_written)
 }
 
 /// The kind and name of a document.

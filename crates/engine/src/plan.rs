@@ -1,5 +1,5 @@
 //! The plan: plain data, complete enough that applying it needs no decisions of its own.
-use crate::look::Stage;
+use crate::look::{Manifests, Stage};
 use crate::{
     Act, Checks, Cluster, ContainerRuntime, Effect, Facts, Failure, Label, Look, Mode, Prune, Wanted, acts,
     outcome::START, restarts, turns::turns,
@@ -181,6 +181,12 @@ pub enum PlanError {
     /// Work that machineadm started, and that this configuration no longer has.
     #[error("{0}")]
     Abandoned(String),
+    /// The manifest of the API server has edits that machineadm and kubeadm would not make.
+    #[error(
+        "/etc/kubernetes/manifests/kube-apiserver.yaml differs from what kubeadm renders from kubeadm-config; + lines are only in the file:\n{}\nAdd them to kubeadm-config or to a ControlPlaneConfig, or overwrite them with --force",
+        .0.join("\n")
+    )]
+    ForeignManifest(Vec<String>),
     /// The machine is a node of another cluster.
     #[error(
         "this machine is a node of another cluster: the CA certificates in /etc/kubernetes/kubelet.conf match none of the CA pins; run \"machineadm reset\", then run machineadm again"
@@ -205,9 +211,12 @@ impl PlanError {
     pub const fn needs_operator(&self) -> bool {
         match self {
             Self::Look(error) => error.needs_operator(),
-            Self::Foreign(_) | Self::Unknown { .. } | Self::Abandoned(_) | Self::NotUndone(_) | Self::OtherCluster => {
-                true
-            }
+            Self::Foreign(_)
+            | Self::Unknown { .. }
+            | Self::Abandoned(_)
+            | Self::NotUndone(_)
+            | Self::ForeignManifest(_)
+            | Self::OtherCluster => true,
             _ => false,
         }
     }
@@ -283,6 +292,8 @@ pub struct Ask<'a> {
     pub wanted: &'a Wanted,
     /// Whether what no document names any more is removed.
     pub prune: Prune,
+    /// What becomes of edits of others in a manifest.
+    pub manifests: Manifests,
     /// Whether a user's `unless` is executed.
     pub checks: Checks,
     /// How long to wait for a server that does not answer.
@@ -296,7 +307,7 @@ pub fn preview(
     cluster: &dyn Cluster,
     runtime: &dyn ContainerRuntime,
 ) -> Result<Preview, Failure> {
-    let Ask { mode, wanted, prune, checks, patience } = *ask;
+    let Ask { mode, wanted, prune, manifests, checks, patience } = *ask;
     let (mut facts, mut pending, mut named) = (Facts::default(), Vec::new(), BTreeSet::new());
     acts::check_unfinished(wanted, &[], host, cluster).map_err(|error| Failure::at(Label::added(START), error))?;
     for turn in turns(mode, wanted, prune) {
@@ -306,6 +317,7 @@ pub fn preview(
             cluster,
             runtime,
             facts: &facts,
+            manifests,
             checks,
             patience,
             stage: Stage::Preview,

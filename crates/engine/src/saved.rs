@@ -5,7 +5,8 @@
 //!                                        (can be shown anywhere)                       (can be applied)
 //! ```
 use crate::{
-    Act, Label, Line, Mode, PlanError, PlanKey, PlanView, Planned, Preview, Prune, Step, fingerprint::act_fingerprint,
+    Act, Label, Line, Manifests, Mode, PlanError, PlanKey, PlanView, Planned, Preview, Prune, Step,
+    fingerprint::act_fingerprint,
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use documents::{Secret, v1alpha1::API_VERSION, v1alpha1::Repeat};
@@ -31,6 +32,7 @@ struct Content {
     number: String,
     machine_id: String,
     prune: bool,
+    force: bool,
     shown: PlanView,
     configuration: String,
     /// Keyed digests of what it points to, as it came then: what no turn could show yet must not become another thing.
@@ -43,6 +45,8 @@ struct Content {
 pub struct Reviewed<'a> {
     /// Whether what no document names any more is removed.
     pub prune: Prune,
+    /// What becomes of edits of others in a manifest.
+    pub manifests: Manifests,
     /// The machine's identity.
     pub machine_id: &'a str,
     /// The configuration as it came.
@@ -107,7 +111,7 @@ pub struct Unverified;
 impl SavedPlan {
     /// Stores a preview together with the configuration that it came from.
     pub fn new(reviewed: Reviewed<'_>) -> Self {
-        let Reviewed { prune, machine_id, configuration, fetched, preview, shown, key, number } = reviewed;
+        let Reviewed { prune, manifests, machine_id, configuration, fetched, preview, shown, key, number } = reviewed;
         let key = key.of_plan(&number);
         let turn = |(label, planned): &(Label, Planned)| SavedTurn {
             name: label.to_string(),
@@ -118,6 +122,7 @@ impl SavedPlan {
             number,
             machine_id: machine_id.to_owned(),
             prune: prune == Prune::Restore,
+            force: manifests == Manifests::Overwritten,
             shown,
             configuration: BASE64_STANDARD.encode(configuration),
             fetched: keyed(fetched, &key),
@@ -188,6 +193,11 @@ impl ReviewedPlan {
     /// Whether it removes what no document names any more.
     pub const fn prune(&self) -> Prune {
         if self.plan.prune { Prune::Restore } else { Prune::List }
+    }
+
+    /// What becomes of edits of others in a manifest.
+    pub const fn manifests(&self) -> Manifests {
+        if self.plan.force { Manifests::Overwritten } else { Manifests::Respected }
     }
 
     /// The configuration.

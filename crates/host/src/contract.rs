@@ -32,6 +32,8 @@ pub const OWNERSHIP: &str = "/var/lib/machineadm/ownership.json";
 pub const PREVIOUS_DIR: &str = "/var/lib/machineadm/previous";
 /// What existed below kubeadm's directories before kubeadm was started for the first time, with contents; root's alone.
 pub const BEFORE_KUBEADM: &str = "/var/lib/machineadm/before-kubeadm.json";
+/// What an unfinished change of the API server overwrites; root's alone, and outside of the manifest directory.
+pub const CONTROL_PLANE_CHANGE: &str = "/var/lib/machineadm/control-plane-change.json";
 /// The key of this machine's saved plans, so that nobody can edit one or guess secrets by it.
 pub const PLAN_KEY: &str = "/var/lib/machineadm/plan.key";
 /// There while a command that needs a reboot has run and the machine has not been rebooted since.
@@ -60,6 +62,8 @@ pub const SYSCTL_DIR: &str = "/etc/sysctl.d";
 pub const MODULES_DIR: &str = "/etc/modules-load.d";
 /// Proxy variables, one file per ProxyConfig.
 pub const PROXY_DIR: &str = "/etc/machineadm/proxy";
+/// Files that the API server of a control plane node reads, of the ControlPlaneConfig; root's alone.
+pub const CONTROL_PLANE_DIR: &str = "/etc/kubernetes/machineadm";
 /// Where units are extended: `<unit>.service.d/<DROP_IN>`.
 pub const UNIT_DIR: &str = "/etc/systemd/system";
 /// The drop-in that points a unit to its proxy variables.
@@ -85,6 +89,7 @@ pub const PATHS: &[&str] = &[
     OWNERSHIP,
     PREVIOUS_DIR,
     BEFORE_KUBEADM,
+    CONTROL_PLANE_CHANGE,
     PLAN_KEY,
     REBOOT_REQUIRED,
     SYSTEM_REBOOT_REQUIRED,
@@ -99,6 +104,7 @@ pub const PATHS: &[&str] = &[
     SYSCTL_DIR,
     MODULES_DIR,
     PROXY_DIR,
+    CONTROL_PLANE_DIR,
     UNIT_DIR,
     PROXY_DROP_IN,
 ];
@@ -117,6 +123,7 @@ pub const WRITTEN_FILES: &[&str] = &[
     CLUSTER_INFO,
     OWNERSHIP,
     BEFORE_KUBEADM,
+    CONTROL_PLANE_CHANGE,
     REBOOT_REQUIRED,
     SUCCESS,
     SUCCESS_KEPT,

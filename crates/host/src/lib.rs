@@ -25,6 +25,7 @@ mod file_set;
 mod journal;
 pub mod linux;
 mod memory;
+mod rendering;
 mod resources;
 mod tree;
 
@@ -38,10 +39,12 @@ pub use drafts::{ArchiveRoot, Draft, Drafts, FileSum, InstalledFile, PROGRAM_MOD
 pub use error::{Error, Result};
 pub use journal::Journal;
 pub use linux::Linux;
-pub use memory::{DraftBytes, Memory, Played, Resources};
+pub use memory::{DraftBytes, Memory, Played, Renderer, Resources};
+pub use rendering::Rendering;
 pub use resources::{CgroupVersion, Cgroups, Clock, DiskSpace};
 pub use tree::{EntrySort, TreeEntry};
 
+use secret::Secret;
 use std::{net::IpAddr, time::Duration};
 
 /// Read-only view of a machine; planning gets this and nothing more.
@@ -111,6 +114,11 @@ pub trait Inspect {
     fn address_towards(&self, target: Option<IpAddr>) -> Result<Option<IpAddr>>;
     /// The end of what a read-only program prints, a few KiB at most; `None` when the machine does not have it.
     fn output(&self, argv: &[&str], within: Duration) -> Result<Option<String>>;
+    /// What a read-only program of the running system prints, 256 KiB at most, when it reads this at `/dev/stdin`, which
+    /// it may open as a file; `None` when the machine does not have it. If it fails, the error has its standard error.
+    fn answer(&self, argv: &[&str], input: &str, within: Duration) -> Result<Option<String>>;
+    /// What a program that only looks makes of a file.
+    fn rendered(&self, rendering: &Rendering) -> Result<Secret<Vec<u8>>>;
     /// Whether a program that only looks ends well. What it prints is dropped.
     fn succeeds(&self, program: &Program) -> Result<bool>;
     /// What this machine's journal says of an act.

@@ -1,17 +1,19 @@
 //! A machine held in memory, for tests. It can lose its power at any moment, and its programs do what a table says.
 mod accounts;
 mod drafts;
+mod renderer;
 mod resources;
 mod together;
 mod tree;
 mod units;
 
 pub use drafts::DraftBytes;
+pub use renderer::Renderer;
 pub use resources::Resources;
 
 use crate::{
     Call, Cgroups, Change, Clock, DirectoryState, DiskSpace, Enablement, Error, FileState, FileSum, Host, Inspect,
-    PathState, Program, Progress, Result, Service, TreeEntry, TrustStore, UnitState, UserState, contract,
+    PathState, Program, Progress, Rendering, Result, Service, TreeEntry, TrustStore, UnitState, UserState, contract,
     journal::Journal,
 };
 use secret::Secret;
@@ -66,6 +68,10 @@ pub struct Memory {
     pub links: BTreeMap<String, String>,
     /// What read-only programs print, by their words.
     pub outputs: BTreeMap<String, String>,
+    /// Programs that print what they read, by their words.
+    pub echoing: BTreeSet<String>,
+    /// What renders files.
+    pub renderer: Renderer,
     /// What is being downloaded, by its SHA-256.
     pub drafts: BTreeMap<String, DraftBytes>,
     /// Changes left until the power fails; `None` is mains.
@@ -116,6 +122,8 @@ impl Default for Memory {
             directories: BTreeMap::new(),
             links: BTreeMap::new(),
             outputs: BTreeMap::new(),
+            echoing: BTreeSet::new(),
+            renderer: Renderer::default(),
             drafts: BTreeMap::new(),
             power: None,
             resources: Resources::default(),
@@ -227,9 +235,10 @@ impl Inspect for Memory {
         Ok(self.files.get(path).map(of))
     }
     fn names_in(&self, directory: &str) -> Result<Option<Vec<String>>> {
-        let name = |path: &String| Some(path.strip_prefix(directory)?.strip_prefix('/')?.to_owned());
-        let names: Vec<String> = self.files.keys().filter_map(name).filter(|name| !name.contains('/')).collect();
-        Ok((!names.is_empty()).then_some(names))
+        let name =
+            |path: &String| path.strip_prefix(directory)?.strip_prefix('/')?.split('/').next().map(str::to_owned);
+        let names: BTreeSet<String> = self.files.keys().filter_map(name).collect();
+        Ok((!names.is_empty()).then(|| names.into_iter().collect()))
     }
     fn state_at(&self, path: &str) -> Result<PathState> {
         let entries = self.entries_of(path);
@@ -337,6 +346,15 @@ impl Inspect for Memory {
     }
     fn output(&self, argv: &[&str], _: Duration) -> Result<Option<String>> {
         Ok(self.outputs.get(&argv.join(" ")).cloned())
+    }
+    fn answer(&self, argv: &[&str], input: &str, within: Duration) -> Result<Option<String>> {
+        match self.echoing.contains(&argv.join(" ")) {
+            true => Ok(Some(input.to_owned())),
+            false => self.output(argv, within),
+        }
+    }
+    fn rendered(&self, rendering: &Rendering) -> Result<Secret<Vec<u8>>> {
+        self.renderer.rendered(rendering)
     }
     /// Knows `test -e PATH`; everything else does not end well.
     fn succeeds(&self, program: &Program) -> Result<bool> {

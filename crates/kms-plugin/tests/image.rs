@@ -1,6 +1,6 @@
 //! The container image, started by containerd and runc with a read-only root and the runtime's own seccomp profile.
 use base64::{Engine, prelude::BASE64_STANDARD};
-use machineadm_benches::{Build, static_kms_plugin};
+use machineadm_benches::machine_kms_plugin;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -43,7 +43,7 @@ fn the_image_runs_with_a_read_only_root_and_serves_its_key() -> Result<()> {
     testbed::needs!(Nodes, Pinned(&KMS_CLIENT));
     let directory = TempDir::new().unwrap();
     let image = directory.path().join("image.tar");
-    plugin_image::write(&static_kms_plugin(Build::Quick).unwrap(), &image)?;
+    plugin_image::write(&machine_kms_plugin().unwrap(), &image)?;
     let bed = Bed::new()?;
     let machine = bed.machine("kms", &Profile::node())?;
     machine.boot()?;

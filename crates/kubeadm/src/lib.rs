@@ -18,6 +18,7 @@ mod scalar;
 mod settle;
 mod shape;
 mod spoke;
+pub mod static_pod;
 mod target;
 mod v1;
 mod v1beta1;

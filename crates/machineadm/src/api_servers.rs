@@ -1,5 +1,6 @@
 //! The engine's view of clusters, through `crates/cluster`.
 use crate::{
+    api_server_pods,
     command::{
         api::entropy,
         certs::{
@@ -16,7 +17,7 @@ use certs::{
     ttl_token::ClockSkew,
 };
 use cluster::{
-    ApiServer, Effect, Kubeconfig, Precondition, Timeouts,
+    ApiServer, Effect, Kubeconfig, Precondition, Replaced, Timeouts,
     etcd::{EtcdError, EtcdServers},
     issue_client_certificate,
     kubeadm_certs::{Download, Layout, MissingCleanup, NoLayout, Upload},
@@ -24,8 +25,8 @@ use cluster::{
 };
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use engine::{
-    CertificateCopy, Cluster, EtcdAccess, MembersWait, NodeCondition, NodeWait, Patience, ServerVersion, Unanswered,
-    outcome::chain,
+    ApiServerPod, ApiServerWait, CertificateCopy, Cluster, EtcdAccess, MembersWait, NodeCondition, NodeWait, Patience,
+    Replacement, ServerVersion, Unanswered, outcome::chain,
 };
 use etcd::{Member, Membership, Quorum};
 use jiff::Timestamp;
@@ -233,6 +234,34 @@ impl Cluster for ApiServers {
 
     fn remove_member(&self, access: &EtcdAccess, member: &Member) -> Result<(), Unanswered> {
         etcd_servers(access)?.remove(member).map_err(etcd_failed)
+    }
+
+    fn replace(&self, kubeconfig: &[u8], path: &str, object: &Value) -> Result<Replacement, Unanswered> {
+        let patience = Patience { within: REQUEST, while_true: &|| false };
+        let replaced = asked(kubeconfig, &patience, &|server| server.replace(path, object, Effect::Real))?;
+        Ok(match replaced {
+            Replaced::Replaced(_) => Replacement::Done,
+            Replaced::Conflict | Replaced::Absent => Replacement::Conflict,
+        })
+    }
+
+    fn api_server_pod(
+        &self,
+        kubeconfig: &[u8],
+        advertised: &str,
+        patience: &Patience<'_>,
+    ) -> Result<Option<ApiServerPod>, Unanswered> {
+        asked(kubeconfig, patience, &|server| api_server_pods::pod(server, advertised))
+    }
+
+    fn wait_for_api_server(&self, kubeconfig: &[u8], wait: &ApiServerWait<'_>) -> Result<(), Unanswered> {
+        let patience = Patience { within: REQUEST, while_true: &|| false };
+        api_server_pods::wait(wait, &|| {
+            asked(kubeconfig, &patience, &|server| {
+                server.ready()?;
+                api_server_pods::pod(server, wait.advertised)
+            })
+        })
     }
 
     fn issue(

@@ -268,6 +268,9 @@ pub(crate) struct Bootstrap {
     /// Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post
     #[arg(long)]
     pub(crate) prune: bool,
+    /// Overwrite edits in the manifest of kube-apiserver that neither kubeadm nor machineadm made
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Forget an interrupted command that this configuration no longer has; may be repeated
     #[arg(long, value_name = "COMMAND")]
     pub(crate) abandon: Vec<String>,
@@ -297,6 +300,9 @@ pub(crate) struct Plan {
     /// Restore or delete what earlier documents wrote and this configuration no longer names; only with --mode post
     #[arg(long)]
     pub(crate) prune: bool,
+    /// Overwrite edits in the manifest of kube-apiserver that neither kubeadm nor machineadm made
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Do not execute `unless` checks; such commands are shown as "not checked"
     #[arg(long)]
     pub(crate) no_commands: bool,

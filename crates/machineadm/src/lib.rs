@@ -22,6 +22,7 @@ macro_rules! warn_report {
     };
 }
 
+mod api_server_pods;
 mod api_servers;
 mod cli;
 mod command;

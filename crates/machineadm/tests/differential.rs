@@ -163,7 +163,13 @@ fn run_in_memory(stream: &[Document], host: &mut Memory) -> Vec<String> {
             changes.push(format!("{}: {}", labels[turn], Line::of(step)));
         }
     };
-    let run = Run { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, reviewed: None };
+    let run = Run {
+        mode: Mode::Provision,
+        wanted: &wanted,
+        prune: Prune::List,
+        manifests: engine::Manifests::Respected,
+        reviewed: None,
+    };
     let mut world =
         World { host, cluster: &NoCluster, runtime: &NoRuntime, downloads: &NoDownloads, patience: Duration::ZERO };
     bootstrap(&run, &mut world, &mut watch).expect("the run succeeds");

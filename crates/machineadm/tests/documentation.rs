@@ -37,7 +37,8 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 #[test]
 fn every_document_in_the_docs_is_accepted() {
     let mut seen = 0;
-    for page in ["README.md", "docs/documents.md", "docs/preflight.md"] {
+    let tasks = ["docs/tasks/registry-mirror.md", "docs/tasks/proxy.md", "docs/tasks/private-ca.md"];
+    for page in ["README.md", "docs/documents.md", "docs/preflight.md"].into_iter().chain(tasks) {
         for block in blocks(page, "yaml") {
             let output = validate(&block);
             assert!(output.status.success(), "{page}: {}\n{block}", String::from_utf8_lossy(&output.stdout));
@@ -45,6 +46,23 @@ fn every_document_in_the_docs_is_accepted() {
         }
     }
     assert!(seen > documents::KINDS.len(), "{seen} documents");
+}
+
+#[test]
+fn every_document_of_the_task_pages_is_accepted() {
+    let pages = fs::read_dir(repository().join("docs/tasks")).expect("the pages");
+    let pages: Vec<_> = pages.map(|page| page.expect("a page").file_name().into_string().expect("a name")).collect();
+    for page in ["audit.md", "oidc.md", "webhook.md"] {
+        assert!(pages.iter().any(|name| name == page), "{page}: {pages:?}");
+    }
+    for page in &pages {
+        let blocks = blocks(&format!("docs/tasks/{page}"), "yaml");
+        assert!(!blocks.is_empty(), "{page} has nothing to copy");
+        for block in blocks {
+            let output = validate(&block);
+            assert!(output.status.success(), "{page}: {}\n{block}", String::from_utf8_lossy(&output.stdout));
+        }
+    }
 }
 
 #[test]

@@ -119,6 +119,7 @@ const ERRORS: &[(&str, &[&str], &str)] = &[
     ),
     ("a-passphrase-that-does-not-fit", &["!encrypt"], "decrypt -f @/encrypted.yaml"),
     ("a-conversion-with-losses", &[], "config convert --kubernetes-version 1.29.4 -f @/kubeadm.yaml"),
+    ("an-import-with-fields-without-a-place", &[], "config import --kubernetes-version 1.36.4 -f @/kubeadm.yaml"),
     ("a-version-that-is-none", &[], "config defaults init --kubernetes-version latest"),
     ("discovery-without-a-way", &[], "discover 10.0.0.10:6443"),
     ("discovery-without-a-pin", &[], "discover 10.0.0.10:6443 --token abcdef.0123456789abcdef"),

@@ -90,14 +90,14 @@ fn options_are_shown_only_where_they_mean_something() {
         assert_eq!(has("--root"), works_on_machine, "{name}");
         assert_eq!(has("--mode"), ["", "bootstrap", "plan"].contains(&command), "{name}");
         let works_on_cluster = ["token", "token-create", "token-list", "token-delete"].contains(&command)
-            || ["discovery-objects", "config-edit-map", "init-phase-upload-certs"].contains(&command)
+            || ["discovery-objects", "config-edit-map", "config-import", "init-phase-upload-certs"].contains(&command)
             || ["certs", "certs-upload", "certs-download", "certs-list", "certs-delete"].contains(&command);
         // It works on the etcd of this machine and must not follow a kubeconfig to another cluster.
         let works_on_etcd = command.starts_with("control-plane");
         let expected = (works_on_cluster || works_on_etcd, works_on_cluster);
         assert_eq!((has("--kubeconfig"), has("--context")), expected, "{name}");
         let tries = works_on_cluster
-            && !["token-list", "init-phase-upload-certs"].contains(&command)
+            && !["token-list", "config-import", "init-phase-upload-certs"].contains(&command)
             && !command.starts_with("certs")
             || ["certs-delete", "init", "join", "reset", "control-plane", "control-plane-remove"].contains(&command);
         assert_eq!(text.contains(" --dry-run"), tries, "{name}");

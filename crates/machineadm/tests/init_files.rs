@@ -201,7 +201,7 @@ etcd: {{local: {{imageRepository: a.example, imageTag: v1, extraEnvs: [{{name: A
         "bootstrapTokens[0].usages",
         "bootstrapTokens[0].groups",
         "bootstrapTokens[1]",
-        "nodeRegistration.kubeletExtraArgs",
+        "nodeRegistration.kubeletExtraArgs[v]",
         "nodeRegistration.imagePullSerial",
         "timeouts.kubernetesAPICall",
         "timeouts.etcdAPICall",
@@ -216,12 +216,12 @@ etcd: {{local: {{imageRepository: a.example, imageTag: v1, extraEnvs: [{{name: A
         "dns.imageRepository",
         "dns.imageTag",
         "apiServer.extraArgs[a]",
-        "apiServer.extraEnvs",
-        "controllerManager.extraEnvs",
-        "scheduler.extraEnvs",
+        "apiServer.extraEnvs[A]",
+        "controllerManager.extraEnvs[A]",
+        "scheduler.extraEnvs[A]",
         "etcd.local.imageRepository",
         "etcd.local.imageTag",
-        "etcd.local.extraEnvs",
+        "etcd.local.extraEnvs[A]",
     ];
     let named = init.map(|field| format!("InitConfiguration.{field}: an InitConfig has no field for it"));
     let named =
@@ -230,7 +230,10 @@ etcd: {{local: {{imageRepository: a.example, imageTag: v1, extraEnvs: [{{name: A
     let texts: Vec<&str> = named.iter().map(String::as_str).collect();
     refused(&["--config", &file(&scratch, "rich.yaml", &text)], &texts);
     let external = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\netcd: {external: {endpoints: ['https://a:2379']}}\n";
-    refused(&["--config", &file(&scratch, "external.yaml", external)], &["ClusterConfiguration.etcd.external"]);
+    refused(
+        &["--config", &file(&scratch, "external.yaml", external)],
+        &["ClusterConfiguration.etcd.external.endpoints"],
+    );
     let join = "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\ndiscovery: {file: {kubeConfigPath: /a}}\n";
     refused(&["--config", &file(&scratch, "join.yaml", join)], &["has neither", "run `machineadm join`"]);
 }

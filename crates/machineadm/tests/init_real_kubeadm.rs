@@ -121,3 +121,86 @@ fn the_token_is_as_it_was_asked_for(created: &str, version: &str) {
     }
     assert_eq!(created.matches("expiration: ").count(), 1, "kubeadm {version}: {created}");
 }
+
+/// A ControlPlaneConfig with everything that becomes an argument or a volume. These versions of its formats are in every
+/// kubeadm's API server.
+const CONTROL_PLANE: &str = "\
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: SysctlConfig
+spec: {parameters: {net.ipv4.ip_forward: 1}}
+---
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: ControlPlaneConfig
+spec:
+  audit:
+    policy: '{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata}]}'
+    log: {maxAgeDays: 7}
+  admission: {enable: [AlwaysPullImages]}
+  encryption:
+    configuration: |
+      apiVersion: apiserver.config.k8s.io/v1
+      kind: EncryptionConfiguration
+      resources:
+      - resources: [secrets]
+        providers:
+        - kms: {apiVersion: v2, name: kms, endpoint: 'unix:///run/kmsplugin/current.sock'}
+        - identity: {}
+  authentication:
+    configuration: '{apiVersion: apiserver.config.k8s.io/v1beta1, kind: AuthenticationConfiguration}'
+  authorization:
+    configuration: |
+      apiVersion: apiserver.config.k8s.io/v1beta1
+      kind: AuthorizationConfiguration
+      authorizers: [{type: Node, name: node}, {type: RBAC, name: rbac}]
+  arguments: {profiling: 'false'}
+---
+apiVersion: machineadm.cluster.x-k8s.io/v1alpha1
+kind: InitConfig
+spec:
+  kubernetesVersion: vVERSION
+  advertiseAddress: 192.0.2.10
+  nodeName: node-7
+  toleratedChecks: [all]
+  apiServer: {arguments: {v: '3'}}
+";
+
+/// What the manifest of the API server has of it.
+const MOUNTED: [&str; 17] = [
+    "--audit-policy-file=/etc/kubernetes/machineadm/audit-policy.yaml",
+    "--audit-log-path=/var/log/kubernetes/audit/audit.log",
+    "--audit-log-maxage=7",
+    "--enable-admission-plugins=NodeRestriction,AlwaysPullImages",
+    "--encryption-provider-config=/etc/kubernetes/machineadm/encryption.yaml",
+    "--authentication-config=/etc/kubernetes/machineadm/authentication.yaml",
+    "--authorization-config=/etc/kubernetes/machineadm/authorization.yaml",
+    "--profiling=false",
+    "--v=3",
+    "mountPath: /etc/kubernetes/machineadm\n      name: machineadm-files\n      readOnly: true",
+    "path: /etc/kubernetes/machineadm\n      type: Directory\n    name: machineadm-files",
+    "mountPath: /var/log/kubernetes/audit\n      name: machineadm-audit-log",
+    "path: /var/log/kubernetes/audit\n      type: DirectoryOrCreate\n    name: machineadm-audit-log",
+    "mountPath: /run/kmsplugin\n      name: machineadm-kms-0",
+    "path: /run/kmsplugin\n      type: DirectoryOrCreate\n    name: machineadm-kms-0",
+    "value: /etc/kubernetes/machineadm/encryption.yaml",
+    "hostPath: /run/kmsplugin",
+];
+
+#[test]
+fn kubeadms_in_use_render_what_a_control_plane_config_makes() {
+    testbed::needs!(Root, EachPinned(IN_USE));
+    let scratch = tempfile::tempdir().expect("a folder");
+    let ours = scratch.path().join("ours.yaml");
+    for judge in judges(IN_USE) {
+        let documents = CONTROL_PLANE.replace("VERSION", judge.version);
+        fs::write(&ours, judge.started_with(&documents).0).expect("a file");
+        assert_eq!(judge.accepts(&ours, scratch.path()), Ok(()), "kubeadm {}", judge.version);
+        let created = judge.dry_run_after("true", &documents);
+        // Without indentation, since manifests and ConfigMaps are printed at other depths.
+        let lines = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+        let created = lines(&created);
+        for text in MOUNTED.iter().filter(|text| judge.minor() > 30 || !text.starts_with("value:")) {
+            assert!(created.contains(&lines(text)), "kubeadm {} does not render {text}: {created}", judge.version);
+        }
+        assert!(!created.contains("--authorization-mode"), "kubeadm {}: its default excludes the file", judge.version);
+    }
+}

@@ -18,7 +18,8 @@ const FIELDS: &str = include_str!("../../kubeadm/tests/vectors/kubeadm-fields.js
 /// is one of Kubernetes (`taints`, `key`, `value`, `effect`), as a volume is (`hostPath`, `mountPath`, `readOnly`, `type`).
 /// An InitConfig names the parts of a control plane as everybody does (`apiServer`, `controllerManager`, `scheduler`,
 /// `etcd`, `patches`, `certSANs`, `clusterName`, `dnsDomain`, `featureGates`, `imageRepository`, `bootstrapToken`, `ttl`).
-const SHARED_WORDS: [&str; 40] = [
+/// A ContainerdConfig has a `proxy`, which in kubeadm is the addon.
+const SHARED_WORDS: [&str; 41] = [
     "advertiseAddress",
     "apiServer",
     "apiVersion",
@@ -48,6 +49,7 @@ const SHARED_WORDS: [&str; 40] = [
     "patches",
     "path",
     "peerCertSANs",
+    "proxy",
     "readOnly",
     "scheduler",
     "serverCertSANs",

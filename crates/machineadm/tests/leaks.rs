@@ -111,7 +111,7 @@ impl Watched {
 /// Files that everybody may read are no secrets, so these are for root alone; and nothing waits for long.
 fn private(mut document: Value) -> Value {
     for file in document.pointer_mut("/spec/files").and_then(Value::as_array_mut).into_iter().flatten() {
-        if file["content"].is_string() && file["block"].is_null() {
+        if file["path"].is_string() && file["content"].is_string() && file["block"].is_null() {
             file["mode"] = json!("0600");
         }
     }
@@ -193,8 +193,10 @@ fn no_command_shows_a_canary_when_a_step_fails() {
         let (plan, bootstrap, apply) = match kind {
             // Only a running system becomes a node: refused before the first step, and nothing is saved.
             "InitConfig" | "JoinConfig" => (2, 2, vec![2]),
-            // A ReportConfig changes nothing, and a ProgramsConfig fails first.
-            "CommandsConfig" | "UsersConfig" | "ReportConfig" | "ProgramsConfig" => (0, 1, vec![1]),
+            // A ReportConfig changes nothing, nor does a ContainerdConfig below a root, and a ProgramsConfig fails first.
+            "CommandsConfig" | "UsersConfig" | "ReportConfig" | "ContainerdConfig" | "ProgramsConfig" => {
+                (0, 1, vec![1])
+            }
             "TrustBundleConfig" | "ServicesConfig" => (1, 1, vec![2]),
             _ => (0, 1, vec![1, 6]),
         };

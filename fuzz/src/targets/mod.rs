@@ -2,6 +2,7 @@
 mod archive;
 mod ca_bundle;
 mod certs_secret;
+mod containerd_config;
 mod decryption;
 mod etcd_answers;
 mod expansion;
@@ -38,5 +39,6 @@ pub const TARGETS: &[Target] = &[
     etcd_answers::TARGET,
     instance_value::TARGET,
     archive::TARGET,
+    containerd_config::TARGET,
     kms_decrypt::TARGET,
 ];

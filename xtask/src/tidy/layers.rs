@@ -17,7 +17,10 @@ const ROWS: &[Row] = &[
     Row { name: "binaries", crates: &["machineadm", "controllers", "kms-plugin", "plugins"] },
     Row { name: "engine", crates: &["engine"] },
     Row { name: "ports", crates: &["host", "fetch", "plugin", "cluster", "cri", "kms"] },
-    Row { name: RULES, crates: &["documents", "assemble", "kubeadm", "discovery", "certs", "encryption", "etcd"] },
+    Row {
+        name: RULES,
+        crates: &["documents", "assemble", "kubeadm", "discovery", "certs", "encryption", "etcd", "containerd"],
+    },
     Row { name: GROUND, crates: &["secret", "objects"] },
 ];
 

@@ -88,7 +88,15 @@ fn the_secret_fields_are_these() {
         "ProgramsConfig.spec.programs.machineadm.uri",
         "ProgramsConfig.spec.programs.others[].uri",
         "ProgramsConfig.spec.programs.runc.uri",
+        "ContainerdConfig.spec.proxy.httpProxy",
+        "ContainerdConfig.spec.proxy.httpsProxy",
+        "ContainerdConfig.spec.registries[].mirrors[].clientKey",
+        "ContainerdConfig.spec.registries[].mirrors[].headers.*",
         "UsersConfig.spec.users[].passwordHash",
+        "ControlPlaneConfig.spec.audit.webhook.kubeconfig",
+        "ControlPlaneConfig.spec.authentication.webhook.kubeconfig",
+        "ControlPlaneConfig.spec.encryption.configuration",
+        "ControlPlaneConfig.spec.files[].content",
         "InitConfig.spec.bootstrapToken.token",
         "InitConfig.spec.certificateKey",
         "JoinConfig.spec.controlPlane.certificateKey",
@@ -116,6 +124,10 @@ proptest! {
                 "JoinConfig" => format!("abcdef.{canary}"),
                 // Credentials are in one of its two members.
                 "ReportConfig" => format!("https://proxy/?signature={canary}"),
+                "ControlPlaneConfig" => format!(
+                    "{{apiVersion: apiserver.config.k8s.io/v1, kind: EncryptionConfiguration, resources: [{{resources: \
+                     [secrets], providers: [{{secretbox: {{keys: [{{name: a, secret: {canary:A<43}=}}]}}}}]}}]}}"
+                ),
                 _ => format!("https://user:{canary}@proxy"),
             };
             replace(&(kind.schema)(), &mut document, &json!(secret));

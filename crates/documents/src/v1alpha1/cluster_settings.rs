@@ -4,7 +4,7 @@ use super::{
     control_plane::{ApiServer, ControlPlaneProgram, EtcdMember, check_directory},
     init::InitConfig,
 };
-use crate::{findings::Findings, metadata::is_subdomain, path};
+use crate::{Claim, Claimed, findings::Findings, metadata::is_subdomain, path};
 use std::collections::BTreeMap;
 
 /// Settings of the cluster and of its control plane on this machine; what is not set is kubeadm's to choose.
@@ -40,6 +40,8 @@ const CERTIFICATES: &str = "/etc/kubernetes/pki";
 const ETCD_DATA: &str = "/var/lib/etcd";
 /// The port of an API server unless it is told otherwise.
 const API_SERVER_PORT: u16 = 6443;
+/// The feature gate of kubeadm with which the control plane does not run as root.
+const ROOTLESS: &str = "RootlessControlPlane";
 
 impl ClusterSettings {
     /// Checks and takes what a document says.
@@ -81,6 +83,22 @@ impl ClusterSettings {
             etcd: config.etcd.clone(),
             patches: config.patches.clone(),
         }
+    }
+
+    /// What they say of the API server.
+    pub(super) fn claims(&self) -> impl Iterator<Item = Claim<'_>> {
+        let ApiServer { arguments, volumes, .. } = &self.api_server;
+        let arguments = arguments
+            .keys()
+            .map(|name| Claim::new(path::member("spec.apiServer.arguments", name), Claimed::ApiServerArgument(name)));
+        let volumes = volumes.iter().enumerate().map(|(index, volume)| {
+            let claimed = Claimed::ApiServerVolume { name: &volume.name, path: &volume.mount_path };
+            Claim::new(path::item("spec.apiServer.volumes", index), claimed)
+        });
+        let is_rootless = self.feature_gates.get(ROOTLESS) == Some(&true);
+        let rootless =
+            is_rootless.then(|| Claim::new(path::member("spec.featureGates", ROOTLESS), Claimed::RootlessControlPlane));
+        arguments.chain(volumes).chain(rootless)
     }
 
     /// Where certificates and keys are.

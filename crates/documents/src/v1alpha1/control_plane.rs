@@ -168,7 +168,7 @@ pub(super) fn check_directory(here: &str, directory: Option<&str>, findings: &mu
     }
 }
 
-fn check_arguments(here: &str, arguments: &Arguments, findings: &mut Findings<'_>) {
+pub(super) fn check_arguments(here: &str, arguments: &Arguments, findings: &mut Findings<'_>) {
     for (name, value) in arguments {
         let here = path::member(here, name);
         if name.starts_with('-') {

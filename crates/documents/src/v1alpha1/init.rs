@@ -359,7 +359,10 @@ impl Body for Init {
         let used = directories
             .into_iter()
             .filter_map(|(here, directory)| Some(Claim::new(here, Claimed::ControlPlanePath(directory.as_deref()?))));
-        std::iter::once(Claim::new("spec", Claimed::Node)).chain(used).collect()
+        let version = minor(&self.kubernetes_version)
+            .map(|minor| Claim::new("spec.kubernetesVersion", Claimed::Kubernetes(minor)));
+        let node = std::iter::once(Claim::new("spec", Claimed::Node));
+        node.chain(used).chain(version).chain(self.settings.claims()).collect()
     }
 }
 

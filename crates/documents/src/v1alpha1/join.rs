@@ -299,7 +299,10 @@ impl Body for Join {
     }
 
     fn claims<'a>(&'a self, _: Option<&'a str>) -> Vec<Claim<'a>> {
-        vec![Claim::new("spec", Claimed::Node)]
+        let version = self.kubernetes_version.as_deref().and_then(minor);
+        let version = version.map(|minor| Claim::new("spec.kubernetesVersion", Claimed::Kubernetes(minor)));
+        let worker = self.control_plane.is_none().then(|| Claim::new("spec", Claimed::Worker));
+        std::iter::once(Claim::new("spec", Claimed::Node)).chain(version).chain(worker).collect()
     }
 }
 

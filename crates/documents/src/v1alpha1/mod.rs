@@ -1,16 +1,24 @@
 //! `machineadm.cluster.x-k8s.io/v1alpha1`: one file per kind.
 mod absolute_path;
 mod address_right;
+mod api_server_texts;
 mod authority;
 mod cluster_settings;
 mod commands;
 mod component_members;
+mod containerd;
+mod containerd_registry;
+mod containerd_runtime;
 mod contents;
 mod control_plane;
 mod control_plane_address;
+mod control_plane_config;
+mod control_plane_files;
+mod control_plane_member;
 mod drop_in;
 mod duration;
 mod encrypted;
+mod encryption_configuration;
 mod files;
 mod image_pull;
 mod init;
@@ -40,6 +48,7 @@ mod reserved;
 mod scope;
 mod services;
 mod ssh_key;
+mod static_pods;
 mod subnets;
 mod sysctl;
 mod time;
@@ -51,8 +60,19 @@ pub(crate) use absolute_path::{is_below, without_aliases};
 pub use address_right::AddressRight;
 pub use cluster_settings::ClusterSettings;
 pub use commands::{Command, CommandEntry, CommandsConfig, Program, Repeat};
+pub use containerd::{CgroupDriver, Containerd, ContainerdConfig, ContainerdProxySpec};
+pub use containerd_registry::{Mirror, MirrorCapability, MirrorSpec, Registry, RegistrySpec, Upstream};
+pub use containerd_runtime::{Runtime, RuntimeOption, RuntimeSpec};
 pub use contents::Encoding;
 pub use control_plane::{ApiServer, Arguments, ControlPlaneProgram, EtcdMember, Volume, VolumeType};
+pub use control_plane_config::{
+    AdmissionSpec, AuditLogSpec, AuditSpec, AuditWebhookSpec, AuthenticationSpec, AuthenticationWebhookSpec,
+    AuthorizationSpec, ControlPlaneConfig, ControlPlaneFileSpec, EncryptionSpec, TokenReviewVersion,
+};
+pub use control_plane_files::{
+    ApiServerArgument, CONTROL_PLANE_ARGUMENTS, CONTROL_PLANE_FILES_DIRECTORY, CONTROL_PLANE_VOLUME_PREFIX,
+    ControlPlane, ControlPlaneFile,
+};
 pub use duration::{NoDuration, parse as parse_duration};
 pub(crate) use encrypted::TAG;
 pub use encrypted::{Encrypted, EncryptedConfig, Rounds, Sealed};
@@ -82,6 +102,7 @@ pub use report::{AuthorizationSource, ReportConfig, Reporting, authorization_pro
 pub(crate) use scope::check_place;
 pub use scope::{Identity, Machines, Scope, ScopeConfig};
 pub use services::{ServiceEntry, ServiceState, ServicesConfig, Unit, UnitSettings};
+pub use static_pods::{STATIC_PODS_DIRECTORY, StaticPod, StaticPodSpec, StaticPodsConfig};
 pub use sysctl::{Parameter, Parameters, SysctlConfig, sysctl_file};
 pub use time::{NoTime, parse as parse_time};
 pub use trust_bundle::{Certificate, TrustBundle, TrustBundleConfig, trust_anchor};

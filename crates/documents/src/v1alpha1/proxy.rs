@@ -72,39 +72,47 @@ impl Check for ProxyConfig {
 
     fn check(self, name: Option<&str>, findings: &mut Findings<'_>) -> Proxy {
         let Self { http_proxy, https_proxy, no_proxy, services, kubeadm } = self;
-        if http_proxy.is_none() && https_proxy.is_none() {
-            findings.error("spec", "requires `httpProxy` or `httpsProxy`");
-        }
-        let urls = [("spec.httpProxy", &http_proxy), ("spec.httpsProxy", &https_proxy)];
-        for (here, url) in urls.into_iter().filter_map(|(here, url)| Some((here, url.as_ref()?))) {
-            if let Some(problem) = url_problem(url.expose()) {
-                findings.error(here, problem);
-            }
-        }
-        for (index, entry) in no_proxy.iter().flatten().enumerate() {
-            if !is_exception(entry) {
-                findings
-                    .error(&path::item("spec.noProxy", index), "must be a host, a domain, an address or a network")
-                    .hint("write one per item, without scheme, commas or spaces");
-            }
-        }
+        let variables = ProxyUrls { http_proxy, https_proxy, no_proxy }.variables("spec", findings);
         if services.is_empty() {
             findings.error("spec.services", "must name at least one service");
         }
         let services: Vec<_> =
             services.iter().enumerate().map(|(index, unit)| service(index, unit, findings)).collect();
+        Proxy { name: name.unwrap_or(DEFAULT_NAME).to_owned(), variables, services, kubeadm }
+    }
+}
+
+/// The proxy of a document: URLs, and destinations without it.
+pub(super) struct ProxyUrls {
+    pub(super) http_proxy: Option<Secret<String>>,
+    pub(super) https_proxy: Option<Secret<String>>,
+    pub(super) no_proxy: Option<Vec<String>>,
+}
+
+impl ProxyUrls {
+    /// Checks the fields below `here`, and gives the variables of the environment.
+    pub(super) fn variables(self, here: &str, findings: &mut Findings<'_>) -> Vec<(String, Secret<String>)> {
+        let Self { http_proxy, https_proxy, no_proxy } = self;
+        if http_proxy.is_none() && https_proxy.is_none() {
+            findings.error(here, "requires `httpProxy` or `httpsProxy`");
+        }
+        for (name, url) in [("httpProxy", &http_proxy), ("httpsProxy", &https_proxy)] {
+            if let Some(problem) = url.as_ref().and_then(|url| url_problem(url.expose())) {
+                findings.error(&path::member(here, name), problem);
+            }
+        }
+        let exceptions = path::member(here, "noProxy");
+        for (index, entry) in no_proxy.iter().flatten().enumerate() {
+            if !is_exception(entry) {
+                findings
+                    .error(&path::item(&exceptions, index), "must be a host, a domain, an address or a network")
+                    .hint("write one per item, without scheme, commas or spaces");
+            }
+        }
         let no_proxy = no_proxy.filter(|entries| !entries.is_empty()).map(|entries| Secret::new(entries.join(",")));
         let variables = [("HTTP_PROXY", http_proxy), ("HTTPS_PROXY", https_proxy), ("NO_PROXY", no_proxy)];
-        Proxy {
-            name: name.unwrap_or(DEFAULT_NAME).to_owned(),
-            variables: variables
-                .into_iter()
-                .filter_map(|(name, value)| Some((name, value?)))
-                .flat_map(both_cases)
-                .collect(),
-            services,
-            kubeadm,
-        }
+        let variables = variables.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        variables.flat_map(both_cases).collect()
     }
 }
 

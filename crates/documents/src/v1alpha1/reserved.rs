@@ -2,6 +2,7 @@
 //! outcome, or undo at every run what another document writes.
 use super::{
     absolute_path::{is_below, without_aliases},
+    control_plane_files::CONTROL_PLANE_FILES_DIRECTORY,
     drop_in::is_drop_in,
     kernel_modules::MODULES_DIR,
     proxy::{PROXY_DIR, UNIT_DIR, is_proxy_drop_in},
@@ -36,7 +37,8 @@ impl Reserved {
         {
             return Some(Self::State);
         }
-        let directories = STATE_DIRS.iter().chain(&[PROXY_DIR, SYSCTL_DIR, MODULES_DIR, UNIT_DIR]);
+        let directories =
+            STATE_DIRS.iter().chain(&[PROXY_DIR, SYSCTL_DIR, MODULES_DIR, UNIT_DIR, CONTROL_PLANE_FILES_DIRECTORY]);
         if directories.into_iter().any(|directory| is_below(directory, path)) {
             return Some(Self::Directory);
         }
@@ -45,6 +47,7 @@ impl Reserved {
             ("KernelModulesConfig", is_drop_in(MODULES_DIR, path)),
             ("ProxyConfig", is_below(path, PROXY_DIR) || is_proxy_drop_in(path)),
             ("TrustBundleConfig", is_trust_anchor(path)),
+            ("ControlPlaneConfig", is_below(path, CONTROL_PLANE_FILES_DIRECTORY)),
         ];
         writers.into_iter().find(|(_, writes)| *writes).map(|(kind, _)| Self::WrittenBy(kind))
     }
@@ -108,6 +111,7 @@ mod tests {
             ("KernelModulesConfig", modules_file(Some("a.b"))),
             ("ProxyConfig", environment_file("egress")),
             ("ProxyConfig", proxy_drop_in("kubelet")),
+            ("ControlPlaneConfig", "/etc/kubernetes/machineadm/audit-policy.yaml".to_owned()),
             ("TrustBundleConfig", trust_anchor("/usr/local/share/ca-certificates", "root", "0011aabb")),
         ] {
             let message = format!("spec.files[0].path: is reserved for the files that machineadm writes for {kind}");

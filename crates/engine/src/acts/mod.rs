@@ -1,5 +1,6 @@
 //! Acts: what is run for its effect. One act is one file here, and [`Act`] is all that the engine knows of it.
 mod command;
+mod control_plane_change;
 pub(crate) mod delete_unused_token;
 mod download_certs;
 mod import_images;
@@ -12,6 +13,7 @@ pub(crate) mod proxy_variables;
 mod upload_certs;
 
 pub(crate) use command::{Arguments, CHECK_IN_PLAN, CommandAct, id_prefix as command_id_prefix};
+pub(crate) use control_plane_change::{ControlPlaneChange, ID as CONTROL_PLANE_CHANGE_ID, NewApiServer, NewMap};
 pub(crate) use delete_unused_token::DeleteUnusedToken;
 pub use download_certs::{CopySource, DOWNLOAD_ID, DownloadCerts};
 pub(crate) use import_images::{ID as IMAGES_ID, ImportImages};
@@ -29,7 +31,7 @@ use crate::{
     ownership, phases,
 };
 use documents::v1alpha1::Repeat;
-use host::{Inspect, Progress};
+use host::{Change, Inspect, Progress};
 use std::{collections::BTreeSet, fmt};
 
 /// The administrator's kubeconfig on a control plane node.
@@ -65,6 +67,14 @@ pub trait Act: fmt::Debug {
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone>;
     /// How a plan shows it, in a few words behind its name; never a secret.
     fn shows(&self) -> String;
+    /// The files that it writes and that belong to its document from then on, as a document's own steps do.
+    fn writes(&self) -> &[Change] {
+        &[]
+    }
+    /// The lines of a file that change, as in a plan's diff; never a secret.
+    fn diff(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// What a reviewed plan compares: everything that makes it do something else.
     fn compares(&self, parts: &mut Parts);
     /// Whether the machine needs a reboot after it.
@@ -90,6 +100,7 @@ const SORTS: &[Sort] = &[
     download_certs::SORT,
     install_program::SORT,
     import_images::SORT,
+    control_plane_change::SORT,
 ];
 
 /// Whether two ids are of one act, whatever its definition: their first two words say it.

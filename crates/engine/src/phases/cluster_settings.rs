@@ -62,7 +62,8 @@ fn extra_args(arguments: &Arguments) -> Vec<Arg> {
     arguments.iter().map(argument).collect()
 }
 
-fn mount(volume: &Volume) -> HostPathMount {
+/// A volume as kubeadm's configuration has it.
+pub(crate) fn mount(volume: &Volume) -> HostPathMount {
     let Volume { name, host_path, mount_path, read_only, sort } = volume;
     HostPathMount {
         name: Some(name.clone()),

@@ -2,6 +2,7 @@
 //! anything is started: its certificates, the files that static pods mount, and the members of etcd.
 use super::{
     control_plane_credentials::{administrator, etcd_client},
+    control_plane_mounts,
     control_plane_traces::ControlPlaneTraces,
     join::{self, certificate_key},
 };
@@ -22,7 +23,7 @@ use documents::{
 };
 use host::Progress;
 use jiff::Timestamp;
-use kubeadm::hub::{ClusterConfiguration, HostPathMount};
+use kubeadm::hub::ClusterConfiguration;
 use std::{
     net::IpAddr,
     path::{Path, PathBuf},
@@ -118,7 +119,7 @@ impl Joining<'_> {
         let configuration = self.configuration(&kubeconfig)?;
         let (directory, files) = self.layout(&kubeconfig)?;
         let mut problems = missing_endpoint(&configuration);
-        problems.extend(missing_mounts(&configuration, look)?);
+        problems.extend(control_plane_mounts::problems(&configuration, look)?);
         let set = match self.certificates(&kubeconfig, &directory, &files) {
             Ok(set) => set,
             Err(PlanError::Unfit(found)) => return Err(PlanError::Unfit([problems, found].concat())),
@@ -258,30 +259,4 @@ fn missing_endpoint(configuration: &ClusterConfiguration) -> Vec<String> {
     let text = "the cluster has no controlPlaneEndpoint, without which kubeadm joins no further control plane node: set it in \
                 kubeadm-config (machineadm config edit-map), with an address that all machines reach";
     endpoint.is_empty().then(|| text.to_owned()).into_iter().collect()
-}
-
-/// Files of this machine that the static pods of the cluster mount, and that do not exist here. What kubernetes creates
-/// by itself is no problem.
-fn missing_mounts(configuration: &ClusterConfiguration, look: &Look<'_>) -> Result<Vec<String>, PlanError> {
-    let components: [(&str, &[HostPathMount]); 3] = [
-        ("kube-apiserver", &configuration.api_server.extra_volumes),
-        ("kube-controller-manager", &configuration.controller_manager.extra_volumes),
-        ("kube-scheduler", &configuration.scheduler.extra_volumes),
-    ];
-    let mut problems = Vec::new();
-    for (component, mounts) in components {
-        for mount in mounts {
-            let path = mount.host_path.as_deref().unwrap_or_default();
-            let is_created = mount.path_type.as_deref().is_some_and(|sort| sort.ends_with("OrCreate"));
-            if !path.starts_with('/') || is_created || look.host.exists(path)? {
-                continue;
-            }
-            problems.push(format!(
-                "{} is missing here, and {component} of this cluster mounts it: copy it from a control plane node, for \
-                 example with a FilesConfig",
-                objects::one_line(path)
-            ));
-        }
-    }
-    Ok(problems)
 }

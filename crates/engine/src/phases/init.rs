@@ -11,6 +11,7 @@ use crate::{
         kubeadm_init::{self, COREDNS, KUBE_PROXY, UNUSED_TOKEN},
         proxy_variables::{self, Variables, host_of},
     },
+    control_plane_files::{ControlPlaneFiles, merge_into},
     etcd_access::CERTIFICATES,
     instance_values, steps_for,
 };
@@ -59,7 +60,9 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     }
     let wanted = &instance_values::of_init(wanted, look)?;
     let environment = environment(wanted, look)?;
-    let mut planned = steps_for(Rc::new(KubeadmInit { environment, ..act(wanted, look.facts)? }), look)?;
+    let files = ControlPlaneFiles::of(look.wanted);
+    let act = KubeadmInit { environment, ..act(wanted, files.as_ref(), look.facts)? };
+    let mut planned = steps_for(Rc::new(act), look)?;
     if wanted.is_without(ClusterPart::BootstrapToken) {
         let deletion = steps_for(Rc::new(DeleteUnusedToken), look)?;
         planned.steps.extend(deletion.steps);
@@ -110,10 +113,18 @@ pub(super) fn traces(look: &Look<'_>) -> Result<NodeTraces, PlanError> {
 }
 
 /// `kubeadm init` with all that it needs to know, for the kubeadm that preflight found.
-pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit, PlanError> {
+pub(super) fn act(
+    wanted: &v1alpha1::Init,
+    files: Option<&ControlPlaneFiles>,
+    facts: &Facts,
+) -> Result<KubeadmInit, PlanError> {
     // Preflight sees to it that kubeadm is of the same minor version, which decides the API version.
     let target = Target::new(&wanted.kubernetes_version).map_err(|why| PlanError::Unfit(vec![why.to_string()]))?;
-    let converted = kubeadm::convert(&documents(wanted, &target), &target);
+    let mut hub = documents(wanted, &target);
+    if let (Some(files), Some(cluster)) = (files, &mut hub.cluster) {
+        merge_into(files, cluster);
+    }
+    let converted = kubeadm::convert(&hub, &target);
     if !converted.losses.is_empty() {
         let path = |loss: &kubeadm::Loss| kubeadm::shown(&loss.path);
         let paths = converted.losses.iter().map(path);
@@ -142,7 +153,7 @@ pub(super) fn act(wanted: &v1alpha1::Init, facts: &Facts) -> Result<KubeadmInit,
 }
 
 /// What the user asked, in our own types; what was not asked for is kubeadm's to choose, so it stays unset.
-fn documents(wanted: &v1alpha1::Init, target: &Target) -> Documents {
+pub fn documents(wanted: &v1alpha1::Init, target: &Target) -> Documents {
     let joined = |subnets: &[String]| (!subnets.is_empty()).then(|| subnets.join(","));
     let disabled = |part| wanted.is_without(part).then_some(true);
     let settings = &wanted.settings;

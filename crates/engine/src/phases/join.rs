@@ -2,6 +2,7 @@
 use super::{
     Phase, Role, control_plane,
     control_plane_traces::ControlPlaneTraces,
+    static_pods,
     tolerated_checks::{ToleratedChecks, image_pull_policy},
     worker::{NodeTraces, Worker},
 };
@@ -17,7 +18,7 @@ use certs::{CertificateKey, NoCertificateKey};
 use discovery::{BootstrapToken, Endpoint, method::Pinning};
 use documents::{
     AnyDocument, Decoded, Secret,
-    v1alpha1::{self, CertificateKeySource, JoinControlPlane, JoinDiscovery, TokenSource},
+    v1alpha1::{self, CertificateKeySource, JoinControlPlane, JoinDiscovery, STATIC_PODS_DIRECTORY, TokenSource},
 };
 use host::{
     Progress,
@@ -29,6 +30,7 @@ use kubeadm::{
         self, ApiEndpoint, Arg, Discovery, Documents, FileDiscovery, JoinConfiguration, NodeRegistration, Patches,
         Taint,
     },
+    preflight_checks::{self, refuses_static_pods},
     render,
 };
 use std::rc::Rc;
@@ -152,6 +154,9 @@ pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoi
     let mut hub = documents(wanted, &node, &target);
     if let Some(join) = &mut hub.join {
         join.control_plane = control_plane;
+        if refuses_static_pods(target.minor()) && static_pods::are_ours(look)? {
+            join.node_registration.ignore_preflight_errors.push(preflight_checks::directory(STATIC_PODS_DIRECTORY));
+        }
     }
     let converted = kubeadm::convert(&hub, &target);
     if !converted.losses.is_empty() {
@@ -264,7 +269,7 @@ fn asked(discovery: &JoinDiscovery) -> String {
 
 /// What the user asked, in our own types; what was not asked for is kubeadm's to choose, so it stays unset. The cluster
 /// comes by a kubeconfig of our own, with what discovery verified.
-fn documents(wanted: &v1alpha1::Join, node: &str, target: &Target) -> Documents {
+pub fn documents(wanted: &v1alpha1::Join, node: &str, target: &Target) -> Documents {
     let labels: Vec<_> = wanted.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let taint = |taint: &v1alpha1::NodeTaint| Taint {
         key: Some(taint.key.clone()),

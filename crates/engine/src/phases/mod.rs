@@ -1,14 +1,18 @@
 //! Phases: what a document of each kind asks of the machine. One file for each kind, one row in [`PHASES`].
-mod cluster_settings;
+pub(crate) mod cluster_settings;
 mod cluster_skew;
 mod commands;
+mod containerd;
+pub(crate) mod containerd_settings;
 pub(crate) mod control_plane;
+mod control_plane_config;
 mod control_plane_credentials;
+mod control_plane_mounts;
 pub(crate) mod control_plane_traces;
 pub(crate) mod discovery;
 mod files;
-mod init;
-mod join;
+pub(crate) mod init;
+pub(crate) mod join;
 mod kernel_modules;
 pub(crate) mod node_services;
 pub(crate) mod preflight;
@@ -17,7 +21,9 @@ mod programs;
 mod proxy;
 pub(crate) mod prune;
 mod report;
+mod service_files;
 mod services;
+mod static_pods;
 mod sysctl;
 mod tolerated_checks;
 mod trust_bundle;
@@ -27,7 +33,7 @@ pub(crate) mod worker;
 
 use crate::{Look, Named, PlanError, Planned, Step, Wanted};
 use documents::{Decoded, Secret};
-use host::{Change, FileState};
+use host::{Change, DirectoryState, FileState, PathState};
 
 /// How documents of a kind become steps.
 pub struct Phase {
@@ -62,9 +68,12 @@ pub const PHASES: &[Phase] = &[
     sysctl::PHASE,
     files::PHASE,
     programs::PHASE,
+    containerd::PHASE,
     services::PHASE,
     users::PHASE,
     commands::PHASE,
+    control_plane_config::PHASE,
+    static_pods::PHASE,
     init::PHASE,
     join::PHASE,
     report::PHASE,
@@ -122,6 +131,21 @@ fn write_if_other(change: Change) -> Option<Step> {
     (!is_so).then_some(Step::Ensure(change))
 }
 
+/// The directory of kubeadm and the kubelet.
+const KUBERNETES_DIRECTORY: &str = "/etc/kubernetes";
+
+/// A directory of machineadm's own, which a reset deletes if it is empty by then. One that exists keeps its mode.
+fn own_directory(path: &str, mode: u32, look: &Look<'_>, planned: &mut Planned) -> Result<(), PlanError> {
+    let path = path.to_owned();
+    planned.names.push(Named::File { path: path.clone(), block: None });
+    if look.state_after(planned, &path)? == PathState::Absent {
+        let (uid, gid) = look.host.default_owner();
+        let directory = DirectoryState { mode, uid, gid };
+        planned.steps.push(Step::Ensure(Change::MakeDirectory { path, was: None, directory }));
+    }
+    Ok(())
+}
+
 /// A file of machineadm's own.
 struct OwnFile<'a> {
     path: &'a str,
@@ -158,8 +182,11 @@ mod tests {
 
     #[test]
     fn documents_write_where_the_contract_says() {
-        use documents::v1alpha1::{environment_file, modules_file, proxy_drop_in, sysctl_file};
-        use host::contract::{MODULES_DIR, PROXY_DIR, PROXY_DROP_IN, SYSCTL_DIR, UNIT_DIR};
+        use documents::v1alpha1::{
+            CONTROL_PLANE_FILES_DIRECTORY, environment_file, modules_file, proxy_drop_in, sysctl_file,
+        };
+        use host::contract::{CONTROL_PLANE_DIR, MODULES_DIR, PROXY_DIR, PROXY_DROP_IN, SYSCTL_DIR, UNIT_DIR};
+        assert_eq!(CONTROL_PLANE_FILES_DIRECTORY, CONTROL_PLANE_DIR);
         assert_eq!(sysctl_file(Some("a")), format!("{SYSCTL_DIR}/90-machineadm-a.conf"));
         assert_eq!(modules_file(None), format!("{MODULES_DIR}/90-machineadm.conf"));
         assert_eq!(environment_file("a"), format!("{PROXY_DIR}/a.env"));

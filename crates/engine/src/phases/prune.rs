@@ -1,14 +1,15 @@
 //! What earlier documents wrote and this configuration no longer names: listed, or restored to what was there before.
 use super::file_after;
 use crate::{
-    Look, Named, PlanError, Planned, Prune, Remark, Step,
+    Look, Named, PlanError, Planned, Prune, Remark, Step, api_server_manifest,
     block::{with_block, without_block},
+    control_plane_files::ControlPlaneFiles,
     ownership::{Owned, Ownership, Previous, Record},
     path_digest::{Sort, digest},
     turns::{Addition, Place, Subject},
 };
 use documents::Secret;
-use host::{Change, DirectoryState, FileState, PathState, Service};
+use host::{Change, DirectoryState, FileState, PathState, Service, contract::CONTROL_PLANE_DIR};
 
 pub(crate) const ADDITION: Addition = Addition {
     name: "prune",
@@ -107,6 +108,9 @@ fn fate(record: &Record, look: &Look<'_>, planned: &Planned) -> Result<Fate, Pla
             if block.is_none() && look.named.iter().any(has_blocks) {
                 return Ok(refused("other documents have blocks in it, so it stays"));
             }
+            if is_of_running_api_server(path, look)? {
+                return Ok(refused("the API server reads it, and no ControlPlaneConfig has another, so it stays"));
+            }
             if is_below_what_is_no_directory(path, look)? {
                 return Ok(refused("a document sets or deletes a path above it, so it is not restored"));
             }
@@ -114,6 +118,17 @@ fn fate(record: &Record, look: &Look<'_>, planned: &Planned) -> Result<Fate, Pla
             Ok(path_fate(&Found { path, block: block.as_deref(), wanted: digest, before, previous, now, copy }))
         }
     }
+}
+
+/// Whether the API server needs a path. Its manifest names the files also after the document has gone. A reset, which has no
+/// documents, deletes the manifest first.
+fn is_of_running_api_server(path: &str, look: &Look<'_>) -> Result<bool, PlanError> {
+    let is_of_files = path.strip_prefix(CONTROL_PLANE_DIR).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if !is_of_files || look.wanted.documents.is_empty() || ControlPlaneFiles::of(look.wanted).is_some() {
+        return Ok(false);
+    }
+    let manifest = look.host.file(api_server_manifest::MANIFEST)?;
+    Ok(manifest.is_some_and(|file| String::from_utf8_lossy(file.contents.expose()).contains(CONTROL_PLANE_DIR)))
 }
 
 /// Whether a path above is set by a document and is no directory: restoring would undo that at every run.

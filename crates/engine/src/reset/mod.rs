@@ -15,7 +15,7 @@ mod view;
 pub use view::ResetView;
 
 use crate::{
-    Cluster, Failure, Look, Mode, Patience, PlanError, Planned, Prune, Run, Unanswered, Wanted, World,
+    Cluster, Failure, Look, Manifests, Mode, Patience, PlanError, Planned, Prune, Run, Unanswered, Wanted, World,
     acts::{STARTING_KUBEADM, files_found},
     apply,
     before_kubeadm::{BeforeKubeadm, DeletedBy, ResetProgress},
@@ -260,6 +260,7 @@ fn restore_documents(world: &mut World<'_>) -> Result<(), ResetError> {
     for id in world.host.unfinished()? {
         world.host.note(&id, Progress::New)?;
     }
-    let run = Run { mode: Mode::Post, wanted: &Wanted::default(), prune: Prune::Restore, reviewed: None };
+    let (wanted, manifests) = (Wanted::default(), Manifests::Respected);
+    let run = Run { mode: Mode::Post, wanted: &wanted, prune: Prune::Restore, manifests, reviewed: None };
     apply::bootstrap(&run, world, &mut |_| ()).map(drop).map_err(ResetError::Restore)
 }

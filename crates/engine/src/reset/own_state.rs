@@ -3,7 +3,7 @@ use super::ResetScope;
 use host::{Change, Host, Inspect, PathState, contract};
 
 /// What records that the machine is a node, and how it became one.
-const OF_THE_NODE: [&str; 10] = [
+const OF_THE_NODE: [&str; 11] = [
     contract::SUCCESS,
     contract::SUCCESS_KEPT,
     contract::FAILURE,
@@ -13,6 +13,7 @@ const OF_THE_NODE: [&str; 10] = [
     contract::REPORT,
     contract::OUTCOME_FALLBACK,
     contract::OUTCOME,
+    contract::CONTROL_PLANE_CHANGE,
     contract::BEFORE_KUBEADM,
 ];
 

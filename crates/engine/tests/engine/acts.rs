@@ -213,6 +213,7 @@ fn what_kubeadm_left_decides_and_the_cluster_has_the_last_word() {
             mode: Mode::Provision,
             wanted: &wanted,
             prune: Prune::List,
+            manifests: machineadm_engine::Manifests::Respected,
             checks: Checks::Executed,
             patience: PATIENCE,
         };
@@ -250,7 +251,14 @@ fn what_kubeadm_left_decides_and_the_cluster_has_the_last_word() {
 #[test]
 fn a_plan_without_checks_executes_no_unless_and_says_so() {
     let wanted = wanted(&[("CommandsConfig", "c", "{commands: [{name: a, argv: [touch, /a], unless: 'test -e /a'}]}")]);
-    let ask = |checks| Ask { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, checks, patience: PATIENCE };
+    let ask = |checks| Ask {
+        mode: Mode::Provision,
+        wanted: &wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        checks,
+        patience: PATIENCE,
+    };
     let cluster = FakeCluster::answering(Ok(true));
     let executed = preview(&ask(Checks::Executed), &fresh(), &cluster, &FakeRuntime::running()).unwrap();
     assert_eq!(turn(&executed, "CommandsConfig c").steps.len(), 1);
@@ -265,8 +273,14 @@ fn what_was_not_checked_may_still_bring_what_a_node_needs() {
     let install = ("CommandsConfig", "i", "{commands: [{name: kubeadm, argv: [touch, /x], unless: 'test -e /x'}]}");
     let wanted = wanted(&[install, FORWARDING, INIT]);
     let host = Memory { outputs: Default::default(), ..fresh() };
-    let ask =
-        Ask { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, checks: Checks::LeftOut, patience: PATIENCE };
+    let ask = Ask {
+        mode: Mode::Provision,
+        wanted: &wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        checks: Checks::LeftOut,
+        patience: PATIENCE,
+    };
     let preview = preview(&ask, &host, &FakeCluster::answering(Ok(true)), &FakeRuntime::running()).unwrap();
     let known_after = turn(&preview, "preflight").known_after.clone().unwrap();
     assert_eq!(known_after.reference(), "document 1 (CommandsConfig i)");
@@ -335,7 +349,13 @@ fn post_runs_nothing_for_its_effect() {
 fn a_run_waits_as_long_as_its_world_says() {
     let (wanted, mut host) = (wanted(&[INIT]), with_traces(TRACES.len(), Progress::Ended));
     let cluster = FakeCluster::answering(Err(Unanswered("it did not answer".into())));
-    let run = Run { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, reviewed: None };
+    let run = Run {
+        mode: Mode::Provision,
+        wanted: &wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        reviewed: None,
+    };
     let world = &mut World {
         host: &mut host,
         cluster: &cluster,

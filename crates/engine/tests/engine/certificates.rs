@@ -82,6 +82,7 @@ fn planned(host: &Memory, cluster: &FakeCluster) -> Preview {
         mode: Mode::Provision,
         wanted: &wanted,
         prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
         checks: Checks::Executed,
         patience: PATIENCE,
     };
@@ -89,7 +90,18 @@ fn planned(host: &Memory, cluster: &FakeCluster) -> Preview {
 }
 
 fn applied(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> bool {
-    run_as(&Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None }, host, cluster).is_ok()
+    run_as(
+        &Run {
+            mode: Mode::Provision,
+            wanted,
+            prune: Prune::List,
+            manifests: machineadm_engine::Manifests::Respected,
+            reviewed: None,
+        },
+        host,
+        cluster,
+    )
+    .is_ok()
 }
 
 #[test]
@@ -183,7 +195,13 @@ fn a_failed_upload_is_reported_and_run_again() {
     let (mut host, cluster) = (machine(), FakeCluster::with_certificates());
     copy(&cluster).fails.set(true);
     let wanted = uploading();
-    let run = Run { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, reviewed: None };
+    let run = Run {
+        mode: Mode::Provision,
+        wanted: &wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        reviewed: None,
+    };
     let failure = run_as(&run, &mut host, &cluster).unwrap_err();
     assert_eq!(failure.step.as_deref(), Some("run upload of certificates"));
     assert!(failure.cause.to_string().contains("the token cleaner does not work"), "{failure:?}");
@@ -243,7 +261,13 @@ fn another_key_is_drift_from_a_reviewed_plan() {
     let spec = format!("{{kubernetesVersion: v1.36.4, certificateKey: {OTHER_KEY}}}");
     let exchanged = wanted(&[FORWARDING, ("InitConfig", "", &spec)]);
     for (wanted, is_allowed) in [(exchanged, false), (uploading(), true)] {
-        let run = Run { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, reviewed: Some(&plan) };
+        let run = Run {
+            mode: Mode::Provision,
+            wanted: &wanted,
+            prune: Prune::List,
+            manifests: machineadm_engine::Manifests::Respected,
+            reviewed: Some(&plan),
+        };
         let cluster = FakeCluster::with_certificates();
         assert_eq!(run_as(&run, &mut machine(), &cluster).is_ok(), is_allowed);
         assert_eq!(copy(&cluster).uploads.get(), usize::from(is_allowed));
@@ -254,6 +278,7 @@ fn saved(preview: &Preview) -> String {
     let wanted = uploading();
     let plan = SavedPlan::new(Reviewed {
         prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
         machine_id: "memory",
         configuration: b"the configuration",
         fetched: &[],
@@ -272,7 +297,13 @@ fn everything_shown(host: &mut Memory, cluster: &FakeCluster) -> Vec<String> {
     let view = PlanView::new("name".into(), Mode::Provision, &wanted, &preview);
     let mut shown = vec![saved(&preview), serde_json::to_string(&view).unwrap(), format!("{view:?} {preview:?}")];
     let mut outcome = Outcome::begin("1", "m".into(), Mode::Provision, &wanted, Timestamp::UNIX_EPOCH);
-    let run = Run { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, reviewed: None };
+    let run = Run {
+        mode: Mode::Provision,
+        wanted: &wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        reviewed: None,
+    };
     let mut events = String::new();
     let mut watch = |event: machineadm_engine::Event<'_>| {
         events += &format!("{event:?}\n");

@@ -88,7 +88,13 @@ fn a_failed_or_interrupted_kubeadm_leaves_no_file_with_a_secret() {
     run(Mode::Provision, &wanted, &mut host).unwrap_err();
     assert!(!has(&host, "/run/machineadm/kubeadm.yaml"));
     // A run that is cut while kubeadm works can't remove it; the next run does, also if it stops at once.
-    let whole = Run { mode: Mode::Provision, wanted: &wanted, prune: Prune::List, reviewed: None };
+    let whole = Run {
+        mode: Mode::Provision,
+        wanted: &wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        reviewed: None,
+    };
     let none = crate::support::wanted(&[crate::support::FORWARDING]);
     let mut cuts = 0;
     for power in 0..200 {

@@ -211,7 +211,13 @@ pub(crate) fn world<'a>(host: &'a mut Memory, cluster: &'a FakeEtcd) -> World<'a
 
 /// Runs documents, with a container runtime that answers.
 pub(crate) fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeEtcd) -> Result<Done, Failure> {
-    let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None };
+    let run = Run {
+        mode: Mode::Provision,
+        wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        reviewed: None,
+    };
     let runtime = FakeRuntime::running();
     bootstrap(&run, &mut World { runtime: &runtime, ..world(host, cluster) }, &mut |_| ())
 }

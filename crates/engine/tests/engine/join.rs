@@ -158,14 +158,27 @@ fn machine() -> Memory {
 }
 
 fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> Result<Done, Failure> {
-    let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None };
+    let run = Run {
+        mode: Mode::Provision,
+        wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        reviewed: None,
+    };
     let world =
         &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };
     bootstrap(&run, world, &mut |_| ())
 }
 
 fn plan(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Result<Preview, Failure> {
-    let ask = Ask { mode: Mode::Provision, wanted, prune: Prune::List, checks: Checks::Executed, patience: PATIENCE };
+    let ask = Ask {
+        mode: Mode::Provision,
+        wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        checks: Checks::Executed,
+        patience: PATIENCE,
+    };
     preview(&ask, host, cluster, &FakeRuntime::running())
 }
 
@@ -304,6 +317,26 @@ fn one_document_becomes_the_file_that_each_kubeadm_prefers() {
             assert!(file.contains(part), "{version} lacks {part}: {file}");
         }
     }
+}
+
+#[test]
+fn an_old_kubeadm_ignores_static_pods_of_the_configuration_and_no_others() {
+    let pod = "{pods: [{manifest: '{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: a, image: \
+               b}]}}'}]}";
+    let mut wanted = wanted(&[("StaticPodsConfig", "", pod)]);
+    wanted.documents.extend(joining().documents);
+    let ignores = |version: &str| {
+        let file = text(&given_to_kubeadm(&wanted, version), "/run/machineadm/kubeadm.yaml");
+        file.contains("DirAvailable--etc-kubernetes-manifests")
+    };
+    assert_eq!((ignores("v1.23.17"), ignores("v1.24.0")), (true, false));
+    let mut host = machine();
+    host.files.insert("/etc/kubernetes/manifests/other.yaml".into(), file("the operator's pod"));
+    host.outputs.insert("kubeadm version -o short".into(), "v1.23.17\n".into());
+    host.outputs.insert("kubelet --version".into(), "Kubernetes v1.23.17\n".into());
+    host.sysctls.insert("net/bridge/bridge-nf-call-iptables".into(), "1".into());
+    let failure = run(&wanted, &mut host, &FakeCluster::default()).unwrap_err();
+    assert!(failure.cause.to_string().contains("/etc/kubernetes/manifests is not empty"), "{failure:?}");
 }
 
 /// The files that are there, the journal, whether there is a Node; how often kubeadm joins, and what is waited for.

@@ -1,7 +1,9 @@
 //! The engine on a machine in memory: what it plans, in which order, that it can be cut anywhere, and what it refuses.
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails its test")]
 mod acts;
+mod api_server;
 mod certificates;
+mod containerd;
 mod control_plane;
 mod cuts;
 mod etcd_machine;

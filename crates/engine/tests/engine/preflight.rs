@@ -31,8 +31,14 @@ impl Bed {
     }
 
     fn preview(&self, wanted: &Wanted) -> Result<Preview, Failure> {
-        let ask =
-            Ask { mode: Mode::Provision, wanted, prune: Prune::List, checks: Checks::Executed, patience: PATIENCE };
+        let ask = Ask {
+            mode: Mode::Provision,
+            wanted,
+            prune: Prune::List,
+            manifests: machineadm_engine::Manifests::Respected,
+            checks: Checks::Executed,
+            patience: PATIENCE,
+        };
         preview(&ask, &self.host, &FakeCluster::answering(Ok(true)), &self.runtime)
     }
 
@@ -478,6 +484,7 @@ fn a_runtime_is_waited_for_only_while_it_may_still_start() {
             mode: Mode::Provision,
             wanted: &wanted,
             prune: Prune::List,
+            manifests: machineadm_engine::Manifests::Respected,
             checks: Checks::Executed,
             patience: PATIENCE,
         };

@@ -101,7 +101,8 @@ fn bare() -> Memory {
 }
 
 fn run_from(server: &FakeServer, mode: Mode, wanted: &Wanted, host: &mut Memory) -> Result<Done, Failure> {
-    let run = Run { mode, wanted, prune: Prune::List, reviewed: None };
+    let run =
+        Run { mode, wanted, prune: Prune::List, manifests: machineadm_engine::Manifests::Respected, reviewed: None };
     let cluster = FakeCluster::answering(Ok(true));
     let mut world =
         World { host, cluster: &cluster, runtime: &FakeRuntime::running(), downloads: server, patience: PATIENCE };

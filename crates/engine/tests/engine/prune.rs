@@ -341,3 +341,27 @@ fn what_came_encrypted_is_not_shown_when_its_document_is_gone() {
     let line = machineadm_engine::Line::of(&turn(&preview, "FilesConfig open").steps[0]);
     assert_eq!((line.diff.len(), line.detail.as_str()), (0, "contents, 4 bytes, not shown"));
 }
+
+#[test]
+fn files_of_the_api_server_and_static_pods_are_stale_with_their_documents_and_stay_while_they_are_read() {
+    let pod = "{pods: [{manifest: '{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: a, image: \
+               b}]}}'}]}";
+    let files = ("ControlPlaneConfig", "", "{files: [{name: ca.crt, content: x}]}");
+    let all = wanted(&[files, ("StaticPodsConfig", "", pod), KEPT]);
+    let mut host = fresh();
+    run(Mode::Post, &all, &mut host).unwrap();
+    assert_eq!(turn(&look(Mode::Post, &all, &host).unwrap(), "prune").remarks, []);
+    // The document is gone, and the API server still reads its file.
+    let manifest = "/etc/kubernetes/manifests/kube-apiserver.yaml";
+    let mut control_plane = host.clone();
+    control_plane.files.insert(manifest.into(), file("- --oidc-ca-file=/etc/kubernetes/machineadm/ca.crt"));
+    run_pruning(&wanted(&[KEPT]), &mut control_plane).unwrap();
+    let paths = ["/etc/kubernetes/machineadm/ca.crt", "/etc/kubernetes/manifests/web.yaml"];
+    assert_eq!(paths.map(|path| has(&control_plane, path)), [true, false]);
+    assert!(
+        stale(&control_plane).iter().any(|(what, _, fate)| what == paths[0] && fate.contains("the API server reads"))
+    );
+    run_pruning(&wanted(&[KEPT]), &mut host).unwrap();
+    let below = |path: &&String| path.starts_with("/etc/kubernetes");
+    assert_eq!(host.files.keys().chain(host.directories.keys()).find(below), None);
+}

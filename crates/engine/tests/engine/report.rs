@@ -15,7 +15,13 @@ use machineadm_engine::{
 fn recorded(wanted: &Wanted, host: &mut Memory) -> (Outcome, Result<Done, Failure>) {
     let mut now = Timestamp::UNIX_EPOCH;
     let mut outcome = Outcome::begin("1.2.3", "node-7".into(), Mode::Provision, wanted, now);
-    let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None };
+    let run = Run {
+        mode: Mode::Provision,
+        wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        reviewed: None,
+    };
     let cluster = FakeCluster::answering(Ok(true));
     let mut watch = |event: machineadm_engine::Event<'_>| {
         now += 1.second();
@@ -163,22 +169,25 @@ fn a_plan_is_shown_by_document() {
     let wanted = everything();
     let preview = look(Mode::Provision, &wanted, &fresh()).unwrap();
     let view = PlanView::new("node-7".into(), Mode::Provision, &wanted, &preview);
-    assert_eq!((view.documents, view.changes, view.is_open), (10, preview.changes(), true));
+    assert_eq!((view.documents, view.changes, view.is_open), (13, preview.changes(), true));
     assert!(view.changes > 10);
     let names: Vec<_> = view.phases.iter().map(|turn| (turn.document, turn.name.as_str())).collect();
     assert_eq!(
-        names[5..12],
+        names[5..15],
         [
-            (Some(6), "CommandsConfig early"),
-            (Some(7), "UsersConfig"),
-            (Some(8), "ServicesConfig"),
+            (Some(6), "ContainerdConfig"),
+            (Some(7), "CommandsConfig early"),
+            (Some(8), "UsersConfig"),
+            (Some(9), "ServicesConfig"),
+            (Some(10), "ControlPlaneConfig"),
+            (Some(11), "StaticPodsConfig"),
             (None, "services"),
             (None, "preflight"),
-            (Some(9), "InitConfig"),
-            (Some(10), "CommandsConfig late")
+            (Some(12), "InitConfig"),
+            (Some(13), "CommandsConfig late")
         ]
     );
-    assert_eq!(view.phases[8].known_after.as_deref(), Some("document 8 (ServicesConfig)"));
+    assert_eq!(view.phases[11].known_after.as_deref(), Some("document 9 (ServicesConfig)"));
     let json = serde_json::to_value(&view).unwrap();
     assert_eq!(json["kind"], "Plan");
     assert!(!json.to_string().contains("s3cret"), "{json}");

@@ -58,6 +58,23 @@ fn a_reset_leaves_the_machine_as_it_was_before_machineadm() {
 }
 
 #[test]
+fn files_of_the_api_server_and_static_pods_go_with_their_documents() {
+    let pod = "{pods: [{manifest: '{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: a, image: \
+               b}]}}'}]}";
+    let mut wanted = wanted(&[
+        ("ControlPlaneConfig", "", "{files: [{name: ca.crt, content: s3cret}]}"),
+        ("StaticPodsConfig", "", pod),
+    ]);
+    wanted.documents.extend(documents().documents);
+    let (mut host, cluster) = (machine(), FakeEtcd::with(&[1]));
+    run(&wanted, &mut host, &cluster).unwrap();
+    let written = ["/etc/kubernetes/machineadm/ca.crt", "/etc/kubernetes/manifests/web.yaml"];
+    assert_eq!(written.map(|path| host.files[path].mode), [0o600, 0o600]);
+    reset_as(&request(), &mut host, &cluster).unwrap();
+    assert_eq!(left(&host), left(&machine()));
+}
+
+#[test]
 fn a_plan_changes_nothing_and_shows_what_is_undone_and_no_content() {
     let host = node();
     let lines = lines(&request(), &host, &FakeEtcd::with(&[1]));

@@ -10,6 +10,7 @@ const KEY: PlanKey = PlanKey::new([1; 32]);
 fn written(wanted: &Wanted, host: &Memory, prune: Prune) -> String {
     let preview = look(Mode::Provision, wanted, host).unwrap();
     let plan = SavedPlan::new(Reviewed {
+        manifests: machineadm_engine::Manifests::Respected,
         prune,
         machine_id: "id",
         configuration: b"the configuration",
@@ -163,6 +164,7 @@ fn a_saved_plan_holds_no_digest_that_can_be_computed_without_the_key() {
         let preview = look(Mode::Provision, &wanted, &fresh()).unwrap();
         let plan = SavedPlan::new(Reviewed {
             prune: Prune::List,
+            manifests: machineadm_engine::Manifests::Respected,
             machine_id: "id",
             configuration: b"",
             fetched: &["a".into()],

@@ -2,7 +2,7 @@
 //! joined is never deleted. And the record of what existed before kubeadm ran.
 use crate::{
     etcd_machine::{DATA, FakeEtcd, documents, init, machine, run},
-    support::{file, has, left, text_of},
+    support::{file, has, left, text_of, wanted},
 };
 use host::{FileState, Host, Inspect, Memory, PathState, Played, Progress};
 use machineadm_engine::{PlanError, Unanswered};
@@ -182,4 +182,22 @@ fn an_undo_that_is_interrupted_anywhere_is_finished_by_the_next_run() {
             break;
         }
     }
+}
+
+#[test]
+fn an_init_that_is_done_again_finds_the_files_of_the_present_document() {
+    let with = |level: &str| {
+        let policy = format!("{{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{{level: {level}}}]}}");
+        let mut both = wanted(&[("ControlPlaneConfig", "", &format!("{{audit: {{policy: '{policy}'}}}}"))]);
+        both.documents.extend(documents().documents);
+        both
+    };
+    let mut host = machine();
+    host.programs.insert("kubeadm init".into(), init().into_iter().chain([Played::Fail]).collect());
+    run(&with("None"), &mut host, &FakeEtcd::with(&[1])).unwrap_err();
+    assert!(has(&host, "/etc/kubernetes/manifests/kube-apiserver.yaml"));
+    host.programs.insert("kubeadm init".into(), init());
+    run(&with("Metadata"), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    let policy = "/etc/kubernetes/machineadm/audit-policy.yaml";
+    assert!(text_of(&host, policy).contains("Metadata"));
 }

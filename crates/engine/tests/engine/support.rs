@@ -52,6 +52,12 @@ pub(crate) fn everything() -> Wanted {
              {path: /etc/localtime, type: link, target: ../zone}, {path: /etc/old.conf, type: absent}]}",
         ),
         (
+            "ContainerdConfig",
+            "",
+            "{registries: [{host: docker.io, mirrors: [{url: 'https://mirror.example', headers: {x: s3cret}}]}], \
+             cgroupDriver: systemd}",
+        ),
+        (
             "CommandsConfig",
             "early",
             "{commands: [{name: seen, argv: [touch, /seen], creates: /seen}, {name: unseen, shell: 'true'}]}",
@@ -68,6 +74,18 @@ pub(crate) fn everything() -> Wanted {
             "",
             "{services: [{name: containerd, enabled: true, state: started}, {name: chrony, masked: true, state: stopped}, \
              {name: kubelet, enabled: true, state: started}]}",
+        ),
+        (
+            "ControlPlaneConfig",
+            "",
+            "{audit: {policy: '{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata}]}'}, files: [{name: \
+             ca.crt, content: s3cret}]}",
+        ),
+        (
+            "StaticPodsConfig",
+            "",
+            "{pods: [{manifest: '{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: a, image: \
+             b}]}}'}]}",
         ),
         INIT,
         ("CommandsConfig", "late", "{commands: [{name: checked, argv: [touch, /late], unless: 'test -e /late'}]}"),
@@ -114,8 +132,17 @@ pub(crate) fn fresh() -> Memory {
         outputs: [
             ("kubeadm version -o short".into(), "v1.36.4\n".into()),
             ("kubelet --version".into(), "Kubernetes v1.36.4\n".into()),
+            ("containerd --version".into(), "containerd github.com/containerd/containerd/v2 v2.4.2 \n".into()),
+            (
+                "containerd config default".into(),
+                "version = 3\n[plugins.'io.containerd.cri.v1.images']\n[plugins.'io.containerd.cri.v1.runtime']\n\
+                 [plugins.'io.containerd.grpc.v1.cri']\n"
+                    .into(),
+            ),
         ]
         .into(),
+        // A containerd that takes up everything.
+        echoing: ["containerd -c /dev/stdin config dump".to_owned()].into(),
         programs: [("kubeadm init".into(), init), ("kubeadm reset".into(), reset)].into(),
         sysctls: [("net/ipv4/ip_forward".into(), "0".into())].into(),
         sysctls_of: [("net/bridge/bridge-nf-call-iptables".into(), ("br_netfilter".into(), "0".into()))].into(),
@@ -288,7 +315,14 @@ pub(crate) fn look(mode: Mode, wanted: &Wanted, host: &Memory) -> Result<Preview
 }
 
 pub(crate) fn look_with(mode: Mode, wanted: &Wanted, host: &Memory, prune: Prune) -> Result<Preview, Failure> {
-    let ask = Ask { mode, wanted, prune, checks: Checks::Executed, patience: PATIENCE };
+    let ask = Ask {
+        mode,
+        wanted,
+        prune,
+        manifests: machineadm_engine::Manifests::Respected,
+        checks: Checks::Executed,
+        patience: PATIENCE,
+    };
     preview(&ask, host, &FakeCluster::answering(Ok(true)), &FakeRuntime::running())
 }
 
@@ -300,16 +334,32 @@ pub(crate) fn turn<'a>(preview: &'a Preview, name: &str) -> &'a Planned {
 
 /// Runs it, with a cluster that has everything.
 pub(crate) fn run(mode: Mode, wanted: &Wanted, host: &mut Memory) -> Result<Done, Failure> {
-    run_as(&Run { mode, wanted, prune: Prune::List, reviewed: None }, host, &FakeCluster::answering(Ok(true)))
+    run_as(
+        &Run { mode, wanted, prune: Prune::List, manifests: machineadm_engine::Manifests::Respected, reviewed: None },
+        host,
+        &FakeCluster::answering(Ok(true)),
+    )
 }
 
 pub(crate) fn run_pruning(wanted: &Wanted, host: &mut Memory) -> Result<Done, Failure> {
-    let run = Run { mode: Mode::Post, wanted, prune: Prune::Restore, reviewed: None };
+    let run = Run {
+        mode: Mode::Post,
+        wanted,
+        prune: Prune::Restore,
+        manifests: machineadm_engine::Manifests::Respected,
+        reviewed: None,
+    };
     run_as(&run, host, &FakeCluster::answering(Ok(true)))
 }
 
 pub(crate) fn run_reviewed(plan: &ReviewedPlan, wanted: &Wanted, host: &mut Memory) -> Result<Done, Failure> {
-    let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: Some(plan) };
+    let run = Run {
+        mode: Mode::Provision,
+        wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        reviewed: Some(plan),
+    };
     run_as(&run, host, &FakeCluster::answering(Ok(true)))
 }
 
@@ -321,7 +371,8 @@ pub(crate) fn run_as(run: &Run<'_>, host: &mut Memory, cluster: &FakeCluster) ->
 
 /// Every change of a run, in order, as a report names them.
 pub(crate) fn changes(mode: Mode, wanted: &Wanted, host: &mut Memory) -> Vec<String> {
-    let run = Run { mode, wanted, prune: Prune::List, reviewed: None };
+    let run =
+        Run { mode, wanted, prune: Prune::List, manifests: machineadm_engine::Manifests::Respected, reviewed: None };
     let cluster = FakeCluster::answering(Ok(true));
     let mut changes = Vec::new();
     let mut watch = |event: Event<'_>| {

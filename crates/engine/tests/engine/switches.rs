@@ -17,11 +17,29 @@ fn machine() -> Memory {
 }
 
 fn applied(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> bool {
-    run_as(&Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None }, host, cluster).is_ok()
+    run_as(
+        &Run {
+            mode: Mode::Provision,
+            wanted,
+            prune: Prune::List,
+            manifests: machineadm_engine::Manifests::Respected,
+            reviewed: None,
+        },
+        host,
+        cluster,
+    )
+    .is_ok()
 }
 
 fn planned(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Preview {
-    let ask = Ask { mode: Mode::Provision, wanted, prune: Prune::List, checks: Checks::Executed, patience: PATIENCE };
+    let ask = Ask {
+        mode: Mode::Provision,
+        wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        checks: Checks::Executed,
+        patience: PATIENCE,
+    };
     preview(&ask, host, cluster, &FakeRuntime::running()).unwrap()
 }
 

@@ -48,7 +48,14 @@ fn uploads(cluster: &FakeCluster) -> usize {
 }
 
 fn planned(mode: Mode, wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Preview {
-    let ask = Ask { mode, wanted, prune: Prune::List, checks: Checks::Executed, patience: PATIENCE };
+    let ask = Ask {
+        mode,
+        wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        checks: Checks::Executed,
+        patience: PATIENCE,
+    };
     preview(&ask, host, cluster, &FakeRuntime::running()).unwrap()
 }
 
@@ -57,7 +64,12 @@ fn lines(planned: &Planned) -> Vec<String> {
 }
 
 fn applied(mode: Mode, wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> Result<(), Failure> {
-    run_as(&Run { mode, wanted, prune: Prune::List, reviewed: None }, host, cluster).map(drop)
+    run_as(
+        &Run { mode, wanted, prune: Prune::List, manifests: machineadm_engine::Manifests::Respected, reviewed: None },
+        host,
+        cluster,
+    )
+    .map(drop)
 }
 
 #[test]

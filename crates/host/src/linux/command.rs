@@ -125,6 +125,27 @@ pub(super) fn output(argv: &[&str], within: Duration) -> Result<Option<String>> 
     judged(argv[0], ended).map(|()| Some(text))
 }
 
+/// What a read-only program of the running system prints to its standard output when it reads this. Its input is a file
+/// in memory, which it may also open by name and read twice; its standard error is the output of a failure.
+pub(super) fn answer(argv: &[&str], input: &str, within: Duration) -> Result<Option<String>> {
+    let stdin = in_memory(argv[0], &Secret::new(input.to_owned()))?;
+    let errors = in_memory(argv[0], &Secret::new(String::new()))?;
+    let mut stderr = errors.try_clone().map_err(Error::io(format!("run {}", argv[0])))?;
+    let streams = Streams { stdin: stdin.into(), stderr: Stderr::File(errors) };
+    let Some((status, text)) = printed_with(argv, within, streams)? else { return Ok(None) };
+    if status.success() {
+        return Ok(Some(text.expose().clone()));
+    }
+    let mut output = Vec::new();
+    let read = stderr.rewind().and_then(|()| Read::by_ref(&mut stderr).take(ERRORS).read_to_end(&mut output));
+    read.map_err(Error::io(format!("read the errors of {}", argv[0])))?;
+    let output = Secret::new(String::from_utf8_lossy(&output).into_owned());
+    judged(argv[0], (status, output)).map(|()| None)
+}
+
+/// How much of a program's standard error is read.
+const ERRORS: u64 = 8 << 10;
+
 /// What a program printed, and how it ended if it did not end well.
 #[derive(Debug)]
 pub struct Transcript {
@@ -140,36 +161,47 @@ pub(super) fn transcript(argv: &[&str], within: Duration) -> Result<Option<Trans
     Ok(ended.map(|(status, text)| Transcript { text, failure: (!status.success()).then(|| program::how(status)) }))
 }
 
-/// How much of a transcript is stored.
+/// How much of an output is stored, and of a transcript or an answer.
+const OUTPUT: usize = 8 << 10;
 const TRANSCRIPT: usize = 256 << 10;
 
 /// What becomes of a program's standard error.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Stderr {
     Dropped,
     Included,
+    File(File),
+}
+
+/// What a program reads, and where its standard error goes.
+struct Streams {
+    stdin: Stdio,
+    stderr: Stderr,
 }
 
 fn printed(argv: &[&str], within: Duration, stderr: Stderr) -> Result<Option<(ExitStatus, Secret<String>)>> {
+    printed_with(argv, within, Streams { stdin: Stdio::null(), stderr })
+}
+
+fn printed_with(argv: &[&str], within: Duration, streams: Streams) -> Result<Option<(ExitStatus, Secret<String>)>> {
+    let Streams { stdin, stderr } = streams;
     let name = argv[0];
     let doing = || format!("run {name}");
     let (reader, writer) = io::pipe().map_err(Error::io(doing()))?;
     let mut command = Command::new(name);
     command.args(&argv[1..]).env_clear().envs(program::ENVIRONMENT);
+    let most = if matches!(stderr, Stderr::Dropped) { OUTPUT } else { TRANSCRIPT };
     let errors = match stderr {
         Stderr::Dropped => Stdio::null(),
         Stderr::Included => writer.try_clone().map_err(Error::io(doing()))?.into(),
+        Stderr::File(file) => file.into(),
     };
-    command.stdin(Stdio::null()).stdout(writer).stderr(errors).process_group(0);
+    command.stdin(stdin).stdout(writer).stderr(errors).process_group(0);
     let mut child = match command.spawn() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         spawned => spawned.map_err(Error::io(doing()))?,
     };
     drop(command);
-    let mut tail = match stderr {
-        Stderr::Dropped => Tail::new(&|_| ()),
-        Stderr::Included => Tail::keeping(TRANSCRIPT, &|_| ()),
-    };
+    let mut tail = Tail::keeping(most, &|_| ());
     let status = watch(&mut child, reader, within, &mut tail).map_err(Error::io(format!("watch {name}")))?;
     match status {
         Some(status) => Ok(Some((status, tail.end()))),

@@ -13,6 +13,7 @@ mod listing;
 mod lock;
 mod paths;
 mod program;
+mod rendering;
 mod resources;
 mod root;
 mod sockets;
@@ -34,11 +35,12 @@ pub use lock::{Holder, Lock};
 pub use state::State;
 
 use crate::{
-    Cgroups, Change, Clock, DiskSpace, Error, FileState, FileSum, Host, Inspect, PathState, Program, Progress, Result,
-    Service, TreeEntry, TrustStore, UnitState, UserState, contract, journal::Journal,
+    Cgroups, Change, Clock, DiskSpace, Error, FileState, FileSum, Host, Inspect, PathState, Program, Progress,
+    Rendering, Result, Service, TreeEntry, TrustStore, UnitState, UserState, contract, journal::Journal,
 };
 use command::Runner;
 use root::Root;
+use secret::Secret;
 use std::{
     fmt,
     net::IpAddr,
@@ -256,6 +258,12 @@ impl Inspect for Linux {
     }
     fn output(&self, argv: &[&str], within: Duration) -> Result<Option<String>> {
         if self.live() { command::output(argv, within) } else { Ok(None) }
+    }
+    fn answer(&self, argv: &[&str], input: &str, within: Duration) -> Result<Option<String>> {
+        if self.live() { command::answer(argv, input, within) } else { Ok(None) }
+    }
+    fn rendered(&self, rendering: &Rendering) -> Result<Secret<Vec<u8>>> {
+        rendering::rendered(rendering, &self.runner())
     }
     fn succeeds(&self, program: &Program) -> Result<bool> {
         self.runner().succeeds(program)

@@ -19,12 +19,13 @@ use std::{
 /// The mode of the state directory.
 const STATE_DIR_MODE: u32 = 0o700;
 /// The files of the state directory that a later run acts on.
-const ACTED_ON: [&str; 7] = [
+const ACTED_ON: [&str; 8] = [
     contract::CONFIGURATION,
     contract::FETCHED,
     contract::JOURNAL,
     contract::OWNERSHIP,
     contract::BEFORE_KUBEADM,
+    contract::CONTROL_PLANE_CHANGE,
     contract::CLUSTER_INFO,
     contract::PLAN_KEY,
 ];

@@ -36,8 +36,9 @@ pub(crate) fn run(asked: &Apply, root: &Path) -> Result<Exit, CommandError> {
         Mode::Provision => show::status::resume(root),
         _ => saved_plan::apply_command(&asked.plan, root),
     };
-    let (mode, prune, started) = (plan.mode(), plan.prune(), Timestamp::now());
-    let run = Run { mode, prune, output: asked.output, started, root, again, delivered: None, closing: None };
+    let (mode, prune, manifests, started) = (plan.mode(), plan.prune(), plan.manifests(), Timestamp::now());
+    let run =
+        Run { mode, prune, manifests, output: asked.output, started, root, again, delivered: None, closing: None };
     let configuration =
         expanded(given, text, &seen, Waiting::AsConfigured).map_err(|unusable| not_applied(&unusable))?;
     can_succeed(run.mode, &configuration.wanted, &seen)?;

@@ -13,7 +13,7 @@ use crate::{
     show,
 };
 use documents::Source;
-use engine::{Mode, Prune, Wanted, makes_node, outcome::CONFIGURATION};
+use engine::{Manifests, Mode, Prune, Wanted, makes_node, outcome::CONFIGURATION};
 use host::{
     FileState, Host, Inspect, Linux, Progress,
     contract::{self, Exit},
@@ -41,10 +41,11 @@ pub(crate) fn run(asked: &Bootstrap, mode: ModeArgument, root: &Path) -> Result<
     let run = Run {
         mode,
         prune,
+        manifests: manifests(asked.force),
         output: asked.output,
         started: Timestamp::now(),
         root,
-        again: again(asked, prune, mode, root),
+        again: again(asked, Allowed { prune, manifests: manifests(asked.force) }, mode, root),
         delivered,
         closing: None,
     };
@@ -66,9 +67,10 @@ pub(super) fn of_sources_with(
     root: &Path,
     closing: Option<&dyn Closing>,
 ) -> Result<Exit, CommandError> {
-    let again = command_line(&[], Prune::List, Mode::Provision, root);
+    let again = command_line(&[], Allowed::default(), Mode::Provision, root);
     let (mode, prune, started) = (Mode::Provision, Prune::List, Timestamp::now());
-    let run = Run { mode, prune, output, started, root, again, delivered: None, closing };
+    let manifests = Manifests::Respected;
+    let run = Run { mode, prune, manifests, output, started, root, again, delivered: None, closing };
     go(&run, sources, Origin::Given, &[], silent_machine(root)?)
 }
 
@@ -125,16 +127,25 @@ fn go(
 }
 
 /// The command that repeats this run. Mode provision continues with the configuration that it saved.
-fn again(asked: &Bootstrap, prune: Prune, mode: Mode, root: &Path) -> String {
+fn again(asked: &Bootstrap, allowed: Allowed, mode: Mode, root: &Path) -> String {
     let files = if mode == Mode::Provision { &[][..] } else { &asked.files };
-    command_line(files, prune, mode, root)
+    command_line(files, allowed, mode, root)
+}
+
+/// What flags allow a run to do besides.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Allowed {
+    pub(super) prune: Prune,
+    pub(super) manifests: Manifests,
 }
 
 /// A call of `bootstrap`, to be pasted into a shell.
-pub(super) fn command_line(files: &[String], prune: Prune, mode: Mode, root: &Path) -> String {
+pub(super) fn command_line(files: &[String], allowed: Allowed, mode: Mode, root: &Path) -> String {
+    let Allowed { prune, manifests } = allowed;
     let mut command = show::status::command(mode, root);
     files.iter().for_each(|file| command.push_str(&format!(" -f {}", shell::quoted(file))));
-    command + if prune == Prune::Restore { " --prune" } else { "" }
+    command.push_str(if prune == Prune::Restore { " --prune" } else { "" });
+    command + if manifests == Manifests::Overwritten { " --force" } else { "" }
 }
 
 /// Refuses what can't succeed before anything is changed: only a running system becomes a node.
@@ -148,6 +159,11 @@ pub(super) fn can_succeed(mode: Mode, wanted: &Wanted, linux: &Linux) -> Result<
         .with_remedy("pass --mode prepare: it runs everything before that document")),
         _ => Ok(()),
     }
+}
+
+/// What becomes of edits of others in a manifest.
+pub(super) const fn manifests(force: bool) -> Manifests {
+    if force { Manifests::Overwritten } else { Manifests::Respected }
 }
 
 /// Whether what no document names any more goes, which only mode post does.

@@ -5,9 +5,9 @@ use super::{
     configuration_file,
     discover::arguments::DiscoverySource,
     kubelet_patches,
-    node_registration::{NODE_LABELS, labels, taint, without_scheme},
+    of_kubeadm::{self, ImportedJoin, without_scheme},
     plan,
-    skipped_phases::{self, Joining, Preflight},
+    skipped_phases::{self, Joining, Preflight, RefusedPhase},
     small_file,
     tls_bootstrap_token::TlsBootstrapToken,
     tolerated_checks,
@@ -22,12 +22,9 @@ use clap::Args;
 use discovery::method::{Flags, Purpose, choose};
 use documents::{
     Source,
-    v1alpha1::{
-        ControlPlaneSpec, DiscoverySpec, FileSpec, JoinConfig, JoinTimeouts, Members, PreflightCheck, TokenSpec,
-    },
+    v1alpha1::{ControlPlaneSpec, DiscoverySpec, FileSpec, JoinConfig, PreflightCheck, TokenSpec},
 };
 use host::contract::Exit;
-use kubeadm::hub::{self, JoinConfiguration};
 use secret::Secret;
 use std::path::Path;
 use zeroize::Zeroizing;
@@ -122,7 +119,7 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
                     "--config excludes an ENDPOINT, --discovery-file, tokens and CA pins: it holds them",
                 ));
             }
-            of_kubeadm(configuration_file::read(Some(name))?.join)?
+            of_file(name)?
         }
         None => of_flags(&flags, tls.clone())?,
     };
@@ -138,7 +135,9 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
         }
     }
     document.control_plane = control_plane(asked, document.control_plane)?;
-    if skipped_phases::read(&asked.skip_phases, Joining::of(&document.control_plane))? == Preflight::Skipped {
+    let (preflight, refused) = skipped_phases::read(&asked.skip_phases, Joining::of(&document.control_plane));
+    RefusedPhase::of_flag(&refused)?;
+    if preflight == Preflight::Skipped {
         document.tolerated_checks = vec![PreflightCheck::All];
     }
     match (&asked.patches, &mut document.control_plane) {
@@ -173,6 +172,18 @@ fn control_plane(asked: &Join, configured: Option<ControlPlaneSpec>) -> Result<O
         api_server_port: asked.apiserver_bind_port.or(spec.api_server_port),
         ..spec
     }))
+}
+
+/// `--config`: what a JoinConfiguration means. A field that a JoinConfig has no place for is refused by its name.
+fn of_file(name: &str) -> Result<JoinConfig, CommandError> {
+    let join = configuration_file::read(Some(name))?.join;
+    let join = join.ok_or_else(|| CommandError::invalid("--config has no JoinConfiguration"))?;
+    let ImportedJoin { mut document, worker_patches, report } = of_kubeadm::join(join);
+    report.refuse_unsupported()?;
+    if let Some(directory) = worker_patches {
+        document.kubelet = kubelet_patches::read(&directory)?;
+    }
+    Ok(document)
 }
 
 /// A document names a file by its absolute path, so that a run after a reboot finds it.
@@ -229,114 +240,4 @@ fn file_spec(file: &str, flags: &Flags) -> Result<FileSpec, CommandError> {
         file => absolute("--discovery-file", file)?,
     };
     Ok(FileSpec { location: Secret::new(location), accept_untrusted_certificate: flags.accept_untrusted_certificate })
-}
-
-/// The kind of kubeadm's document.
-const KIND: &str = "JoinConfiguration";
-
-/// A JoinConfiguration of kubeadm; what a JoinConfig has no place for is refused by name.
-fn of_kubeadm(join: Option<JoinConfiguration>) -> Result<JoinConfig, CommandError> {
-    let missing = || CommandError::invalid("--config has no JoinConfiguration");
-    let JoinConfiguration {
-        dry_run,
-        node_registration,
-        ca_cert_path,
-        discovery,
-        control_plane,
-        skip_phases,
-        patches,
-        timeouts,
-    } = join.ok_or_else(missing)?;
-    let hub::NodeRegistration {
-        name,
-        cri_socket,
-        taints,
-        kubelet_extra_args,
-        ignore_preflight_errors,
-        image_pull_policy,
-        image_pull_serial,
-    } = node_registration;
-    let timeouts = timeouts.unwrap_or_default();
-    let unsupported = [
-        ("dryRun", dry_run.is_some_and(|dry_run| dry_run)),
-        ("caCertPath", ca_cert_path.is_some_and(|path| path != "/etc/kubernetes/pki/ca.crt")),
-        (
-            "timeouts.controlPlaneComponentHealthCheck",
-            timeouts.control_plane_component_health_check.is_some() && control_plane.is_none(),
-        ),
-        ("timeouts.kubernetesAPICall", timeouts.kubernetes_api_call.is_some()),
-        ("timeouts.etcdAPICall", timeouts.etcd_api_call.is_some()),
-        ("timeouts.upgradeManifests", timeouts.upgrade_manifests.is_some()),
-        ("nodeRegistration.kubeletExtraArgs", kubelet_extra_args.iter().any(|arg| arg.name != NODE_LABELS)),
-        ("nodeRegistration.imagePullSerial", image_pull_serial.is_some()),
-    ];
-    let problem = |(field, _): &(&str, bool)| format!("JoinConfiguration.{field}: a JoinConfig has no field for it");
-    let problems: Vec<_> = unsupported.iter().filter(|(_, is_set)| *is_set).map(problem).collect();
-    if !problems.is_empty() {
-        return Err(CommandError::invalid_input(problems));
-    }
-    let text = |duration: Option<objects::Duration>| duration.map(|duration| duration.to_string());
-    let patches = patches.and_then(|patches| patches.directory);
-    let mut control_plane = control_plane.map(of_kubeadm_control_plane).transpose()?;
-    let kubelet = match (patches, &mut control_plane) {
-        (Some(directory), Some(spec)) => {
-            spec.patches = Some(directory);
-            Members::new()
-        }
-        (Some(directory), None) => kubelet_patches::read(&directory)?,
-        (None, _) => Members::new(),
-    };
-    let joining = Joining::of(&control_plane);
-    let tolerated_checks = match skipped_phases::read(&skip_phases, joining)? {
-        Preflight::Run => tolerated_checks::of_names(&ignore_preflight_errors)?,
-        Preflight::Skipped => vec![PreflightCheck::All],
-    };
-    Ok(JoinConfig {
-        discovery: DiscoverySpec {
-            timeout: text(timeouts.discovery),
-            token: discovery.bootstrap_token.map(|by_token| TokenSpec {
-                endpoints: by_token.api_server_endpoint.into_iter().collect(),
-                token: by_token.token,
-                ca_pins: by_token.ca_cert_hashes,
-                unsafe_without_ca_pins: by_token.unsafe_skip_ca_verification.unwrap_or_default(),
-                ..TokenSpec::default()
-            }),
-            file: discovery
-                .file
-                .and_then(|file| file.kube_config_path)
-                .map(|location| FileSpec { location: Secret::new(location), ..FileSpec::default() }),
-        },
-        tls_bootstrap_token: discovery.tls_bootstrap_token,
-        node_name: name,
-        taints: taints.unwrap_or_default().into_iter().map(|given| taint(KIND, given)).collect::<Result<_, _>>()?,
-        runtime_socket: cri_socket.as_deref().map_or(JoinConfig::default().runtime_socket, without_scheme),
-        tolerated_checks,
-        labels: labels(&kubelet_extra_args),
-        kubelet,
-        timeouts: JoinTimeouts {
-            kubelet: text(timeouts.kubelet_health_check),
-            certificate: text(timeouts.tls_bootstrap),
-            control_plane: text(timeouts.control_plane_component_health_check),
-            etcd: None,
-        },
-        control_plane,
-        image_pull: tolerated_checks::image_pull(KIND, image_pull_policy.as_deref())?,
-        ..JoinConfig::default()
-    })
-}
-
-/// The control plane's part of a JoinConfiguration.
-fn of_kubeadm_control_plane(control_plane: hub::JoinControlPlane) -> Result<ControlPlaneSpec, CommandError> {
-    let hub::JoinControlPlane { local_api_endpoint, certificate_key } = control_plane;
-    let hub::ApiEndpoint { advertise_address, bind_port } = local_api_endpoint;
-    let port = bind_port.filter(|port| *port != 0).map(u16::try_from).transpose();
-    let no_port = |_| {
-        CommandError::invalid("JoinConfiguration.controlPlane.localAPIEndpoint.bindPort must be a port from 1 to 65535")
-    };
-    Ok(ControlPlaneSpec {
-        certificate_key,
-        advertise_address: advertise_address.filter(|address| !address.is_empty()),
-        api_server_port: port.map_err(no_port)?,
-        ..ControlPlaneSpec::default()
-    })
 }

@@ -21,7 +21,7 @@ pub(crate) mod help;
 pub(crate) mod init;
 pub(crate) mod join;
 mod kubelet_patches;
-mod node_registration;
+mod of_kubeadm;
 pub(crate) mod plan;
 pub(crate) mod reset;
 mod run;

@@ -1,6 +1,6 @@
 //! `machineadm plan`: what bootstrap would change.
 use super::{
-    bootstrap::{can_succeed, command_line, prune},
+    bootstrap::{Allowed, can_succeed, command_line, manifests, prune},
     saved_plan,
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 use documents::Source;
 use engine::{
-    Ask, Checks, Failure, Label, Mode, PlanView, Preview, Prune, Reviewed, ReviewedPlan, SavedPlan,
+    Ask, Checks, Failure, Label, Manifests, Mode, PlanView, Preview, Prune, Reviewed, ReviewedPlan, SavedPlan,
     outcome::{START, cause},
     preview,
 };
@@ -38,7 +38,8 @@ pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Result<Exit,
     can_succeed(mode, &configuration.wanted, &linux)?;
     configuration.wanted.warnings(mode).iter().for_each(|warning| warn!("{warning}"));
     let checks = if asked.no_commands { Checks::LeftOut } else { Checks::Executed };
-    let ask = Ask { mode, wanted: &configuration.wanted, prune, checks, patience: PATIENCE };
+    let manifests = manifests(asked.force);
+    let ask = Ask { mode, wanted: &configuration.wanted, prune, manifests, checks, patience: PATIENCE };
     let preview = look(&ask, &configuration, &linux)?;
     let view = PlanView::new(linux.name(), mode, &configuration.wanted, &preview);
     let view = match linux.lock_holder()? {
@@ -53,6 +54,7 @@ pub(crate) fn run(asked: &Plan, mode: ModeArgument, root: &Path) -> Result<Exit,
     if let Some(out) = &asked.out {
         let plan = SavedPlan::new(Reviewed {
             prune,
+            manifests,
             machine_id: linux.machine_id(),
             configuration: &configuration.text,
             fetched: &configuration.parts,
@@ -72,8 +74,8 @@ pub(super) fn of_sources(sources: Vec<Source>, output: Option<Output>, root: &Pa
     let linux = silent_machine(root)?;
     let configuration = configuration(sources, &linux)?;
     can_succeed(mode, &configuration.wanted, &linux)?;
-    let (prune, checks) = (Prune::List, Checks::Executed);
-    let ask = Ask { mode, wanted: &configuration.wanted, prune, checks, patience: PATIENCE };
+    let (prune, manifests, checks) = (Prune::List, Manifests::Respected, Checks::Executed);
+    let ask = Ask { mode, wanted: &configuration.wanted, prune, manifests, checks, patience: PATIENCE };
     let view = PlanView::new(linux.name(), mode, &configuration.wanted, &look(&ask, &configuration, &linux)?);
     match output {
         Some(output) => show::machine_readable(&view, output)?,
@@ -114,8 +116,9 @@ pub(super) fn look_again(
     configuration: &Configuration,
     linux: &Linux,
 ) -> Result<Preview, CommandError> {
-    let (mode, wanted, prune) = (plan.mode(), &configuration.wanted, plan.prune());
-    look(&Ask { mode, wanted, prune, checks: Checks::Executed, patience: PATIENCE }, configuration, linux)
+    let (mode, wanted, prune, manifests) = (plan.mode(), &configuration.wanted, plan.prune(), plan.manifests());
+    let ask = Ask { mode, wanted, prune, manifests, checks: Checks::Executed, patience: PATIENCE };
+    look(&ask, configuration, linux)
 }
 
 /// Asks every turn; the first that can't even look stops it.
@@ -137,7 +140,7 @@ fn hint(asked: &Plan, view: &PlanView, root: &Path) -> String {
         Some(out) => saved_plan::apply_command(out, root),
         None => {
             let prune = if asked.prune { Prune::Restore } else { Prune::List };
-            command_line(&asked.files, prune, view.mode, root)
+            command_line(&asked.files, Allowed { prune, manifests: manifests(asked.force) }, view.mode, root)
         }
     };
     format!("Nothing was changed. To apply: {apply}")

@@ -15,8 +15,8 @@ use crate::{
     show::{self, progress::Progress},
 };
 use engine::{
-    DISCOVERY, Done, Event, Failure, Label, LineRedactor, Mode, Outcome, PlanError, Prune, Redactor, ReviewedPlan,
-    Transfer, Wanted, World,
+    DISCOVERY, Done, Event, Failure, Label, LineRedactor, Manifests, Mode, Outcome, PlanError, Prune, Redactor,
+    ReviewedPlan, Transfer, Wanted, World,
     outcome::{CONFIGURATION, END, START, State},
     turns,
 };
@@ -44,6 +44,7 @@ const BETWEEN_REPORTS: Duration = Duration::from_secs(2);
 pub(super) struct Run<'a> {
     pub(super) mode: Mode,
     pub(super) prune: Prune,
+    pub(super) manifests: Manifests,
     pub(super) output: Option<Output>,
     pub(super) started: Timestamp,
     pub(super) root: &'a Path,
@@ -260,7 +261,7 @@ impl Run<'_> {
                 reporter.send(outcome);
             }
         };
-        let run = engine::Run { mode: self.mode, wanted, prune: self.prune, reviewed };
+        let run = engine::Run { mode: self.mode, wanted, prune: self.prune, manifests: self.manifests, reviewed };
         let downloads = HttpsDownloads { transferred: &transferred };
         let mut world =
             World { host: linux, cluster: &ApiServers, runtime: &Runtimes, downloads: &downloads, patience: PATIENCE };

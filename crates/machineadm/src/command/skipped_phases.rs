@@ -32,41 +32,64 @@ impl Joining {
     }
 }
 
-/// What a list of phases means; every name that this machine can't skip is reported.
-pub(super) fn read(phases: &[String], joining: Joining) -> Result<Preflight, CommandError> {
-    let mut problems = Vec::new();
+/// A phase that is not skipped.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct RefusedPhase {
+    /// As it was named.
+    pub(super) phase: String,
+    /// Why not, and what to do instead.
+    pub(super) why: String,
+}
+
+impl RefusedPhase {
+    /// The error of a flag that names such phases.
+    pub(super) fn of_flag(refused: &[Self]) -> Result<(), CommandError> {
+        let problem = |Self { phase, why }: &Self| format!("--skip-phases {phase}: {why}");
+        if refused.is_empty() { Ok(()) } else { Err(CommandError::invalid_input(refused.iter().map(problem))) }
+    }
+}
+
+/// What a list of phases means, and every phase that this machine can't skip.
+pub(super) fn read(phases: &[String], joining: Joining) -> (Preflight, Vec<RefusedPhase>) {
+    let mut refused = Vec::new();
     let mut preflight = Preflight::Run;
     for phase in phases {
-        match phase.split('/').next().unwrap_or_default() {
-            "preflight" => preflight = Preflight::Skipped,
-            name if CONTROL_PLANE.contains(&name) && joining == Joining::Worker => {}
-            name if CONTROL_PLANE.contains(&name) => problems.push(format!(
-                "--skip-phases {phase}: without this phase the machine does not become a control plane node; certificates \
-                 that are there already are used without --certificate-key"
-            )),
-            name if NEEDED.contains(&name) => {
-                problems.push(format!("--skip-phases {phase}: without this phase the machine does not become a node"));
+        let why = match phase.split('/').next().unwrap_or_default() {
+            "preflight" => {
+                preflight = Preflight::Skipped;
+                continue;
             }
-            _ => problems.push(format!(
-                "--skip-phases {phase}: unknown phase; `preflight` can be skipped, and phases of control plane nodes have \
-                 no effect on a worker"
-            )),
-        }
+            name if CONTROL_PLANE.contains(&name) && joining == Joining::Worker => continue,
+            name if CONTROL_PLANE.contains(&name) => {
+                "without this phase the machine does not become a control plane node; certificates that are there already \
+                 are used without --certificate-key"
+            }
+            name if NEEDED.contains(&name) => "without this phase the machine does not become a node",
+            _ => {
+                "unknown phase; `preflight` can be skipped, and phases of control plane nodes have no effect on a worker"
+            }
+        };
+        refused.push(RefusedPhase { phase: phase.clone(), why: why.to_owned() });
     }
-    if problems.is_empty() { Ok(preflight) } else { Err(CommandError::invalid_input(problems)) }
+    (preflight, refused)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn read_as(phases: &[&str], joining: Joining) -> Result<Preflight, CommandError> {
+        let (preflight, refused) = read(&phases.iter().map(|phase| (*phase).to_owned()).collect::<Vec<_>>(), joining);
+        RefusedPhase::of_flag(&refused).map(|()| preflight)
+    }
+
     fn read_all(phases: &[&str]) -> Result<Preflight, CommandError> {
-        read(&phases.iter().map(|phase| (*phase).to_owned()).collect::<Vec<_>>(), Joining::Worker)
+        read_as(phases, Joining::Worker)
     }
 
     #[test]
     fn a_control_plane_node_skips_preflight_alone() {
-        let of = |phase: &str| read(&[phase.to_owned()], Joining::ControlPlane);
+        let of = |phase: &str| read_as(&[phase], Joining::ControlPlane);
         assert_eq!(of("preflight").unwrap(), Preflight::Skipped);
         for phase in ["control-plane-prepare/download-certs", "etcd-join", "kubelet-start", "x"] {
             assert!(of(phase).is_err(), "{phase}");

@@ -1,6 +1,6 @@
 //! kubeadm's words of a command line or file, in ours: preflight checks, and when images are pulled.
 use crate::command_error::CommandError;
-use documents::v1alpha1::{ImagePull, PreflightCheck};
+use documents::v1alpha1::PreflightCheck;
 use kubeadm::preflight_checks;
 
 /// The checks of these names, each once; kubeadm's names are accepted in any case of letters, as kubeadm does. A check
@@ -8,35 +8,37 @@ use kubeadm::preflight_checks;
 pub(super) fn of_names(names: &[String]) -> Result<Vec<PreflightCheck>, CommandError> {
     let (mut checks, mut problems) = (Vec::new(), Vec::new());
     for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
-        match check(name) {
-            Some(Some(check)) if !checks.contains(&check) => checks.push(check),
-            Some(_) => {}
-            None => problems.push(format!("{name:?} is not a preflight check; use {}", list())),
+        match named(name) {
+            NamedCheck::Ours(check) if !checks.contains(&check) => checks.push(check),
+            NamedCheck::Ours(_) | NamedCheck::KubeadmsOwn => {}
+            NamedCheck::Unknown(why) => problems.push(format!("{name:?} {why}")),
         }
     }
     if problems.is_empty() { Ok(checks) } else { Err(CommandError::invalid_input(problems)) }
 }
 
-/// Our check of this name; `None` for a name that nobody knows.
-fn check(name: &str) -> Option<Option<PreflightCheck>> {
-    PreflightCheck::named(&name.to_ascii_lowercase())
-        .map(Some)
-        .or_else(|| preflight_checks::named(name).map(|check| check.ours.and_then(PreflightCheck::named)))
+/// What a name of a check stands for.
+pub(super) enum NamedCheck {
+    /// A check of machineadm.
+    Ours(PreflightCheck),
+    /// A check that only kubeadm has, and whose findings are warnings there.
+    KubeadmsOwn,
+    /// Nothing; the text lists what would be valid.
+    Unknown(String),
+}
+
+/// The check of a name, of machineadm or of kubeadm.
+pub(super) fn named(name: &str) -> NamedCheck {
+    let of_kubeadm = || preflight_checks::named(name).map(|check| check.ours.and_then(PreflightCheck::named));
+    match PreflightCheck::named(&name.to_ascii_lowercase()).map(Some).or_else(of_kubeadm) {
+        Some(Some(check)) => NamedCheck::Ours(check),
+        Some(None) => NamedCheck::KubeadmsOwn,
+        None => NamedCheck::Unknown(format!("is not a preflight check; use {}", list())),
+    }
 }
 
 fn list() -> String {
     PreflightCheck::EVERY.map(PreflightCheck::name).join(", ")
-}
-
-/// When images are pulled, as a document of this kind of kubeadm's writes it.
-pub(super) fn image_pull(kind: &str, policy: Option<&str>) -> Result<ImagePull, CommandError> {
-    let policies = [ImagePull::IfNotPresent, ImagePull::Always, ImagePull::Never];
-    let unknown = || {
-        CommandError::invalid(format!("{kind}.nodeRegistration.imagePullPolicy must be Always, IfNotPresent or Never"))
-    };
-    policy.filter(|policy| !policy.is_empty()).map_or(Ok(ImagePull::default()), |policy| {
-        policies.into_iter().find(|known| known.name() == policy).ok_or_else(unknown)
-    })
 }
 
 #[cfg(test)]

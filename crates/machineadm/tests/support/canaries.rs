@@ -7,14 +7,19 @@ use std::collections::BTreeSet;
 /// Names that sound secret, whatever the schema says.
 const SOUNDS_SECRET: [&str; 7] = ["password", "token", "secret", "key", "passphrase", "credential", "content"];
 /// What a field may accept; the first that it does is taken.
-const FORMS: [&str; 6] = [
+const FORMS: [&str; 8] = [
     "CANARY",
     "https://user:CANARY@proxy:3128",
     "https://127.0.0.1:9/?signature=CANARY",
     "echo CANARY\nfalse\n",
     "CANARYCANARYCANARY==",
     "$6$salt$CANARY",
+    "-----BEGIN PRIVATE KEY-----\nCANARYCANARYCANARYCANARY\n-----END PRIVATE KEY-----\n",
+    "{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: b, user: c}}], clusters: \
+     [{name: b, cluster: {server: https://127.0.0.1:9}}], users: [{name: c, user: {token: CANARY}}]}",
 ];
+const ENCRYPTION: &str = "{apiVersion: apiserver.config.k8s.io/v1, kind: EncryptionConfiguration, resources: [{resources: \
+                          [secrets], providers: [{secretbox: {keys: [{name: a, secret: CANARY}]}}, {identity: {}}]}]}";
 
 /// A good document full of canaries.
 pub(crate) struct Filled {
@@ -25,7 +30,8 @@ pub(crate) struct Filled {
 }
 
 /// Examples with members that exclude those of a kind's own example.
-const ALTERNATIVES: [(&str, &str); 4] = [
+const ALTERNATIVES: [(&str, &str); 6] = [
+    ("ControlPlaneConfig", include_str!("webhooks.yaml")),
     (
         "InitConfig",
         "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: InitConfig\nspec: {kubernetesVersion: v1.36.4, \
@@ -42,6 +48,7 @@ const ALTERNATIVES: [(&str, &str); 4] = [
          /etc/cluster.yaml}}\n  tlsBootstrapToken: abcdef.0123456789abcdef\n  controlPlane: {apiServerPort: 6443}\n",
     ),
     ("ProgramsConfig", include_str!("programs_by_uri.yaml")),
+    ("ContainerdConfig", include_str!("containerd_with_proxy.yaml")),
 ];
 
 /// Fills a kind's examples, all of them together in every secret field.
@@ -67,8 +74,14 @@ fn filled_example(kind: &Kind, example: &str) -> Filled {
         let digits = format!("{:0<64}", objects::hex::encode(word.as_bytes()));
         // A token has a secret half of 16 letters.
         let half = format!("{:x<8.8}cn{:06}", kind.kind.to_lowercase(), filled.canaries.len());
+        // A key in base64 has 32 bytes.
+        let key = format!("{word:A<43}=");
         let words = FORMS.iter().map(|form| (form.replace("CANARY", &word), word.clone()));
-        let mut forms = words.chain([(digits.clone(), digits), (format!("abcdef.{half}"), half)]);
+        let mut forms = words.chain([
+            (digits.clone(), digits),
+            (format!("abcdef.{half}"), half),
+            (ENCRYPTION.replace("CANARY", &key), word.clone()),
+        ]);
         match forms.find_map(|(form, canary)| Some((fits(&filled.document, &path, &form)?, canary))) {
             Some((document, canary)) => {
                 (filled.document, _) = (document, done.insert(field));

@@ -28,16 +28,16 @@ fn wanted(version: &str) -> v1alpha1::Init {
 #[test]
 fn kubeadm_gets_the_version_that_it_prefers() {
     let apis = ["v1.14.0", "v1.21.14", "v1.30.14", "v1.36.4", "v1.99.0"]
-        .map(|version| act(&wanted(version), &Facts::default()).unwrap().api_version);
+        .map(|version| act(&wanted(version), None, &Facts::default()).unwrap().api_version);
     let wanted = ["v1beta1", "v1beta2", "v1beta3", "v1beta4", "v1beta4"];
     assert_eq!(apis, wanted.map(|api| format!("kubeadm.k8s.io/{api}")));
-    assert!(matches!(act(&self::wanted("v1.12.9"), &Facts::default()), Err(PlanError::Unfit(_))));
+    assert!(matches!(act(&self::wanted("v1.12.9"), None, &Facts::default()), Err(PlanError::Unfit(_))));
 }
 
 #[test]
 fn the_plan_names_the_kubeadm_that_preflight_found_and_the_file_the_version_that_was_asked_for() {
     let facts = Facts { kubeadm: Some("v1.36.7".into()), ..Facts::default() };
-    let made = act(&wanted("v1.36.4"), &facts).unwrap();
+    let made = act(&wanted("v1.36.4"), None, &facts).unwrap();
     assert_eq!(made.version, "v1.36.7");
     assert!(made.file.expose().contains("kubernetesVersion: \"v1.36.4\""), "{:?}", made.file.expose());
 }
@@ -50,23 +50,23 @@ fn kubeadm_may_take_longer_than_its_phases_are_granted() {
         control_plane: Some(minutes(60)),
         ..v1alpha1::NodeTimeouts::default()
     };
-    let granted = act(&v1alpha1::Init { timeouts, ..wanted("v1.36.4") }, &Facts::default()).unwrap();
+    let granted = act(&v1alpha1::Init { timeouts, ..wanted("v1.36.4") }, None, &Facts::default()).unwrap();
     assert!(granted.within > minutes(30 + 60), "{:?}", granted.within);
-    assert_eq!(act(&wanted("v1.36.4"), &Facts::default()).unwrap().within, minutes(20));
+    assert_eq!(act(&wanted("v1.36.4"), None, &Facts::default()).unwrap().within, minutes(20));
 }
 
 #[test]
 fn what_the_file_cannot_say_goes_by_flag() {
     assert_eq!(
-        act(&wanted("v1.14.0"), &Facts::default()).unwrap().flags,
+        act(&wanted("v1.14.0"), None, &Facts::default()).unwrap().flags,
         ["--ignore-preflight-errors=SystemVerification"]
     );
-    assert_eq!(act(&wanted("v1.36.4"), &Facts::default()).unwrap().flags, [""; 0]);
+    assert_eq!(act(&wanted("v1.36.4"), None, &Facts::default()).unwrap().flags, [""; 0]);
 }
 
 #[test]
 fn words_stay_words_and_components_stay_as_they_are() {
-    let file = act(&wanted("v1.36.4"), &Facts::default()).unwrap().file.expose().clone();
+    let file = act(&wanted("v1.36.4"), None, &Facts::default()).unwrap().file.expose().clone();
     assert!(file.contains("name: \"on\"") && file.contains("podSubnet: \"10.244.0.0/16\""), "{file}");
     assert!(file.contains("registerWithTaints: []"), "{file}");
     assert!(!file.contains("KubeProxyConfiguration") && !file.contains("serviceSubnet"), "{file}");
@@ -125,7 +125,7 @@ fn rich(version: &str) -> v1alpha1::Init {
 #[test]
 fn every_setting_is_in_the_file_of_each_version_of_kubeadm() {
     for version in ["v1.30.14", "v1.36.4", "v1.37.1"] {
-        let file = act(&rich(version), &Facts::default()).unwrap().file.expose().clone();
+        let file = act(&rich(version), None, &Facts::default()).unwrap().file.expose().clone();
         for text in [
             "token: \"ae23dc.faddc87f5a5ab458\"",
             "ttl: \"0s\"",
@@ -160,12 +160,12 @@ fn every_setting_is_in_the_file_of_each_version_of_kubeadm() {
 fn a_token_for_a_day_has_both_usages_and_none_is_said_where_none_is_asked_for() {
     let lifetime = Lifetime::default();
     let token = Some(v1alpha1::InitToken { token: None, lifetime });
-    let file = act(&v1alpha1::Init { bootstrap_token: token, ..wanted("v1.36.4") }, &Facts::default()).unwrap();
+    let file = act(&v1alpha1::Init { bootstrap_token: token, ..wanted("v1.36.4") }, None, &Facts::default()).unwrap();
     let file = file.file.expose();
     for text in ["ttl: \"24h0m0s\"", "- \"signing\"", "- \"authentication\""] {
         assert!(file.contains(text), "{text}: {file}");
     }
-    assert!(!act(&wanted("v1.36.4"), &Facts::default()).unwrap().file.expose().contains("bootstrapTokens"));
+    assert!(!act(&wanted("v1.36.4"), None, &Facts::default()).unwrap().file.expose().contains("bootstrapTokens"));
 }
 
 #[test]
@@ -176,6 +176,6 @@ fn the_upload_and_the_undo_follow_the_certificates_directory() {
     assert_eq!(directory(&plain), std::path::Path::new(plain.settings.certificates()));
     let rich = v1alpha1::Init { certificate_key: key, ..rich("v1.36.4") };
     assert_eq!(directory(&rich), std::path::Path::new("/srv/pki"));
-    let act = act(&rich, &Facts::default()).unwrap();
+    let act = act(&rich, None, &Facts::default()).unwrap();
     assert_eq!(act.certificates.as_deref(), Some("/srv/pki"));
 }

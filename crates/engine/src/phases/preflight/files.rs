@@ -3,7 +3,10 @@ use super::{
     findings::Findings,
     node::{Candidate, Node},
 };
-use crate::{PlanError, Planned, phases::worker::CA_CERTIFICATE};
+use crate::{
+    PlanError, Planned,
+    phases::{static_pods, worker::CA_CERTIFICATE},
+};
 use host::PathState;
 use kubeadm::preflight_checks::{refuses_static_pods, required_programs};
 
@@ -40,7 +43,9 @@ pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Resul
                      reset, or delete the file"
                 ));
             }
-            if candidate.kubeadm_minor().is_some_and(refuses_static_pods) && is_full(MANIFESTS)? {
+            let is_refused = candidate.kubeadm_minor().is_some_and(refuses_static_pods) && is_full(MANIFESTS)?;
+            // kubeadm is told to ignore pods of this configuration.
+            if is_refused && !static_pods::are_ours(candidate.look)? {
                 findings.problem(format!(
                     "{MANIFESTS} is not empty: this kubeadm refuses to join a machine with static pods; run machineadm reset, \
                      or delete the files"

@@ -307,14 +307,27 @@ pub(super) fn with(files: &[&str], progress: Progress) -> Memory {
 }
 
 pub(super) fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> Result<Done, Failure> {
-    let run = Run { mode: Mode::Provision, wanted, prune: Prune::List, reviewed: None };
+    let run = Run {
+        mode: Mode::Provision,
+        wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        reviewed: None,
+    };
     let world =
         &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };
     bootstrap(&run, world, &mut |_| ())
 }
 
 pub(super) fn plan(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Result<Preview, Failure> {
-    let ask = Ask { mode: Mode::Provision, wanted, prune: Prune::List, checks: Checks::Executed, patience: PATIENCE };
+    let ask = Ask {
+        mode: Mode::Provision,
+        wanted,
+        prune: Prune::List,
+        manifests: machineadm_engine::Manifests::Respected,
+        checks: Checks::Executed,
+        patience: PATIENCE,
+    };
     preview(&ask, host, cluster, &FakeRuntime::running())
 }
 
@@ -333,7 +346,9 @@ pub(super) fn problems(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster
     assert_eq!(failure.at.to_string(), "control plane", "{failure:?}");
     let PlanError::Unfit(problems) = *failure.cause else { panic!("{failure:?}") };
     let of_kubernetes = |files: &BTreeMap<String, host::FileState>| {
-        files.keys().filter(|path| path.starts_with("/etc/kubernetes") || path.starts_with("/var/lib/etcd")).count()
+        let is_ours = |path: &str| path.starts_with("/etc/kubernetes/machineadm/");
+        let is_kubernetes = |path: &str| path.starts_with("/etc/kubernetes") || path.starts_with("/var/lib/etcd");
+        files.keys().filter(|path| is_kubernetes(path) && !is_ours(path)).count()
     };
     assert_eq!((of_kubernetes(&host.files), ran(host, "kubeadm join")), (of_kubernetes(&before), 0));
     problems

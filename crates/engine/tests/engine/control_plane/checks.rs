@@ -1,9 +1,12 @@
 //! What keeps a machine from joining as a control plane node is named before anything is started.
 use super::bed::*;
-use crate::{pem_set::PemSet, support::file};
+use crate::{
+    pem_set::PemSet,
+    support::{file, wanted},
+};
 use etcd::{Quorum, Role, Standing};
 use host::Progress;
-use kubeadm::hub::HostPathMount;
+use kubeadm::hub::{Arg, HostPathMount};
 
 #[test]
 fn a_learner_of_others_a_dead_voter_and_a_lost_quorum_are_named_and_nothing_is_started() {
@@ -52,6 +55,44 @@ fn missing_files_of_static_pods_and_a_missing_endpoint_are_named_at_once() {
     assert!(found[0].contains("controlPlaneEndpoint"), "{found:?}");
     assert!(found[1].starts_with("/etc/audit.yaml is missing here, and kube-apiserver"), "{found:?}");
     assert!(found[2].starts_with("/etc/scheduler is missing here, and kube-scheduler"), "{found:?}");
+}
+
+#[test]
+fn the_control_plane_config_of_a_joining_machine_is_that_of_the_cluster() {
+    let arg = |name: &str, value: &str| Arg { name: name.into(), value: value.into(), merge_method: None };
+    let mut cluster = FakeCluster::of(vec![voter(1)]);
+    cluster.configuration.api_server.extra_args =
+        vec![arg("encryption-provider-config", "/etc/kubernetes/machineadm/encryption.yaml"), arg("v", "2")];
+    cluster.configuration.api_server.extra_volumes = vec![HostPathMount {
+        name: Some("machineadm-files".into()),
+        host_path: Some("/etc/kubernetes/machineadm".into()),
+        mount_path: Some("/etc/kubernetes/machineadm".into()),
+        read_only: Some(true),
+        path_type: Some("Directory".into()),
+    }];
+    let found = problems(&joining(), &mut machine(), &cluster);
+    assert!(found.len() == 1 && found[0].starts_with("/etc/kubernetes/machineadm is missing here"), "{found:?}");
+    assert!(found[0].contains("add the ControlPlaneConfig"), "{found:?}");
+    let with = |config: &str| {
+        let mut both = wanted(&[("ControlPlaneConfig", "api-server", config)]);
+        both.documents.extend(joining().documents);
+        both
+    };
+    let found = problems(&with("{files: [{name: a, content: x}], arguments: {w: '1'}}"), &mut machine(), &cluster);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].starts_with("/etc/kubernetes/machineadm/encryption.yaml is missing here"), "{found:?}");
+    let differs = "argument encryption-provider-config, argument w;";
+    assert!(found[1].contains(differs) && !found[1].contains("volume"), "{found:?}");
+    let same = "{encryption: {configuration: '{apiVersion: apiserver.config.k8s.io/v1, kind: EncryptionConfiguration, \
+                resources: [{resources: [secrets], providers: [{identity: {}}]}]}'}}";
+    let mut host = machine();
+    run(&with(same), &mut host, &cluster).unwrap();
+    assert_eq!(ran(&host, "kubeadm join"), 1);
+    let file = &host.files["/etc/kubernetes/machineadm/encryption.yaml"];
+    assert_eq!((file.mode, host.directories["/etc/kubernetes/machineadm"].mode), (0o600, 0o700));
+    cluster.configuration.feature_gates.insert("RootlessControlPlane".into(), true);
+    let found = problems(&with(same), &mut machine(), &cluster);
+    assert!(found.len() == 1 && found[0].contains("does not run as root"), "{found:?}");
 }
 
 #[test]

@@ -38,6 +38,18 @@ Examples:
 Without -f, the ConfigMap of the cluster is edited and the diff is printed. With -f, the edited ConfigMap is printed; if
 there is nothing to change, it is printed byte for byte as it was read.")]
     EditMap(Box<EditMap>),
+    /// Import kubeadm's files, or a cluster's configuration, as documents
+    #[command(after_help = "\
+Examples:
+  machineadm config import -f kubeadm.yaml > node.yaml
+  machineadm config import -f cluster.yaml -f init.yaml --kubernetes-version v1.36.4   # together one configuration
+  machineadm config import -f kubeadm.yaml --kind join                                 # it has both: init and join
+  machineadm config import --from-cluster --kubeconfig /etc/kubernetes/admin.conf > node.yaml
+
+An InitConfiguration and a ClusterConfiguration become an InitConfig, a JoinConfiguration becomes a JoinConfig. The
+document goes to standard output with the secrets of the file, everything else to standard error. Fields that have no
+place in it are an error (exit code 2) that lists them; with --allow-loss they are warnings.")]
+    Import(Box<Import>),
 }
 
 #[derive(Debug, Args)]
@@ -109,6 +121,42 @@ pub(crate) enum Purpose {
     Reset,
     /// kubeadm upgrade
     Upgrade,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// A kubeadm file of any API version; may be repeated; `-` is standard input. Repeated files are one configuration
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required_unless_present = "from_cluster")]
+    pub(crate) files: Vec<String>,
+    /// Read the ConfigMaps kubeadm-config, kubelet-config and kube-proxy of the cluster instead of files
+    #[arg(long, conflicts_with = "files")]
+    pub(crate) from_cluster: bool,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+    /// What the document is for. Required for files that are for both
+    #[arg(long, value_enum, value_name = "KIND", conflicts_with = "from_cluster")]
+    pub(crate) kind: Option<ImportKind>,
+    /// Kubernetes version of the document. Default: the version that the files name
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) kubernetes_version: Option<String>,
+    /// Continue without the fields that have no place in the document
+    #[arg(long)]
+    pub(crate) allow_loss: bool,
+    /// Report unknown fields as warnings, as `kubeadm init` does
+    #[arg(long)]
+    pub(crate) tolerant: bool,
+    /// How to print the result: the document alone, or with losses and notes
+    #[arg(short, long, value_enum)]
+    pub(crate) output: Option<Output>,
+}
+
+/// What an imported document is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportKind {
+    /// The first node of a control plane: InitConfig
+    Init,
+    /// A worker or a further control plane node: JoinConfig
+    Join,
 }
 
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! The kubeadm-config ConfigMap of a cluster, read and written.
+//! The kubeadm-config ConfigMap of a cluster, read and written, and the other ConfigMaps of kubeadm, read.
 use crate::{
     command::{api, token::arguments::Connection},
     command_error::CommandError,
@@ -7,6 +7,8 @@ use cluster::{ApiServer, Effect, Replaced, Value};
 use engine::outcome::chain;
 
 const PATH: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
+/// The ConfigMaps of kubeadm and of its addons.
+const MAPS: &str = "/api/v1/namespaces/kube-system/configmaps";
 
 /// The map of one cluster.
 pub(super) struct ClusterMap(ApiServer);
@@ -24,6 +26,12 @@ impl ClusterMap {
             CommandError::failed("the cluster has no ConfigMap kube-system/kubeadm-config: kubeadm did not create it")
         };
         map.map(|map| map.to_string()).ok_or_else(none)
+    }
+
+    /// The text of one key of another ConfigMap in kube-system; `None` if there is no such ConfigMap or key.
+    pub(super) fn text_of(&self, name: &str, key: &str) -> Result<Option<String>, cluster::Error> {
+        let map = self.0.get(&format!("{MAPS}/{name}"))?;
+        Ok(map.and_then(|map| map["data"][key].as_str().map(str::to_owned)))
     }
 
     /// Writes it; `false` if another client has written it since it was read.

@@ -4,6 +4,8 @@ mod cluster_map;
 mod convert;
 mod defaults;
 mod edit_map;
+mod import;
+mod import_source;
 mod input;
 mod losses;
 mod map_diff;
@@ -22,6 +24,7 @@ pub(crate) fn run(asked: &Config) -> Result<Exit, CommandError> {
         Config::Validate(asked) => validate::run(asked),
         Config::Defaults(asked) => defaults::run(asked),
         Config::EditMap(asked) => edit_map::run(asked),
+        Config::Import(asked) => import::run(asked),
     }
 }
 

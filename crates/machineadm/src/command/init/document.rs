@@ -1,22 +1,26 @@
 //! The InitConfig that flags mean: those of the command line, or those of kubeadm's files and the few beside them.
 use super::{
     arguments::{CertificateFlags, ClusterFlags, Init},
-    of_kubeadm,
     skipped_phases::Skipped,
 };
 use crate::{
-    command::{certs::key, node_registration::without_scheme, small_file, tolerated_checks},
+    command::{
+        certs::key,
+        configuration_file,
+        of_kubeadm::{self, own_address, with_port, without_scheme},
+        skipped_phases::RefusedPhase,
+        small_file, tolerated_checks,
+    },
     command_error::CommandError,
     context::silent_machine,
 };
-use documents::v1alpha1::{ApiServer, ClusterPart, InitConfig, InitTokenSpec, PreflightCheck};
+use documents::v1alpha1::{ApiServer, ClusterPart, InitConfig, InitTokenSpec};
 use engine::outcome::chain;
 use host::{Inspect, linux::input::Care};
+use kubeadm::hub::Documents;
 use secret::Secret;
-use std::{collections::BTreeMap, net::IpAddr, path::Path, time::Duration};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
-/// The port of an API server unless a flag names another one.
-const API_SERVER_PORT: u16 = 6443;
 /// How long kubeadm may take to print its version.
 const VERSION: Duration = Duration::from_secs(60);
 /// What kubeadm looks up on the internet.
@@ -24,11 +28,12 @@ const LABELS: [&str; 4] = ["stable", "latest", "ci/", "release/"];
 
 /// What the flags mean. Only the token that nobody has given is missing.
 pub(super) fn of(asked: &Init, root: &Path) -> Result<InitConfig, CommandError> {
-    let mut configured_key = None;
     let mut document = match &asked.config {
-        Some(name) => of_kubeadm::read(name, &mut configured_key)?,
+        Some(name) => of_file(name)?,
         None => of_flags(&asked.cluster)?,
     };
+    // It has an effect with `--upload-certs` only, as with kubeadm.
+    let configured_key = document.certificate_key.take();
     document.node_name = asked.node.node_name.clone().or(document.node_name);
     if let Some(socket) = &asked.node.cri_socket {
         document.runtime_socket = without_scheme(socket);
@@ -41,8 +46,9 @@ pub(super) fn of(asked: &Init, root: &Path) -> Result<InitConfig, CommandError> 
             document.tolerated_checks.push(check);
         }
     }
-    let skipped = Skipped::read(&asked.node.skip_phases)?;
-    skip(&mut document, &skipped);
+    let (skipped, refused) = Skipped::read(&asked.node.skip_phases);
+    RefusedPhase::of_flag(&refused)?;
+    skipped.apply(&mut document);
     document.certificate_key = match asked.certificates.upload_certs && !skipped.upload {
         true => Some(certificate_key(&asked.certificates, configured_key.as_ref())?),
         false => no_certificate_key(&asked.certificates, configured_key.as_ref())?,
@@ -53,27 +59,29 @@ pub(super) fn of(asked: &Init, root: &Path) -> Result<InitConfig, CommandError> 
     Ok(document)
 }
 
-/// Applies skipped phases to a document.
-pub(super) fn skip(document: &mut InitConfig, skipped: &Skipped) {
-    if skipped.preflight {
-        document.tolerated_checks = vec![PreflightCheck::All];
+/// `--config`: what files of kubeadm mean. A field that an InitConfig has no place for is refused by its name.
+fn of_file(name: &str) -> Result<InitConfig, CommandError> {
+    let read = configuration_file::read_all(name)?;
+    let Documents { init, cluster, join, .. } = read.documents;
+    if init.is_none() && cluster.is_none() {
+        let found = if join.is_some() { ", but a JoinConfiguration: run `machineadm join`" } else { "" };
+        let text = format!("--config has neither an InitConfiguration nor a ClusterConfiguration{found}");
+        return Err(CommandError::invalid(text));
     }
-    for part in &skipped.without {
-        if !document.without.contains(part) {
-            document.without.push(*part);
-        }
+    if init.as_ref().is_some_and(|init| init.certificate_key.is_some()) {
+        small_file::warn_if_others_read("--config", name, "the certificate key");
     }
+    let (document, report) = of_kubeadm::init(init, cluster, &read.component_configs);
+    report.refuse_unsupported()?;
+    Ok(document)
 }
 
 fn of_flags(flags: &ClusterFlags) -> Result<InitConfig, CommandError> {
     let (bootstrap_token, without) = token(flags)?;
-    // As kubeadm reads it, such an address is that of the default route.
-    let is_unset = |text: &&String| text.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
-    let advertise_address = flags.apiserver_advertise_address.as_ref().filter(|text| !is_unset(text));
     Ok(InitConfig {
         kubernetes_version: flags.kubernetes_version.clone().unwrap_or_default(),
         control_plane_endpoint: flags.control_plane_endpoint.clone().filter(|host| !host.is_empty()),
-        advertise_address: advertise_address.cloned(),
+        advertise_address: own_address(flags.apiserver_advertise_address.clone()),
         pod_subnets: flags.pod_network_cidr.clone(),
         service_subnets: flags.service_cidr.clone(),
         bootstrap_token,
@@ -160,21 +168,14 @@ fn absolute(flag: &str, path: &str) -> Result<String, CommandError> {
         .ok_or_else(|| CommandError::invalid(format!("{flag} must be a path in UTF-8")))
 }
 
-/// The endpoint of a cluster with its port; kubeadm's users may name a host alone.
-fn with_port(host: &str, port: Option<u16>) -> String {
-    let port = port.unwrap_or(API_SERVER_PORT);
-    let is_address = host.parse::<std::net::Ipv6Addr>().is_ok();
-    match host.rsplit_once(':') {
-        _ if is_address => format!("[{host}]:{port}"),
-        None => format!("{host}:{port}"),
-        Some(_) if host.starts_with('[') && host.ends_with(']') => format!("{host}:{port}"),
-        Some(_) => host.to_owned(),
-    }
+/// Whether a version is a label, such as `stable-1`.
+pub(in crate::command) fn is_version_label(version: &str) -> bool {
+    LABELS.iter().any(|label| version.starts_with(label))
 }
 
 /// The version of Kubernetes: the one that was given, else that of the machine's kubeadm. The internet is not asked.
 fn version(given: &str, root: &Path) -> Result<String, CommandError> {
-    if LABELS.iter().any(|label| given.starts_with(label)) {
+    if is_version_label(given) {
         let text = format!(
             "the Kubernetes version {} is a label, which kubeadm looks up on the internet",
             objects::one_line(given)
@@ -203,21 +204,6 @@ fn version(given: &str, root: &Path) -> Result<String, CommandError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_host_alone_gets_the_port_of_the_api_server() {
-        for (given, wanted) in [
-            ("api.example.com", "api.example.com:6444"),
-            ("10.0.0.10", "10.0.0.10:6444"),
-            ("fd00::10", "[fd00::10]:6444"),
-            ("[fd00::10]", "[fd00::10]:6444"),
-            ("[fd00::10]:443", "[fd00::10]:443"),
-            ("api.example.com:443", "api.example.com:443"),
-        ] {
-            assert_eq!(with_port(given, Some(6444)), wanted);
-        }
-        assert_eq!(with_port("a", None), "a:6443");
-    }
 
     #[test]
     fn gates_are_on_or_off() {

@@ -2,13 +2,13 @@
 pub(crate) mod arguments;
 mod closing;
 mod document;
-mod of_kubeadm;
-mod skipped_phases;
+pub(super) mod skipped_phases;
 
 use super::{bootstrap, certs::upload, plan, small_file, token};
 use crate::{command_error::CommandError, context::without_errors, show};
 use arguments::{Init, InitCommand, InitPhase, Phase, UploadPhase};
 use closing::Closing;
+pub(super) use document::is_version_label;
 use documents::{
     Source,
     v1alpha1::{ClusterPart, InitConfig},

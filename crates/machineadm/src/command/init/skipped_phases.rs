@@ -1,16 +1,16 @@
 //! `--skip-phases` of `init`: phases of kubeadm in our own terms.
-use crate::command_error::CommandError;
+use crate::command::skipped_phases::RefusedPhase;
 use documents::v1alpha1::ClusterPart;
 
 /// What skipped phases mean.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Skipped {
+pub(in crate::command) struct Skipped {
     /// Whether preflight checks are tolerated.
-    pub(super) preflight: bool,
+    pub(in crate::command) preflight: bool,
     /// Whether the certificates are not uploaded.
-    pub(super) upload: bool,
+    pub(in crate::command) upload: bool,
     /// What the cluster is created without.
-    pub(super) without: Vec<ClusterPart>,
+    pub(in crate::command) without: Vec<ClusterPart>,
 }
 
 /// Phases that cannot be skipped, and what to do instead. Without most of them the machine does not become a node.
@@ -28,9 +28,9 @@ const NEEDED: [(&str, &str); 10] = [
 ];
 
 impl Skipped {
-    /// Reads a list of phases; every name that cannot be skipped is reported.
-    pub(super) fn read(phases: &[String]) -> Result<Self, CommandError> {
-        let (mut skipped, mut problems) = (Self::default(), Vec::new());
+    /// Reads a list of phases; those that cannot be skipped stand beside it.
+    pub(in crate::command) fn read(phases: &[String]) -> (Self, Vec<RefusedPhase>) {
+        let (mut skipped, mut refused) = (Self::default(), Vec::new());
         for phase in phases.iter().map(|phase| phase.trim()).filter(|phase| !phase.is_empty()) {
             match phase {
                 "preflight" => skipped.preflight = true,
@@ -39,10 +39,10 @@ impl Skipped {
                 "addon/coredns" => skipped.is_without(&[ClusterPart::CoreDns]),
                 "addon/kube-proxy" => skipped.is_without(&[ClusterPart::KubeProxy]),
                 "bootstrap-token" => skipped.is_without(&[ClusterPart::BootstrapToken]),
-                _ => problems.push(refusal(phase)),
+                _ => refused.push(RefusedPhase { phase: phase.to_owned(), why: refusal(phase) }),
             }
         }
-        if problems.is_empty() { Ok(skipped) } else { Err(CommandError::invalid_input(problems)) }
+        (skipped, refused)
     }
 
     fn is_without(&mut self, parts: &[ClusterPart]) {
@@ -57,20 +57,23 @@ impl Skipped {
 fn refusal(phase: &str) -> String {
     let first = phase.split('/').next().unwrap_or_default();
     match NEEDED.iter().find(|(name, _)| *name == first) {
-        Some((_, instead)) => format!("--skip-phases {phase}: cannot be skipped; {instead}"),
-        None => format!(
-            "--skip-phases {phase}: unknown phase; preflight, addon, addon/coredns, addon/kube-proxy, bootstrap-token and \
-             upload-certs can be skipped"
-        ),
+        Some((_, instead)) => format!("cannot be skipped; {instead}"),
+        None => {
+            "unknown phase; preflight, addon, addon/coredns, addon/kube-proxy, bootstrap-token and upload-certs can be \
+                 skipped"
+                .to_owned()
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command_error::CommandError;
 
     fn read(phases: &[&str]) -> Result<Skipped, CommandError> {
-        Skipped::read(&phases.iter().map(|phase| (*phase).to_owned()).collect::<Vec<_>>())
+        let (skipped, refused) = Skipped::read(&phases.iter().map(|phase| (*phase).to_owned()).collect::<Vec<_>>());
+        RefusedPhase::of_flag(&refused).map(|()| skipped)
     }
 
     #[test]
