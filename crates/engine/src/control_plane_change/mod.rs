@@ -108,7 +108,7 @@ fn ask(look: &Look<'_>, admin: &[u8], unfinished: Option<&ChangeRecord>) -> Resu
         (Some(_), Stage::Run) => RECOVERY,
         _ => look.patience,
     };
-    let is_starting = || unfinished.is_none_or(|record| failed_start(look.host, &record.hash).is_none());
+    let is_starting = || unfinished.is_none_or(|record| failed_start(look.host, &record.old_pods).is_none());
     look.cluster.object(admin, KUBEADM_CONFIG, &Patience { within, while_true: &is_starting })
 }
 

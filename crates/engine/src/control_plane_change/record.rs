@@ -1,5 +1,6 @@
 //! What a change of the API server overwrites, in one file of root's alone, outside of the manifest directory: the kubelet
 //! runs whatever lies in that one.
+use super::failed_start::OldPods;
 use crate::api_server_manifest::MANIFEST;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use documents::Secret;
@@ -18,6 +19,8 @@ pub(crate) struct ChangeRecord {
     pub(crate) advertised: String,
     /// What the mirror pod said of its manifest.
     pub(crate) hash: String,
+    /// The pods before the last change.
+    pub(crate) old_pods: OldPods,
     manifest: StoredFile,
     /// Each file that is written, as it was.
     files: BTreeMap<String, Option<StoredFile>>,
@@ -53,6 +56,7 @@ struct StoredFile {
 pub(super) struct Overwritten<'a> {
     pub(super) advertised: &'a str,
     pub(super) hash: &'a str,
+    pub(super) old_pods: OldPods,
     /// The manifest as it will be.
     pub(super) manifest: Option<&'a FileState>,
     pub(super) paths: Vec<&'a str>,
@@ -83,7 +87,7 @@ impl ChangeRecord {
     }
 
     /// Records what will be overwritten. Of an unfinished change the older state counts.
-    pub(super) fn write(overwritten: &Overwritten<'_>, host: &mut dyn Host) -> host::Result<()> {
+    pub(super) fn write(overwritten: Overwritten<'_>, host: &mut dyn Host) -> host::Result<()> {
         let before = match Self::read(host)? {
             Some(record) if record.describes(host)? => Some(record),
             _ => None,
@@ -94,6 +98,7 @@ impl ChangeRecord {
                 version: VERSION,
                 advertised: overwritten.advertised.to_owned(),
                 hash: overwritten.hash.to_owned(),
+                old_pods: overwritten.old_pods.clone(),
                 manifest: host.file(MANIFEST)?.as_ref().map(StoredFile::of).ok_or_else(no_manifest)?,
                 files: BTreeMap::new(),
                 map: None,
@@ -105,6 +110,10 @@ impl ChangeRecord {
                 let file = host.file(path)?.as_ref().map(StoredFile::of);
                 record.files.insert((*path).to_owned(), file);
             }
+        }
+        // Without a new manifest, the pod of the unfinished change is still the one to wait for.
+        if overwritten.manifest.is_some() {
+            record.old_pods = overwritten.old_pods;
         }
         record.wanted.extend(overwritten.manifest.map(StoredFile::of).filter(|file| !record.wanted.contains(file)));
         record.map = match (record.map, overwritten.map.clone()) {

@@ -1,4 +1,4 @@
-//! A control plane node in memory, with a fake kubelet and API server: the pod that runs is the manifest that lies there.
+//! A control plane node in memory, with a fake kubelet and API server: tests say which pod runs, and whether it fails.
 use crate::support::{FakeRuntime, NoDownloads, PATIENCE, file, fresh};
 use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
@@ -74,6 +74,8 @@ pub(super) struct FakeControlPlane {
     pub(super) map: RefCell<Value>,
     /// Why the API server does not become ready by a manifest that is not the first.
     pub(super) fails: RefCell<Option<String>>,
+    /// The hash of the pod that runs.
+    pub(super) running: RefCell<String>,
     /// Whether the API server does not answer.
     pub(super) is_silent: Cell<bool>,
     /// What is written into kubeadm-config by another client just before machineadm writes it.
@@ -93,6 +95,7 @@ impl FakeControlPlane {
         Self {
             map: RefCell::new(map),
             fails: RefCell::default(),
+            running: RefCell::new("old".to_owned()),
             is_silent: Cell::default(),
             other_client: Cell::default(),
             writes_meanwhile: Cell::default(),
@@ -153,7 +156,7 @@ impl Cluster for FakeControlPlane {
         assert!(String::from_utf8_lossy(kubeconfig).contains(&format!("https://{ADDRESS}")), "this node's own server");
         assert_eq!(advertised, ADDRESS);
         self.answers()?;
-        Ok(Some(ApiServerPod { hash: "old".to_owned(), is_ready: true }))
+        Ok(Some(ApiServerPod { hash: self.running.borrow().clone(), is_ready: true }))
     }
 
     fn wait_for_api_server(&self, kubeconfig: &[u8], wait: &ApiServerWait<'_>) -> Result<(), Unanswered> {
@@ -161,6 +164,9 @@ impl Cluster for FakeControlPlane {
         self.waits.borrow_mut().push(format!("{:?}", wait.hash));
         if self.writes_meanwhile.take() {
             self.write_otherwise();
+        }
+        if !(wait.patience.while_true)() {
+            return Err(Unanswered("the new pod has failed".to_owned()));
         }
         match (self.fails.borrow().clone(), wait.hash.accepts("old")) {
             (Some(why), false) => Err(Unanswered(why)),
