@@ -37,7 +37,7 @@ pub(crate) fn overwrite(new: &NewApiServer, world: &mut World<'_>) -> host::Resu
     // The pod of an unfinished change that this one replaces may be ready, and is not the new one.
     let hashes = [hash.clone()].into_iter().chain(running.ok().filter(|running| *running != hash)).collect();
     let old_pods = OldPods::seen(world.host, hashes);
-    let map = new.map.as_ref().map(|map| StoredMap { before: map.before.clone(), after: map.after.clone() });
+    let map = new.map.as_ref().map(|map| StoredMap { before: map.before.clone(), after: vec![map.after.clone()] });
     let paths = new.files().map(|(path, _)| path).collect();
     let advertised = &new.advertised;
     let overwritten = Overwritten { advertised, hash: &hash, old_pods, manifest: manifest.as_ref(), paths, map };
@@ -157,7 +157,7 @@ fn restore_map(map: &StoredMap, world: &World<'_>) -> host::Result<Option<String
         if now == map.before {
             return Ok(None);
         }
-        if now != map.after {
+        if !map.after.contains(&now) {
             return Ok(Some("kubeadm-config was left alone, since another client has changed it".to_owned()));
         }
         object["data"] = map.before.iter().map(|(key, text)| (key.clone(), Value::from(text.as_str()))).collect();

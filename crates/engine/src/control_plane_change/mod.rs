@@ -73,7 +73,8 @@ pub(crate) fn plan(
         }
     };
     let Some(seen) = SeenManifest::on(look)? else { return Ok(None) };
-    let new = Comparison { files, look, seen: &seen, map: &map }.new_api_server(writes)?;
+    let has_unread_files = unfinished.map_or(Ok(false), |record| record.has_changed_files_alone(look.host))?;
+    let new = Comparison { files, look, seen: &seen, map: &map, has_unread_files }.new_api_server(writes)?;
     let is_needed = new.is_needed() || unfinished.is_some();
     let change: Rc<dyn Act> = Rc::new(ControlPlaneChange::Change(Box::new(new)));
     let progress = look.host.progress(CONTROL_PLANE_CHANGE_ID)?;
@@ -112,12 +113,56 @@ fn ask(look: &Look<'_>, admin: &[u8], unfinished: Option<&ChangeRecord>) -> Resu
     look.cluster.object(admin, KUBEADM_CONFIG, &Patience { within, while_true: &is_starting })
 }
 
+/// The digest in a manifest. The kubelet restarts a pod only when its manifest has changed: a number follows the digest
+/// when files were changed by others and are as before again.
+struct SeenDigest<'a> {
+    digest: Option<&'a str>,
+    number: u32,
+}
+
+impl<'a> SeenDigest<'a> {
+    fn of(pod: &'a StaticPod) -> Self {
+        let seen = pod.annotation(DIGEST);
+        match seen.and_then(|seen| seen.split_once('+')) {
+            Some((digest, number)) => Self { digest: Some(digest), number: number.parse().unwrap_or_default() },
+            None => Self { digest: seen, number: 0 },
+        }
+    }
+
+    /// The annotation with which the API server reads its files; `None` when it has read them.
+    fn next(&self, digest: &str, files: FilesAre) -> Option<String> {
+        match self.digest {
+            Some(seen) if seen != digest => Some(digest.to_owned()),
+            _ if files == FilesAre::Read => None,
+            Some(_) => Some(format!("{digest}+{}", self.number.saturating_add(1))),
+            None => Some(digest.to_owned()),
+        }
+    }
+}
+
+/// Whether the API server has read its files as they shall be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FilesAre {
+    Read,
+    Unread,
+}
+
+/// Whether a change writes something else than was there: owner and mode of a file do not matter to the API server.
+fn is_other_content(change: &Change) -> bool {
+    match change {
+        Change::WriteFile { was, file, .. } => was.as_ref().is_none_or(|was| was.contents != file.contents),
+        _ => false,
+    }
+}
+
 /// What is, beside what shall be.
 struct Comparison<'a> {
     files: &'a ControlPlaneFiles,
     look: &'a Look<'a>,
     seen: &'a SeenManifest,
     map: &'a Value,
+    /// Whether an unfinished change has written files, and not the manifest.
+    has_unread_files: bool,
 }
 
 impl Comparison<'_> {
@@ -132,9 +177,11 @@ impl Comparison<'_> {
         let own = self.seen.pod.clone().with_annotation(DIGEST, None);
         self.check_others_edits([&own, &old, &new])?;
         let digest = self.digest()?;
-        let has_other_digest = self.seen.pod.annotation(DIGEST).is_some_and(|seen| seen != digest);
-        let is_changed = own != new || !writes.is_empty() || has_other_digest;
-        let manifest = is_changed.then(|| new.with_annotation(DIGEST, Some(&digest)));
+        let is_unread = self.has_unread_files || writes.iter().any(is_other_content);
+        let files = if is_unread { FilesAre::Unread } else { FilesAre::Read };
+        let next = SeenDigest::of(&self.seen.pod).next(&digest, files);
+        let is_changed = own != new || next.is_some();
+        let manifest = is_changed.then(|| new.with_annotation(DIGEST, Some(&next.unwrap_or(digest))));
         Ok(NewApiServer {
             advertised: self.seen.advertised.clone(),
             diff: self.shown(manifest.as_ref()),
