@@ -217,10 +217,13 @@ pub(super) fn post(
     host: &mut Memory,
     cluster: &FakeControlPlane,
 ) -> Result<Done, Failure> {
-    let run = Run { mode: Mode::Post, wanted, prune: Prune::List, manifests, reviewed: None };
+    run(&Run { mode: Mode::Post, wanted, prune: Prune::List, manifests, reviewed: None }, host, cluster)
+}
+
+pub(super) fn run(run: &Run<'_>, host: &mut Memory, cluster: &FakeControlPlane) -> Result<Done, Failure> {
     let world =
         &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };
-    bootstrap(&run, world, &mut |_| ())
+    bootstrap(run, world, &mut |_| ())
 }
 
 pub(super) fn plan(wanted: &Wanted, host: &Memory, cluster: &FakeControlPlane) -> Result<Preview, Failure> {

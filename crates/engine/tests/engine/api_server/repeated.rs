@@ -1,13 +1,13 @@
 //! A change after another one: what the earlier one left is neither taken for the new one's, nor overwritten.
 use super::{
     auditing, change,
-    fake::{FakeControlPlane, MANIFEST, RECORD, node},
+    fake::{FakeControlPlane, MANIFEST, RECORD, node, run},
     lines,
 };
-use crate::support::{file, text_of};
+use crate::support::{file, text_of, wanted};
 use documents::Secret;
 use host::Memory;
-use machineadm_engine::Wanted;
+use machineadm_engine::{Manifests, Mode, Prune, Run, Wanted};
 
 /// A machine whose power was cut when the new manifest was written, and its cluster.
 fn cut_with_new_manifest(wanted: &Wanted) -> (Memory, FakeControlPlane) {
@@ -148,4 +148,24 @@ fn a_second_change_that_is_cut_anywhere_is_rolled_back_with_the_first() {
         cuts += 1;
     }
     assert!(cuts > 5, "only {cuts} cuts");
+}
+
+#[test]
+fn a_file_that_the_manifest_names_is_not_pruned_before_the_api_server_is_changed() {
+    let (mut host, cluster) = (node(), FakeControlPlane::new());
+    change(&auditing("Metadata", "0.001"), &mut host, &cluster).unwrap();
+    let without = wanted(&[("ControlPlaneConfig", "api", "{arguments: {goaway-chance: '0.001'}}")]);
+    let pruning = Run {
+        mode: Mode::Post,
+        wanted: &without,
+        prune: Prune::Restore,
+        manifests: Manifests::Respected,
+        reviewed: None,
+    };
+    cluster.is_silent.set(true);
+    run(&pruning, &mut host, &cluster).unwrap();
+    assert!(text_of(&host, MANIFEST).contains(POLICY) && host.files.contains_key(POLICY));
+    cluster.is_silent.set(false);
+    run(&pruning, &mut host, &cluster).unwrap();
+    assert!(!text_of(&host, MANIFEST).contains(POLICY) && !host.files.contains_key(POLICY));
 }
