@@ -101,10 +101,9 @@ pub(crate) fn merge_into(files: &ControlPlaneFiles, cluster: &mut ClusterConfigu
 
 impl ControlPlaneFiles {
     /// Whether an argument of the API server is this document's to decide: it names it, or a ControlPlaneConfig has made
-    /// it. With a file for authorization kubeadm leaves out its own argument. `others` gives the value of another argument.
+    /// it. `others` gives the value of another argument.
     pub(crate) fn decides(&self, name: &str, value: &str, others: &dyn Fn(&str) -> Option<String>) -> bool {
-        let is_left_out = name == AUTHORIZATION_MODE && self.has(AUTHORIZATION_CONFIG);
-        self.has(name) || is_left_out || self.makes(name, value, others)
+        self.has(name) || self.makes(name, value, others)
     }
 
     /// Whether this ControlPlaneConfig or an earlier one makes an argument: its value is a file of its directory, or it
@@ -134,6 +133,11 @@ impl ControlPlaneFiles {
 /// A volume as kubeadm stores it: without `readOnly` where that is false.
 fn stored_mount(volume: &Volume) -> HostPathMount {
     HostPathMount { read_only: volume.read_only.then_some(true), ..mount(volume) }
+}
+
+/// The argument of its own that kubeadm leaves out when another one is set.
+pub(crate) fn left_out_with(name: &str) -> Option<&'static str> {
+    (name == AUTHORIZATION_CONFIG).then_some(AUTHORIZATION_MODE)
 }
 
 /// Whether a ControlPlaneConfig has made the EncryptionConfiguration of a cluster.

@@ -19,7 +19,7 @@ use crate::{
     Act, Look, Manifests, Patience, PlanError, Planned, Remark, Step, Unanswered,
     acts::{ADMIN, CONTROL_PLANE_CHANGE_ID, ControlPlaneChange, NewApiServer, NewMap, STARTING_KUBEADM},
     api_server_manifest::{MANIFEST, SeenManifest},
-    control_plane_files::{ControlPlaneFiles, is_encrypted_by_us, merge_into},
+    control_plane_files::{ControlPlaneFiles, is_encrypted_by_us, left_out_with, merge_into},
     etcd_access::{CERTIFICATES, certificates_directory},
     fingerprint::Parts,
     line::changed_lines,
@@ -36,7 +36,11 @@ use kubeadm::{
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::{collections::BTreeMap, rc::Rc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+    time::Duration,
+};
 
 /// The cluster's configuration, as kubeadm stores it.
 pub(crate) const KUBEADM_CONFIG: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
@@ -194,11 +198,9 @@ impl Comparison<'_> {
     /// Stops where somebody else has edited the manifest. It may be one from before a change of kubeadm-config that another
     /// control plane node, or an interrupted run, has made: what a ControlPlaneConfig decides may differ.
     fn check_others_edits(&self, [own, old, new]: [&StaticPod; 3]) -> Result<(), PlanError> {
-        let rest = |pod: &StaticPod| {
-            let others = |name: &str| pod.argument(name).map(str::to_owned);
-            let decides = |name: &str, value: &str| self.files.decides(name, value, &others);
-            pod.clone().without(&decides, CONTROL_PLANE_VOLUME_PREFIX)
-        };
+        let decided: BTreeSet<String> = [own, new].into_iter().flat_map(|pod| self.decided(pod)).collect();
+        let is_decided = |name: &str, _: &str| decided.contains(name);
+        let rest = |pod: &StaticPod| pod.clone().without(&is_decided, CONTROL_PLANE_VOLUME_PREFIX);
         let is_rendered = own == old || own == new || rest(own) == rest(new);
         match self.look.manifests {
             Manifests::Respected if !is_rendered => {
@@ -206,6 +208,14 @@ impl Comparison<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The arguments of a manifest that the document decides, or an earlier one has.
+    fn decided(&self, pod: &StaticPod) -> Vec<String> {
+        let others = |name: &str| pod.argument(name).map(str::to_owned);
+        let decided = pod.arguments().filter(|(name, value)| self.files.decides(name, value, &others));
+        // With one of these kubeadm leaves out the other.
+        decided.flat_map(|(name, _)| [Some(name), left_out_with(name)]).flatten().map(str::to_owned).collect()
     }
 
     fn new_map(&self, before: BTreeMap<String, String>, after: BTreeMap<String, String>) -> NewMap {

@@ -36,7 +36,15 @@ fn rendered(rendering: &host::Rendering) -> Result<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let flags = list(&cluster["apiServer"]["extraArgs"]);
-    let flags = flags.iter().map(|arg| format!("    - --{}={}\n", text(&arg["name"]), text(&arg["value"])));
+    let is_set = |name: &str| flags.iter().any(|arg| arg["name"] == name);
+    let defaults = [
+        ("authorization-mode", "Node,RBAC", "authorization-config"),
+        ("enable-admission-plugins", "NodeRestriction", "enable-admission-plugins"),
+    ];
+    let defaults = defaults.into_iter().filter(|(_, _, other)| !is_set(other));
+    let defaults = defaults.map(|(name, value, _)| format!("    - --{name}={value}\n"));
+    let set = flags.iter().map(|arg| format!("    - --{}={}\n", text(&arg["name"]), text(&arg["value"])));
+    let flags = defaults.chain(set);
     let volumes = list(&cluster["apiServer"]["extraVolumes"]);
     let volumes = volumes.iter().map(|volume| format!("  - name: {}\n", text(&volume["name"])));
     let version = text(&cluster["kubernetesVersion"]);

@@ -169,3 +169,29 @@ fn a_file_that_the_manifest_names_is_not_pruned_before_the_api_server_is_changed
     run(&pruning, &mut host, &cluster).unwrap();
     assert!(!text_of(&host, MANIFEST).contains(POLICY) && !host.files.contains_key(POLICY));
 }
+
+/// kubeadm has arguments of its own where the document has none.
+#[test]
+fn a_further_node_follows_when_authorization_and_admission_go() {
+    let authorizers = "[{type: Node, name: node}, {type: RBAC, name: rbac}]";
+    let authorization = format!(
+        "{{apiVersion: apiserver.config.k8s.io/v1, kind: AuthorizationConfiguration, authorizers: {authorizers}}}"
+    );
+    let admission = "{apiVersion: apiserver.config.k8s.io/v1, kind: AdmissionConfiguration, plugins: []}";
+    let spec = format!(
+        "{{authorization: {{configuration: '{authorization}'}}, admission: {{enable: [AlwaysPullImages], configuration: \
+         '{admission}'}}, arguments: {{goaway-chance: '0.001'}}}}"
+    );
+    let with = wanted(&[("ControlPlaneConfig", "api", &spec)]);
+    let without = wanted(&[("ControlPlaneConfig", "api", "{arguments: {goaway-chance: '0.001'}}")]);
+    let (mut first, mut further, cluster) = (node(), node(), FakeControlPlane::new());
+    for wanted in [&with, &without] {
+        for host in [&mut first, &mut further] {
+            change(wanted, host, &cluster).unwrap();
+            assert!(lines(wanted, host, &cluster).is_empty());
+        }
+        assert_eq!(text_of(&first, MANIFEST), text_of(&further, MANIFEST));
+    }
+    let manifest = text_of(&further, MANIFEST);
+    assert!(manifest.contains("mode=Node,RBAC") && manifest.contains("plugins=NodeRestriction\n"), "{manifest}");
+}
