@@ -123,6 +123,16 @@ impl Old<'_> {
                 continue;
             };
             let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            if authority.contains('@') {
+                let message = "has an endpoint with a user, which everybody could read in hosts.toml: remove it, and \
+                               set `headers` of a mirror";
+                self.problem(&["mirrors", host], message);
+                continue;
+            }
+            // containerd does not read a hosts.toml that has a server twice.
+            if servers.iter().any(|server: &Server| server.url == url.trim_end_matches('/')) {
+                continue;
+            }
             let trust = self.trust.get(authority).or_else(|| self.trust.get(url)).cloned().unwrap_or_default();
             servers.push(Server {
                 url: url.trim_end_matches('/').to_owned(),
@@ -170,7 +180,7 @@ mod tests {
     #[test]
     fn mirrors_and_tls_become_hosts() {
         let (files, problems) = of("[mirrors.'docker.io']
-endpoint = ['https://mirror:5000', 'http://other/v2/hub/']
+endpoint = ['https://mirror:5000', 'http://other/v2/hub/', 'https://mirror:5000/']
 [mirrors.'*']
 endpoint = ['https://all']
 [configs.'mirror:5000'.tls]
@@ -217,8 +227,10 @@ odd = 1
 [mirrors.c]
 endpoint = ['mirror:5000']
 rewrite = 1
+[mirrors.d]
+endpoint = ['https://u:hidden@mirror']
 ");
-        assert_eq!(problems.len(), 7, "{problems:#?}");
+        assert_eq!(problems.len(), 8, "{problems:#?}");
         for (problem, start) in problems.iter().zip([
             "registry.auths cannot",
             "registry.headers cannot",
@@ -227,6 +239,7 @@ rewrite = 1
             "registry.configs.b.tls.odd cannot",
             "registry.mirrors.c has an endpoint",
             "registry.mirrors.c.rewrite cannot",
+            "registry.mirrors.d has an endpoint with a user",
         ]) {
             assert!(problem.starts_with(start), "{problem}");
             assert!(!problem.contains("hidden"));

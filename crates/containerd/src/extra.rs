@@ -1,5 +1,8 @@
 //! Further TOML of a document: its values one by one, each under its whole key.
-use crate::{ConfigVersion, Problem, layout::Key};
+use crate::{
+    ConfigVersion, Problem,
+    layout::{CRI_PLUGINS, Key},
+};
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 const FIELD: &str = "spec.extraConfig";
@@ -23,13 +26,20 @@ pub(crate) fn values(text: &str, version: ConfigVersion) -> Result<Vec<(Key, Val
         }
         _ => true,
     });
-    for (key, _) in &found {
+    for (key, value) in &found {
         let field = version.fields().into_iter().find(|(own, _)| key.is_below(own));
         if let Some((_, field)) = field {
             problems.push(Problem::of_field(FIELD, format!("must not set {key}: use spec.{field}")));
         } else if key.0.first().is_some_and(|name| name == "imports") {
             let message = "must not set imports: put the content of the imported files here";
             problems.push(Problem::of_field(FIELD, message));
+        } else if key.0[..] == ["disabled_plugins"] {
+            let listed = value.as_array().into_iter().flat_map(|names| names.iter()).filter_map(Value::as_str);
+            problems.extend(listed.filter(|name| CRI_PLUGINS.contains(name)).map(|name| {
+                let message =
+                    format!("must not disable the plugin {name}: Kubernetes cannot use containerd without it");
+                Problem::of_field(FIELD, message)
+            }));
         }
     }
     if problems.is_empty() { Ok(found) } else { Err(problems) }
@@ -59,5 +69,17 @@ fn collect(table: &dyn TableLike, above: &Key, found: &mut Vec<(Key, Value)>) {
             }
             Item::None => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cri_is_not_disabled() {
+        let problems = |text: &str| values(text, ConfigVersion::V3).map_or_else(|found| found.len(), |_| 0);
+        assert_eq!(problems("disabled_plugins = ['cri', 'io.containerd.cri.v1.images', 'other']"), 2);
+        assert_eq!(problems("disabled_plugins = ['io.containerd.internal.v1.opt']"), 0);
     }
 }

@@ -18,8 +18,8 @@ pub struct ApiServerPod {
 pub enum WantedHash<'a> {
     /// This one.
     Is(&'a str),
-    /// Any but this one.
-    IsNot(&'a str),
+    /// Any but these.
+    NoneOf(&'a [String]),
 }
 
 impl WantedHash<'_> {
@@ -27,7 +27,7 @@ impl WantedHash<'_> {
     pub fn accepts(&self, hash: &str) -> bool {
         match self {
             Self::Is(wanted) => hash == *wanted,
-            Self::IsNot(old) => hash != *old,
+            Self::NoneOf(old) => !old.iter().any(|old| old == hash),
         }
     }
 }

@@ -27,6 +27,8 @@ const COMPANIONS: [(&str, &str); 8] = [
     ("disable-admission-plugins", "admission-control-config-file"),
     ("enable-admission-plugins", "admission-control-config-file"),
 ];
+/// Those of them that are often set without the file: they are an operator's own as long as the file is there.
+const PLUGIN_LISTS: [&str; 2] = ["disable-admission-plugins", "enable-admission-plugins"];
 
 /// What a ControlPlaneConfig makes of the API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,11 +79,10 @@ fn set_arguments(body: &AnyDocument) -> impl Iterator<Item = &String> {
 /// are no longer wanted go; everything else stays where it is.
 pub(crate) fn merge_into(files: &ControlPlaneFiles, cluster: &mut ClusterConfiguration) {
     let api_server = &mut cluster.api_server;
-    let is_wanted = |name: &str| files.arguments.iter().any(|(wanted, _)| wanted == name);
     let before = api_server.extra_args.clone();
     let value = |name: &str| before.iter().find(|arg| arg.name == name).map(|arg| arg.value.clone());
-    let is_ours = |arg: &Arg| is_made(&arg.name, &arg.value, &value);
-    let is_stale = |arg: &Arg| is_ours(arg) && !is_wanted(&arg.name) && !files.others.contains(&arg.name);
+    let is_ours = |arg: &Arg| files.makes(&arg.name, &arg.value, &value);
+    let is_stale = |arg: &Arg| is_ours(arg) && !files.has(&arg.name) && !files.others.contains(&arg.name);
     api_server.extra_args.retain(|arg| !is_stale(arg));
     for (name, value) in &files.arguments {
         let wanted = Arg { name: name.clone(), value: value.clone(), merge_method: None };
@@ -100,15 +101,32 @@ pub(crate) fn merge_into(files: &ControlPlaneFiles, cluster: &mut ClusterConfigu
 
 impl ControlPlaneFiles {
     /// Whether an argument of the API server is this document's to decide: it names it, or a ControlPlaneConfig has made
-    /// it. With a file for authorization kubeadm leaves out its own argument. `others` gives the value of another argument.
+    /// it. `others` gives the value of another argument.
     pub(crate) fn decides(&self, name: &str, value: &str, others: &dyn Fn(&str) -> Option<String>) -> bool {
-        let has = |wanted: &str| self.arguments.iter().any(|(name, _)| name == wanted);
-        has(name) || name == AUTHORIZATION_MODE && has(AUTHORIZATION_CONFIG) || is_made(name, value, others)
+        self.has(name) || self.makes(name, value, others)
+    }
+
+    /// Whether this ControlPlaneConfig or an earlier one makes an argument: its value is a file of its directory, or it
+    /// goes with an argument whose value is. Others of the same name are the operator's own: to remove them could stop the
+    /// cluster. The answer is the same before and after the document is applied.
+    fn makes(&self, name: &str, value: &str, others: &dyn Fn(&str) -> Option<String>) -> bool {
+        let with = COMPANIONS.iter().find(|(companion, _)| *companion == name).map(|(_, file)| *file);
+        match with {
+            _ if is_our_file(value) => true,
+            Some(file) if self.has(file) => !PLUGIN_LISTS.contains(&name),
+            Some(file) => others(file).is_some_and(|value| is_our_file(&value)),
+            None => false,
+        }
+    }
+
+    /// Whether the document sets an argument.
+    fn has(&self, name: &str) -> bool {
+        self.arguments.iter().any(|(wanted, _)| wanted == name)
     }
 
     /// Whether the document encrypts what etcd stores.
     pub(crate) fn encrypts(&self) -> bool {
-        self.arguments.iter().any(|(name, _)| name == ENCRYPTION)
+        self.has(ENCRYPTION)
     }
 }
 
@@ -117,11 +135,9 @@ fn stored_mount(volume: &Volume) -> HostPathMount {
     HostPathMount { read_only: volume.read_only.then_some(true), ..mount(volume) }
 }
 
-/// Whether a ControlPlaneConfig has made an argument: its value is a file of its directory, or it goes with one whose value
-/// is. Others of the same name are the operator's own: to remove them could stop the cluster.
-fn is_made(name: &str, value: &str, others: &dyn Fn(&str) -> Option<String>) -> bool {
-    let with = COMPANIONS.iter().find(|(companion, _)| *companion == name).and_then(|(_, file)| others(file));
-    is_our_file(value) || with.is_some_and(|value| is_our_file(&value))
+/// The argument of its own that kubeadm leaves out when another one is set.
+pub(crate) fn left_out_with(name: &str) -> Option<&'static str> {
+    (name == AUTHORIZATION_CONFIG).then_some(AUTHORIZATION_MODE)
 }
 
 /// Whether a ControlPlaneConfig has made the EncryptionConfiguration of a cluster.
@@ -237,6 +253,28 @@ mod tests {
         assert!(!is_encrypted_by_us(&found));
     }
 
+    /// Admission plugins of an operator stay beside a file of the document; what else goes with a file is its own.
+    #[test]
+    fn a_second_merge_changes_nothing_beside_arguments_of_an_operator() {
+        let own = [
+            ("enable-admission-plugins", "NodeRestriction,AlwaysPullImages"),
+            ("audit-policy-file", "/etc/kubernetes/audit.yaml"),
+            ("audit-log-maxage", "3"),
+        ];
+        let ours = [
+            ("audit-policy-file", "/etc/kubernetes/machineadm/audit-policy.yaml"),
+            ("admission-control-config-file", "/etc/kubernetes/machineadm/admission.yaml"),
+        ];
+        let mut found = cluster(&own, &[]);
+        for _ in 0..2 {
+            merge_into(&files(&ours, &[]), &mut found);
+            assert_eq!(found, cluster(&[own[0], ours[0], ours[1]], &[]));
+        }
+        // A further node whose manifest is from before has no edits of others.
+        let before = |name: &str| own.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned());
+        assert!(files(&ours, &[]).decides("audit-log-maxage", "3", &before));
+    }
+
     /// Each argument that a document makes is known again as one of ours.
     #[test]
     fn every_argument_of_a_document_is_a_file_or_goes_with_one() {
@@ -244,7 +282,8 @@ mod tests {
         let ours = |_: &str| Some(format!("{CONTROL_PLANE_FILES_DIRECTORY}/a"));
         let is_file = |name: &&str| name.ends_with("-file") || name.ends_with("-config");
         for name in CONTROL_PLANE_ARGUMENTS.iter().filter(|name| !is_file(name)) {
-            assert!(is_made(name, "3", &ours) && !is_made(name, "3", &|_| None), "{name}");
+            let empty = files(&[], &[]);
+            assert!(empty.makes(name, "3", &ours) && !empty.makes(name, "3", &|_| None), "{name}");
         }
     }
 }

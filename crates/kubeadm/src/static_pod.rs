@@ -46,9 +46,13 @@ impl StaticPod {
 
     /// The value of an argument of the container; the last one counts.
     pub fn argument(&self, name: &str) -> Option<&str> {
+        self.arguments().rev().find(|(other, _)| *other == name).map(|(_, value)| value)
+    }
+
+    /// Names and values of the arguments of the container.
+    pub fn arguments(&self) -> impl DoubleEndedIterator<Item = (&str, &str)> {
         let words = self.pod["spec"]["containers"][0]["command"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let mut words = words.iter().rev().filter_map(Value::as_str);
-        words.find_map(|word| word.strip_prefix("--")?.strip_prefix(name)?.strip_prefix('='))
+        words.iter().filter_map(|word| word.as_str()?.strip_prefix("--")?.split_once('='))
     }
 
     /// The proxy variables of the container, which kubeadm has copied from its own environment.

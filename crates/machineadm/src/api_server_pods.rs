@@ -81,7 +81,7 @@ pub(crate) fn wait(
             tell!(
                 "{}",
                 match wait.hash {
-                    WantedHash::IsNot(_) => "waiting until the new kube-apiserver is ready",
+                    WantedHash::NoneOf(_) => "waiting until the new kube-apiserver is ready",
                     WantedHash::Is(_) => "rolling back: waiting until the old kube-apiserver is ready again",
                 }
             );

@@ -144,6 +144,14 @@ fn registry(spec: RegistrySpec, here: &str, findings: &mut Findings<'_>) -> Regi
             Upstream::Url(url)
         }
     };
+    let mut urls = BTreeSet::new();
+    for (index, spec) in mirrors.iter().enumerate() {
+        // Each is a table of hosts.toml, and containerd does not read a file that has one twice.
+        if !urls.insert(spec.url.trim_end_matches('/')) {
+            let url = path::member(&path::item(&there, index), "url");
+            findings.error(&url, "is the URL of an earlier mirror of this registry");
+        }
+    }
     let mirrors = mirrors.into_iter().enumerate();
     let mirrors = mirrors.map(|(index, spec)| mirror(spec, &path::item(&there, index), findings)).collect();
     let hosts_file = format!("{CERTS_DIR}/{host}/hosts.toml");
@@ -321,6 +329,14 @@ mod tests {
         };
         assert_eq!(sorted(paths), sorted(expected.to_vec()));
         assert!(!found(&with_spec("ContainerdConfig", yaml)).concat().contains("hidden"));
+    }
+
+    #[test]
+    fn a_registry_has_each_mirror_once() {
+        let yaml = "registries:
+- {host: a, mirrors: [{url: 'https://b'}, {url: 'https://c'}, {url: 'https://b/'}]}
+- {host: d, mirrors: [{url: 'https://b'}]}";
+        assert_eq!(problems("ContainerdConfig", yaml), ["spec.registries[0].mirrors[2].url"]);
     }
 
     #[test]

@@ -41,6 +41,19 @@ const NODE_RESTRICTION: &str = "NodeRestriction";
 const SYSTEM_DIRECTORIES: [&str; 13] =
     ["/", "/boot", "/dev", "/etc", "/etc/kubernetes", "/home", "/lib", "/opt", "/proc", "/run", "/sys", "/usr", "/var"];
 
+/// Directories that kubeadm mounts into the API server itself: the kubelet refuses a pod that mounts one twice.
+/// <https://github.com/kubernetes/kubernetes/blob/v1.36.4/cmd/kubeadm/app/phases/controlplane/volumes.go>
+const KUBEADM_MOUNTS: [&str; 8] = [
+    "/etc/ca-certificates",
+    "/etc/kubernetes/pki",
+    "/etc/pki/ca-trust",
+    "/etc/pki/tls/certs",
+    "/etc/pki",
+    "/etc/ssl/certs",
+    "/usr/local/share/ca-certificates",
+    "/usr/share/ca-certificates",
+];
+
 /// What a control plane node has beside what kubeadm gives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ControlPlane {
@@ -188,6 +201,10 @@ impl ControlPlane {
         check_arguments("spec.arguments", arguments, findings);
         for (name, value) in arguments {
             let here = path::member("spec.arguments", name);
+            if name.contains('_') {
+                // Under another name than the one that members of this document and kubeadm set.
+                findings.error(&here, "must be written with `-`: kube-apiserver takes `_` for the same");
+            }
             if let Some(made) = self.arguments.iter().find(|made| made.name == *name) {
                 findings.error(&here, format!("is set by {}: remove one of them", made.field));
             }
@@ -295,6 +312,9 @@ pub(super) fn mount_problem(directory: &str) -> Option<String> {
     let real = &*without_aliases(directory);
     if SYSTEM_DIRECTORIES.contains(&real) || is_virtual(real) {
         return Some(format!("must be in a directory of its own: the API server would see all of {directory}"));
+    }
+    if KUBEADM_MOUNTS.contains(&real) {
+        return Some(format!("must be in a directory of its own: kubeadm mounts {directory} already"));
     }
     None
 }

@@ -169,9 +169,9 @@ impl Act for ControlPlaneChange {
         let Self::Change(new) = self else {
             return "an interrupted change: manifest, files and kubeadm-config".to_owned();
         };
-        let NewApiServer { manifest, map, .. } = &**new;
+        let NewApiServer { manifest, map, writes, .. } = &**new;
         let files = match new.files().count() {
-            0 => None,
+            0 => (!writes.is_empty()).then(|| "directory".to_owned()),
             1 => Some("1 file".to_owned()),
             count => Some(format!("{count} files")),
         };

@@ -1,7 +1,7 @@
 //! Doing it: what is recorded before, when an API server is ready, and how a change is rolled back.
 use super::{
     ChangeRecord, KUBEADM_CONFIG,
-    failed_start::failed_start,
+    failed_start::{OldPods, failed_start},
     record::{Overwritten, StoredMap},
 };
 use crate::{
@@ -29,29 +29,34 @@ pub(crate) fn overwrite(new: &NewApiServer, world: &mut World<'_>) -> host::Resu
         Some(record) if record.describes(world.host)? => Some(record.hash),
         _ => None,
     };
+    let running = running_hash(&new.advertised, world);
     let hash = match unfinished {
         Some(hash) => hash,
-        None => running_hash(&new.advertised, world)?,
+        None => running.as_ref().map_err(unknown_pod)?.clone(),
     };
-    let map = new.map.as_ref().map(|map| StoredMap { before: map.before.clone(), after: map.after.clone() });
+    // The pod of an unfinished change that this one replaces may be ready, and is not the new one.
+    let hashes = [hash.clone()].into_iter().chain(running.ok().filter(|running| *running != hash)).collect();
+    let old_pods = OldPods::seen(world.host, hashes);
+    let map = new.map.as_ref().map(|map| StoredMap { before: map.before.clone(), after: vec![map.after.clone()] });
     let paths = new.files().map(|(path, _)| path).collect();
-    let overwritten = Overwritten { advertised: &new.advertised, hash: &hash, manifest: manifest.as_ref(), paths, map };
-    ChangeRecord::write(&overwritten, world.host)
+    let advertised = &new.advertised;
+    let overwritten = Overwritten { advertised, hash: &hash, old_pods, manifest: manifest.as_ref(), paths, map };
+    ChangeRecord::write(overwritten, world.host)
 }
 
 /// Which manifest the kubelet runs.
-fn running_hash(advertised: &str, world: &World<'_>) -> host::Result<String> {
-    let unknown = |why: String| Error::Unfit {
+fn running_hash(advertised: &str, world: &World<'_>) -> Result<String, Unanswered> {
+    let admin = local_admin(advertised, world).map_err(|error| Unanswered(crate::outcome::chain(&error)))?;
+    let patience = Patience { within: ANSWER, while_true: &|| true };
+    let pod = world.cluster.api_server_pod(admin.expose(), advertised, &patience)?;
+    pod.map(|pod| pod.hash).ok_or_else(|| Unanswered(format!("no mirror pod has the address {advertised}")))
+}
+
+fn unknown_pod(Unanswered(why): &Unanswered) -> Error {
+    Error::Unfit {
         what: "kube-apiserver".to_owned(),
         why: format!("the pod that runs now is unknown: {why}"),
         advice: "check that the kubelet and the API server of this node run, then run machineadm again".to_owned(),
-    };
-    let admin = local_admin(advertised, world)?;
-    let patience = Patience { within: ANSWER, while_true: &|| true };
-    match world.cluster.api_server_pod(admin.expose(), advertised, &patience) {
-        Ok(Some(pod)) => Ok(pod.hash),
-        Ok(None) => Err(unknown(format!("no mirror pod has the address {advertised}"))),
-        Err(Unanswered(why)) => Err(unknown(why)),
     }
 }
 
@@ -59,12 +64,13 @@ fn running_hash(advertised: &str, world: &World<'_>) -> host::Result<String> {
 pub(crate) fn wait_until_ready(record: &ChangeRecord, world: &mut World<'_>) -> host::Result<()> {
     let admin = local_admin(&record.advertised, world)?;
     let host = &*world.host;
-    let may_start = || failed_start(host, &record.hash).is_none();
+    let may_start = || failed_start(host, &record.old_pods).is_none();
     let patience = Patience { within: READY, while_true: &may_start };
-    let wait = ApiServerWait { advertised: &record.advertised, hash: WantedHash::IsNot(&record.hash), patience };
+    let wait =
+        ApiServerWait { advertised: &record.advertised, hash: WantedHash::NoneOf(&record.old_pods.hashes), patience };
     world.cluster.wait_for_api_server(admin.expose(), &wait).map_err(|Unanswered(why)| Error::Unfit {
         what: "kube-apiserver did not become ready".to_owned(),
-        why: failed_start(host, &record.hash).unwrap_or(why),
+        why: failed_start(host, &record.old_pods).unwrap_or(why),
         advice: String::new(),
     })
 }
@@ -151,7 +157,7 @@ fn restore_map(map: &StoredMap, world: &World<'_>) -> host::Result<Option<String
         if now == map.before {
             return Ok(None);
         }
-        if now != map.after {
+        if !map.after.contains(&now) {
             return Ok(Some("kubeadm-config was left alone, since another client has changed it".to_owned()));
         }
         object["data"] = map.before.iter().map(|(key, text)| (key.clone(), Value::from(text.as_str()))).collect();

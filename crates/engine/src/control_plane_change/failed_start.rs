@@ -1,6 +1,8 @@
 //! Why a new API server does not start: by the logs that the container runtime writes for each start of its container.
 use host::Inspect;
 use objects::one_line;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Where the kubelet has the logs of pods, in one directory for each: `NAMESPACE_NAME_UID`. The UID of a static pod is the
 /// hash of its manifest.
@@ -12,23 +14,55 @@ const ENDED: &str = "\"command failed\" err=";
 /// As many starts are given to an API server: its first may have met an etcd that was busy.
 const STARTS: u32 = 2;
 
-/// Why the API server of a pod other than this one has ended twice; `None` while it may still become ready.
-pub(super) fn failed_start(host: &dyn Inspect, old_hash: &str) -> Option<String> {
-    let pods = host.names_in(PODS).ok().flatten()?;
-    let is_new = |name: &&String| {
-        name.starts_with(POD) && name.rsplit_once('_').is_some_and(|(_, hash)| !hash.is_empty() && hash != old_hash)
-    };
-    pods.iter().filter(is_new).find_map(|pod| failure_in(host, &format!("{PODS}/{pod}/{CONTAINER}")))
+/// The pods of the API server that were there before a change. The kubelet deletes the logs of a pod a minute or more after
+/// the pod: what they report is no failure of the new one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OldPods {
+    /// The hashes of manifests that ran, which the new one does not have.
+    pub(super) hashes: Vec<String>,
+    /// How often the container of each pod had started, by the pod's directory. A change that was rolled back and is tried
+    /// again has the hash that it had.
+    starts: BTreeMap<String, u32>,
+}
+
+impl OldPods {
+    /// The pods that have logs by now.
+    pub(super) fn seen(host: &dyn Inspect, hashes: Vec<String>) -> Self {
+        let starts = |pod: String| Some((last_log(host, &directory(&pod))?.saturating_add(1), pod));
+        let starts = pods(host).filter_map(starts).map(|(starts, pod)| (pod, starts)).collect();
+        Self { hashes, starts }
+    }
+
+    fn has(&self, pod: &str) -> bool {
+        pod.rsplit_once('_').is_none_or(|(_, hash)| hash.is_empty() || self.hashes.iter().any(|old| old == hash))
+    }
+}
+
+/// Why the API server of a new pod has ended twice; `None` while it may still become ready.
+pub(super) fn failed_start(host: &dyn Inspect, old: &OldPods) -> Option<String> {
+    let failure = |pod: String| failure_in(host, &directory(&pod), old.starts.get(&pod).copied().unwrap_or_default());
+    pods(host).filter(|pod| !old.has(pod)).find_map(failure)
+}
+
+fn pods(host: &dyn Inspect) -> impl Iterator<Item = String> {
+    host.names_in(PODS).ok().flatten().into_iter().flatten().filter(|name| name.starts_with(POD))
+}
+
+fn directory(pod: &str) -> String {
+    format!("{PODS}/{pod}/{CONTAINER}")
 }
 
 /// Logs are `0.log`, `1.log` and so on; the kubelet deletes old ones.
-fn failure_in(host: &dyn Inspect, directory: &str) -> Option<String> {
-    let names = host.names_in(directory).ok().flatten()?;
+fn last_log(host: &dyn Inspect, directory: &str) -> Option<u32> {
     let number = |name: &String| name.strip_suffix(".log")?.parse::<u32>().ok();
-    let last = names.iter().filter_map(number).max()?;
+    host.names_in(directory).ok().flatten()?.iter().filter_map(number).max()
+}
+
+fn failure_in(host: &dyn Inspect, directory: &str, earlier: u32) -> Option<String> {
+    let last = last_log(host, directory)?;
     let reason = |number: u32| reason(&log(host, directory, number)?);
     let last_reason = reason(last);
-    let ended = last + u32::from(last_reason.is_some());
+    let ended = last.saturating_add(u32::from(last_reason.is_some())).saturating_sub(earlier);
     if ended < STARTS {
         return None;
     }
@@ -77,7 +111,7 @@ mod tests {
             &[("new/kube-apiserver/1.log", FAILURE), ("new/kube-apiserver/2.log", "starting\n")],
             &[("old/kube-apiserver/7.log", FAILURE), ("new/kube-apiserver/1.log", FAILURE)],
         ] {
-            assert_eq!(failed_start(&machine(logs), "old"), reason, "{logs:?}");
+            assert_eq!(failed_start(&machine(logs), &old()), reason, "{logs:?}");
         }
     }
 
@@ -90,14 +124,30 @@ mod tests {
             &[("old/kube-apiserver/7.log", FAILURE)],
             &[("new/etcd/7.log", FAILURE)],
         ] {
-            assert_eq!(failed_start(&machine(logs), "old"), None, "{logs:?}");
+            assert_eq!(failed_start(&machine(logs), &old()), None, "{logs:?}");
         }
+    }
+
+    fn old() -> OldPods {
+        OldPods::seen(&Memory::default(), vec!["old".to_owned()])
+    }
+
+    #[test]
+    fn logs_from_before_a_change_are_no_failure_of_it() {
+        let before = machine(&[("older/kube-apiserver/3.log", "ended\n"), ("tried/kube-apiserver/1.log", FAILURE)]);
+        let old = OldPods::seen(&before, vec!["old".to_owned()]);
+        assert_eq!(failed_start(&before, &old), None);
+        // The manifest that was rolled back is tried again.
+        let once = machine(&[("tried/kube-apiserver/2.log", FAILURE)]);
+        assert_eq!(failed_start(&once, &old), None);
+        let twice = machine(&[("tried/kube-apiserver/3.log", FAILURE)]);
+        assert_eq!(failed_start(&twice, &old), Some("it has ended 2 times: unknown flag \"x\"".to_owned()));
     }
 
     #[test]
     fn without_a_reason_the_log_is_named() {
         let host = machine(&[("new/kube-apiserver/2.log", "panic\n")]);
         let expected = format!("it has ended 2 times: its log is in {PODS}/{POD}cp1_new/kube-apiserver");
-        assert_eq!(failed_start(&host, "old"), Some(expected));
+        assert_eq!(failed_start(&host, &old()), Some(expected));
     }
 }

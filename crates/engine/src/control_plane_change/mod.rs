@@ -19,7 +19,7 @@ use crate::{
     Act, Look, Manifests, Patience, PlanError, Planned, Remark, Step, Unanswered,
     acts::{ADMIN, CONTROL_PLANE_CHANGE_ID, ControlPlaneChange, NewApiServer, NewMap, STARTING_KUBEADM},
     api_server_manifest::{MANIFEST, SeenManifest},
-    control_plane_files::{ControlPlaneFiles, is_encrypted_by_us, merge_into},
+    control_plane_files::{ControlPlaneFiles, is_encrypted_by_us, left_out_with, merge_into},
     etcd_access::{CERTIFICATES, certificates_directory},
     fingerprint::Parts,
     line::changed_lines,
@@ -37,7 +37,11 @@ use kubeadm::{
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::{collections::BTreeMap, rc::Rc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+    time::Duration,
+};
 
 /// The cluster's configuration, as kubeadm stores it.
 pub(crate) const KUBEADM_CONFIG: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
@@ -85,7 +89,8 @@ pub(crate) fn plan(
         }
     };
     let Some(seen) = SeenManifest::on(look)? else { return Ok(None) };
-    let new = Comparison { files, look, seen: &seen, map: &map }.new_api_server(writes)?;
+    let has_unread_files = unfinished.map_or(Ok(false), |record| record.has_changed_files_alone(look.host))?;
+    let new = Comparison { files, look, seen: &seen, map: &map, has_unread_files }.new_api_server(writes)?;
     // A record that others have made worthless goes with the next change, also if that changes nothing.
     let is_needed = new.is_needed() || record.is_some();
     let change: Rc<dyn Act> = Rc::new(ControlPlaneChange::Change(Box::new(new)));
@@ -125,8 +130,50 @@ fn ask(look: &Look<'_>, admin: &[u8], unfinished: Option<&ChangeRecord>) -> Resu
         (Some(_), Stage::Run) => RECOVERY,
         _ => look.patience,
     };
-    let is_starting = || unfinished.is_none_or(|record| failed_start(look.host, &record.hash).is_none());
+    let is_starting = || unfinished.is_none_or(|record| failed_start(look.host, &record.old_pods).is_none());
     look.cluster.object(admin, KUBEADM_CONFIG, &Patience { within, while_true: &is_starting })
+}
+
+/// The digest in a manifest. The kubelet restarts a pod only when its manifest has changed: a number follows the digest
+/// when files were changed by others and are as before again.
+struct SeenDigest<'a> {
+    digest: Option<&'a str>,
+    number: u32,
+}
+
+impl<'a> SeenDigest<'a> {
+    fn of(pod: &'a StaticPod) -> Self {
+        let seen = pod.annotation(DIGEST);
+        match seen.and_then(|seen| seen.split_once('+')) {
+            Some((digest, number)) => Self { digest: Some(digest), number: number.parse().unwrap_or_default() },
+            None => Self { digest: seen, number: 0 },
+        }
+    }
+
+    /// The annotation with which the API server reads its files; `None` when it has read them.
+    fn next(&self, digest: &str, files: FilesAre) -> Option<String> {
+        match self.digest {
+            Some(seen) if seen != digest => Some(digest.to_owned()),
+            _ if files == FilesAre::Read => None,
+            Some(_) => Some(format!("{digest}+{}", self.number.saturating_add(1))),
+            None => Some(digest.to_owned()),
+        }
+    }
+}
+
+/// Whether the API server has read its files as they shall be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FilesAre {
+    Read,
+    Unread,
+}
+
+/// Whether a change writes something else than was there: owner and mode of a file do not matter to the API server.
+fn is_other_content(change: &Change) -> bool {
+    match change {
+        Change::WriteFile { was, file, .. } => was.as_ref().is_none_or(|was| was.contents != file.contents),
+        _ => false,
+    }
 }
 
 /// What is, beside what shall be.
@@ -135,6 +182,8 @@ struct Comparison<'a> {
     look: &'a Look<'a>,
     seen: &'a SeenManifest,
     map: &'a Value,
+    /// Whether an unfinished change has written files, and not the manifest.
+    has_unread_files: bool,
 }
 
 impl Comparison<'_> {
@@ -149,9 +198,11 @@ impl Comparison<'_> {
         let own = self.seen.pod.clone().with_annotation(DIGEST, None);
         self.check_others_edits([&own, &old, &new])?;
         let digest = self.digest()?;
-        let has_other_digest = self.seen.pod.annotation(DIGEST).is_some_and(|seen| seen != digest);
-        let is_changed = own != new || !writes.is_empty() || has_other_digest;
-        let manifest = is_changed.then(|| new.with_annotation(DIGEST, Some(&digest)));
+        let is_unread = self.has_unread_files || writes.iter().any(is_other_content);
+        let files = if is_unread { FilesAre::Unread } else { FilesAre::Read };
+        let next = SeenDigest::of(&self.seen.pod).next(&digest, files);
+        let is_changed = own != new || next.is_some();
+        let manifest = is_changed.then(|| new.with_annotation(DIGEST, Some(&next.unwrap_or(digest))));
         Ok(NewApiServer {
             advertised: self.seen.advertised.clone(),
             diff: self.shown(manifest.as_ref()),
@@ -164,11 +215,9 @@ impl Comparison<'_> {
     /// Stops where somebody else has edited the manifest. It may be one from before a change of kubeadm-config that another
     /// control plane node, or an interrupted run, has made: what a ControlPlaneConfig decides may differ.
     fn check_others_edits(&self, [own, old, new]: [&StaticPod; 3]) -> Result<(), PlanError> {
-        let rest = |pod: &StaticPod| {
-            let others = |name: &str| pod.argument(name).map(str::to_owned);
-            let decides = |name: &str, value: &str| self.files.decides(name, value, &others);
-            pod.clone().without(&decides, CONTROL_PLANE_VOLUME_PREFIX)
-        };
+        let decided: BTreeSet<String> = [own, new].into_iter().flat_map(|pod| self.decided(pod)).collect();
+        let is_decided = |name: &str, _: &str| decided.contains(name);
+        let rest = |pod: &StaticPod| pod.clone().without(&is_decided, CONTROL_PLANE_VOLUME_PREFIX);
         let is_rendered = own == old || own == new || rest(own) == rest(new);
         match self.look.manifests {
             Manifests::Respected if !is_rendered => {
@@ -176,6 +225,14 @@ impl Comparison<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The arguments of a manifest that the document decides, or an earlier one has.
+    fn decided(&self, pod: &StaticPod) -> Vec<String> {
+        let others = |name: &str| pod.argument(name).map(str::to_owned);
+        let decided = pod.arguments().filter(|(name, value)| self.files.decides(name, value, &others));
+        // With one of these kubeadm leaves out the other.
+        decided.flat_map(|(name, _)| [Some(name), left_out_with(name)]).flatten().map(str::to_owned).collect()
     }
 
     fn new_map(&self, before: BTreeMap<String, String>, after: BTreeMap<String, String>) -> NewMap {

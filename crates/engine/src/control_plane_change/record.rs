@@ -1,5 +1,6 @@
 //! What a change of the API server overwrites, in one file of root's alone, outside of the manifest directory: the kubelet
 //! runs whatever lies in that one.
+use super::failed_start::OldPods;
 use crate::api_server_manifest::MANIFEST;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use documents::Secret;
@@ -18,6 +19,8 @@ pub(crate) struct ChangeRecord {
     pub(crate) advertised: String,
     /// What the mirror pod said of its manifest.
     pub(crate) hash: String,
+    /// The pods before the last change.
+    pub(crate) old_pods: OldPods,
     manifest: StoredFile,
     /// Each file that is written, as it was.
     files: BTreeMap<String, Option<StoredFile>>,
@@ -34,8 +37,8 @@ pub(crate) struct ChangeRecord {
 pub(crate) struct StoredMap {
     /// Before the change.
     pub(crate) before: BTreeMap<String, String>,
-    /// As the change writes it.
-    pub(crate) after: BTreeMap<String, String>,
+    /// As the change writes it, and unfinished ones before it have, or were about to.
+    pub(crate) after: Vec<BTreeMap<String, String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +56,7 @@ struct StoredFile {
 pub(super) struct Overwritten<'a> {
     pub(super) advertised: &'a str,
     pub(super) hash: &'a str,
+    pub(super) old_pods: OldPods,
     /// The manifest as it will be.
     pub(super) manifest: Option<&'a FileState>,
     pub(super) paths: Vec<&'a str>,
@@ -78,12 +82,12 @@ impl ChangeRecord {
     /// have changed it since, and what is recorded is no longer what to go back to.
     pub(crate) fn describes(&self, host: &dyn Inspect) -> host::Result<bool> {
         let Some(now) = host.file(MANIFEST)? else { return Ok(false) };
-        let now = StoredFile::of(&now);
-        Ok(now == self.manifest || self.wanted.contains(&now))
+        let now = StoredFile::of(&now).content;
+        Ok([&self.manifest].into_iter().chain(&self.wanted).any(|known| known.content == now))
     }
 
     /// Records what will be overwritten. Of an unfinished change the older state counts.
-    pub(super) fn write(overwritten: &Overwritten<'_>, host: &mut dyn Host) -> host::Result<()> {
+    pub(super) fn write(overwritten: Overwritten<'_>, host: &mut dyn Host) -> host::Result<()> {
         let before = match Self::read(host)? {
             Some(record) if record.describes(host)? => Some(record),
             _ => None,
@@ -94,6 +98,7 @@ impl ChangeRecord {
                 version: VERSION,
                 advertised: overwritten.advertised.to_owned(),
                 hash: overwritten.hash.to_owned(),
+                old_pods: overwritten.old_pods.clone(),
                 manifest: host.file(MANIFEST)?.as_ref().map(StoredFile::of).ok_or_else(no_manifest)?,
                 files: BTreeMap::new(),
                 map: None,
@@ -106,9 +111,13 @@ impl ChangeRecord {
                 record.files.insert((*path).to_owned(), file);
             }
         }
+        // Without a new manifest, the pod of the unfinished change is still the one to wait for.
+        if overwritten.manifest.is_some() {
+            record.old_pods = overwritten.old_pods;
+        }
         record.wanted.extend(overwritten.manifest.map(StoredFile::of).filter(|file| !record.wanted.contains(file)));
         record.map = match (record.map, overwritten.map.clone()) {
-            (Some(old), Some(new)) => Some(StoredMap { before: old.before, after: new.after }),
+            (Some(old), Some(new)) => Some(new.following(old)),
             (old, new) => new.or(old),
         };
         let (uid, gid) = host.default_owner();
@@ -117,9 +126,24 @@ impl ChangeRecord {
         host.ensure(&write(CONTROL_PLANE_CHANGE, file))
     }
 
-    /// Whether the manifest on the machine is another one than before the change.
+    /// Whether the manifest on the machine is another one than before the change. For the kubelet, owner and mode do not
+    /// matter.
     pub(crate) fn is_manifest_changed(&self, host: &dyn Inspect) -> host::Result<bool> {
-        Ok(host.file(MANIFEST)?.as_ref().map(StoredFile::of).as_ref() != Some(&self.manifest))
+        Ok(host.file(MANIFEST)?.is_none_or(|file| StoredFile::of(&file).content != self.manifest.content))
+    }
+
+    /// Whether files are other ones than before the change, and the manifest is not.
+    pub(crate) fn has_changed_files_alone(&self, host: &dyn Inspect) -> host::Result<bool> {
+        if self.is_manifest_changed(host)? {
+            return Ok(false);
+        }
+        for (path, before) in &self.files {
+            let now = host.file(path)?.map(|file| StoredFile::of(&file).content);
+            if now.as_ref() != before.as_ref().map(|before| &before.content) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Puts the manifest and the files back; gives whether the manifest had to be.
@@ -140,7 +164,7 @@ impl ChangeRecord {
                 None => host.ensure(&Change::Remove { path: path.clone(), was: now })?,
             }
         }
-        if is_changed {
+        if host.state_at(MANIFEST)? != PathState::File(manifest.clone()) {
             host.ensure(&write(MANIFEST, manifest))?;
         }
         Ok(is_changed)
@@ -152,6 +176,17 @@ impl ChangeRecord {
             PathState::Absent => Ok(()),
             was => host.ensure(&Change::Remove { path: CONTROL_PLANE_CHANGE.to_owned(), was }),
         }
+    }
+}
+
+impl StoredMap {
+    /// What to go back to after two changes. What another client has written between them stays.
+    fn following(mut self, old: Self) -> Self {
+        if self.before == old.before || old.after.contains(&self.before) {
+            self.before = old.before;
+            self.after.extend(old.after);
+        }
+        self
     }
 }
 

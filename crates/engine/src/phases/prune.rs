@@ -1,7 +1,9 @@
 //! What earlier documents wrote and this configuration no longer names: listed, or restored to what was there before.
 use super::file_after;
 use crate::{
-    Look, Named, PlanError, Planned, Prune, Remark, Step, api_server_manifest,
+    Look, Named, PlanError, Planned, Prune, Remark, Step,
+    acts::CONTROL_PLANE_CHANGE_ID,
+    api_server_manifest,
     block::{with_block, without_block},
     control_plane_files::ControlPlaneFiles,
     ownership::{Owned, Ownership, Previous, Record},
@@ -109,7 +111,7 @@ fn fate(record: &Record, look: &Look<'_>, planned: &Planned) -> Result<Fate, Pla
                 return Ok(refused("other documents have blocks in it, so it stays"));
             }
             if is_of_running_api_server(path, look)? {
-                return Ok(refused("the API server reads it, and no ControlPlaneConfig has another, so it stays"));
+                return Ok(refused("the API server reads it, so it stays"));
             }
             if is_below_what_is_no_directory(path, look)? {
                 return Ok(refused("a document sets or deletes a path above it, so it is not restored"));
@@ -120,15 +122,28 @@ fn fate(record: &Record, look: &Look<'_>, planned: &Planned) -> Result<Fate, Pla
     }
 }
 
-/// Whether the API server needs a path. Its manifest names the files also after the document has gone. A reset, which has no
-/// documents, deletes the manifest first.
+/// Whether the API server needs a path. Its manifest names the files also after the document has gone, or as long as the
+/// API server could not be changed. A reset, which has no documents, deletes the manifest first.
 fn is_of_running_api_server(path: &str, look: &Look<'_>) -> Result<bool, PlanError> {
     let is_of_files = path.strip_prefix(CONTROL_PLANE_DIR).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    if !is_of_files || look.wanted.documents.is_empty() || ControlPlaneFiles::of(look.wanted).is_some() {
+    let will_change = |step: &Step| matches!(step, Step::Run(act) if act.id() == CONTROL_PLANE_CHANGE_ID);
+    if !is_of_files || look.wanted.documents.is_empty() || look.waits_for(will_change).is_some() {
         return Ok(false);
     }
-    let manifest = look.host.file(api_server_manifest::MANIFEST)?;
-    Ok(manifest.is_some_and(|file| String::from_utf8_lossy(file.contents.expose()).contains(CONTROL_PLANE_DIR)))
+    let Some(manifest) = look.host.file(api_server_manifest::MANIFEST)? else { return Ok(false) };
+    let manifest = String::from_utf8_lossy(manifest.contents.expose()).into_owned();
+    let Some(ControlPlaneFiles { directory, files, .. }) = ControlPlaneFiles::of(look.wanted) else {
+        return Ok(manifest.contains(CONTROL_PLANE_DIR));
+    };
+    for file in &files {
+        // Files refer to each other: until all are as they shall be, what they refer to is unknown.
+        let found = look.host.file(&format!("{directory}/{}", file.name))?;
+        if found.is_none_or(|found| found.contents != file.contents) {
+            return Ok(true);
+        }
+    }
+    let is_end = |rest: &str| !rest.starts_with(|letter: char| letter.is_alphanumeric() || "-_./".contains(letter));
+    Ok(manifest.match_indices(path).any(|(at, _)| is_end(&manifest[at + path.len()..])))
 }
 
 /// Whether a path above is set by a document and is no directory: restoring would undo that at every run.

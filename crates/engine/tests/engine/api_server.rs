@@ -1,5 +1,6 @@
 //! A change of the API server of a control plane node: one act, whatever interrupts it.
 mod fake;
+mod repeated;
 
 use crate::support::{file, text_of, turn, wanted};
 use fake::{FakeControlPlane, MANIFEST, RECORD, node, plan, post};
@@ -51,7 +52,7 @@ fn the_map_the_files_and_the_manifest_change_together_and_a_second_run_changes_n
     assert!(manifest.contains("name: machineadm-files") && configuration.contains("machineadm-files"), "{manifest}");
     assert!(policy.unwrap().contains("level: Metadata"));
     assert!(configuration.contains("goaway-chance") && configuration.contains("audit-policy-file"), "{configuration}");
-    assert_eq!(*cluster.waits.borrow(), ["IsNot(\"old\")"]);
+    assert_eq!(*cluster.waits.borrow(), ["NoneOf([\"old\"])"]);
     assert!(!host.files.contains_key(RECORD));
     assert_eq!((host.files[MANIFEST].mode, host.files[POLICY].mode), (0o600, 0o600));
     assert_eq!(host.directories["/etc/kubernetes/machineadm"].mode, 0o700);
@@ -106,7 +107,7 @@ fn an_api_server_that_does_not_become_ready_is_rolled_back_with_everything() {
     assert_eq!(failure.cause.to_string(), expected);
     assert_eq!(state(&host, &cluster), before);
     assert!(!host.files.contains_key(RECORD), "nothing is left to roll back");
-    assert_eq!(cluster.waits.borrow()[1..], ["IsNot(\"old\")", "Is(\"old\")"]);
+    assert_eq!(cluster.waits.borrow()[1..], ["NoneOf([\"old\"])", "Is(\"old\")"]);
 
     // Files that the change created are deleted.
     let (mut host, untouched) = (node(), node());

@@ -236,6 +236,20 @@ fn an_argument_that_a_member_makes_or_excludes_is_refused() {
 }
 
 #[test]
+fn an_argument_has_one_spelling_and_a_directory_one_mount() {
+    let found = problems("arguments: {encryption_provider_config: /etc/a.yaml}");
+    let expected =
+        "spec.arguments.encryption_provider_config: must be written with `-`: kube-apiserver takes `_` for the same";
+    assert_eq!(found, [expected]);
+    for directory in ["/etc/kubernetes/pki", "/etc/ssl/certs"] {
+        let found = problems(&format!("audit: {{{POLICY}, log: {{path: {directory}/audit.log}}}}"));
+        let expected =
+            format!("spec.audit.log.path: must be in a directory of its own: kubeadm mounts {directory} already");
+        assert_eq!(found, [expected]);
+    }
+}
+
+#[test]
 fn secrets_of_a_webhook_are_not_shown() {
     let text = with_spec("ControlPlaneConfig", &format!("authentication: {{webhook: {{{KUBECONFIG}}}}}"));
     let read = read_text(&text);

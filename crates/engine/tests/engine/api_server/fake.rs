@@ -1,4 +1,4 @@
-//! A control plane node in memory, with a fake kubelet and API server: the pod that runs is the manifest that lies there.
+//! A control plane node in memory, with a fake kubelet and API server: tests say which pod runs, and whether it fails.
 use crate::support::{FakeRuntime, NoDownloads, PATIENCE, file, fresh};
 use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
@@ -36,7 +36,15 @@ fn rendered(rendering: &host::Rendering) -> Result<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let flags = list(&cluster["apiServer"]["extraArgs"]);
-    let flags = flags.iter().map(|arg| format!("    - --{}={}\n", text(&arg["name"]), text(&arg["value"])));
+    let is_set = |name: &str| flags.iter().any(|arg| arg["name"] == name);
+    let defaults = [
+        ("authorization-mode", "Node,RBAC", "authorization-config"),
+        ("enable-admission-plugins", "NodeRestriction", "enable-admission-plugins"),
+    ];
+    let defaults = defaults.into_iter().filter(|(_, _, other)| !is_set(other));
+    let defaults = defaults.map(|(name, value, _)| format!("    - --{name}={value}\n"));
+    let set = flags.iter().map(|arg| format!("    - --{}={}\n", text(&arg["name"]), text(&arg["value"])));
+    let flags = defaults.chain(set);
     let volumes = list(&cluster["apiServer"]["extraVolumes"]);
     let volumes = volumes.iter().map(|volume| format!("  - name: {}\n", text(&volume["name"])));
     let version = text(&cluster["kubernetesVersion"]);
@@ -74,6 +82,8 @@ pub(super) struct FakeControlPlane {
     pub(super) map: RefCell<Value>,
     /// Why the API server does not become ready by a manifest that is not the first.
     pub(super) fails: RefCell<Option<String>>,
+    /// The hash of the pod that runs.
+    pub(super) running: RefCell<String>,
     /// Whether the API server does not answer.
     pub(super) is_silent: Cell<bool>,
     /// What is written into kubeadm-config by another client just before machineadm writes it.
@@ -93,6 +103,7 @@ impl FakeControlPlane {
         Self {
             map: RefCell::new(map),
             fails: RefCell::default(),
+            running: RefCell::new("old".to_owned()),
             is_silent: Cell::default(),
             other_client: Cell::default(),
             writes_meanwhile: Cell::default(),
@@ -153,7 +164,7 @@ impl Cluster for FakeControlPlane {
         assert!(String::from_utf8_lossy(kubeconfig).contains(&format!("https://{ADDRESS}")), "this node's own server");
         assert_eq!(advertised, ADDRESS);
         self.answers()?;
-        Ok(Some(ApiServerPod { hash: "old".to_owned(), is_ready: true }))
+        Ok(Some(ApiServerPod { hash: self.running.borrow().clone(), is_ready: true }))
     }
 
     fn wait_for_api_server(&self, kubeconfig: &[u8], wait: &ApiServerWait<'_>) -> Result<(), Unanswered> {
@@ -161,6 +172,9 @@ impl Cluster for FakeControlPlane {
         self.waits.borrow_mut().push(format!("{:?}", wait.hash));
         if self.writes_meanwhile.take() {
             self.write_otherwise();
+        }
+        if !(wait.patience.while_true)() {
+            return Err(Unanswered("the new pod has failed".to_owned()));
         }
         match (self.fails.borrow().clone(), wait.hash.accepts("old")) {
             (Some(why), false) => Err(Unanswered(why)),
@@ -211,10 +225,13 @@ pub(super) fn post(
     host: &mut Memory,
     cluster: &FakeControlPlane,
 ) -> Result<Done, Failure> {
-    let run = Run { mode: Mode::Post, wanted, prune: Prune::List, manifests, reviewed: None };
+    run(&Run { mode: Mode::Post, wanted, prune: Prune::List, manifests, reviewed: None }, host, cluster)
+}
+
+pub(super) fn run(run: &Run<'_>, host: &mut Memory, cluster: &FakeControlPlane) -> Result<Done, Failure> {
     let world =
         &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };
-    bootstrap(&run, world, &mut |_| ())
+    bootstrap(run, world, &mut |_| ())
 }
 
 pub(super) fn plan(wanted: &Wanted, host: &Memory, cluster: &FakeControlPlane) -> Result<Preview, Failure> {
