@@ -24,7 +24,8 @@ Exit codes: 0 done, 1 failed, 2 invalid configuration or arguments.";
 /// Serve keys to kube-apiserver as a KMS v2 plugin.
 ///
 /// Each key of the configuration has a unix socket of its own, which an EncryptionConfiguration names as endpoint. Key
-/// services: the transit engine of Vault and OpenBao, and a file with keys for tests and single machines.
+/// services: the transit engine of Vault and OpenBao, tokens behind PKCS#11 modules (not in the static program), and a
+/// file with keys for tests and single machines.
 #[derive(Debug, Parser)]
 #[command(name = "machineadm-kms-plugin", version, after_help = EXAMPLE)]
 pub struct Cli {

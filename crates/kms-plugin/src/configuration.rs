@@ -1,7 +1,8 @@
 //! The configuration file: its fields, their checks, and what they mean.
 use crate::fields::{Fields, Presence, Problems};
+use crate::pkcs11_fields::pkcs11;
 use crate::vault_fields::vault;
-use kms::{FileKeys, KeyService, VaultSettings, VaultTransit};
+use kms::{FileKeys, KeyService, PKCS11_SUPPORT, Pkcs11Key, Pkcs11Settings, VaultSettings, VaultTransit};
 use objects::yaml;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -76,6 +77,8 @@ pub enum Backend {
     },
     /// A key of a transit engine.
     Vault(Box<VaultSettings>),
+    /// A key of a PKCS#11 token.
+    Pkcs11(Box<Pkcs11Settings>),
 }
 
 impl Backend {
@@ -84,6 +87,7 @@ impl Backend {
         match self {
             Self::File { path } => Arc::new(FileKeys::new(path)),
             Self::Vault(settings) => Arc::new(VaultTransit::new(VaultSettings::clone(settings))),
+            Self::Pkcs11(settings) => Arc::new(Pkcs11Key::new(Pkcs11Settings::clone(settings))),
         }
     }
 }
@@ -186,15 +190,17 @@ fn key(value: &Value, path: &str, problems: &Problems) -> Option<KeySettings> {
 }
 
 fn backend(fields: &Fields<'_>, timeout: Duration, problems: &Problems) -> Option<Backend> {
-    match (fields.value("file"), fields.value("vault")) {
-        (Some(value), None) => file(value, &fields.at("file"), problems),
-        (None, Some(value)) => {
-            vault(value, &fields.at("vault"), timeout, problems).map(|settings| Backend::Vault(Box::new(settings)))
-        }
-        _ => {
-            fields.refuse_all("exactly one key service is required: file or vault");
-            None
-        }
+    let services = ["file", "vault", "pkcs11"].map(|name| fields.value(name).map(|value| (name, value)));
+    let services: Vec<_> = services.into_iter().flatten().collect();
+    let [(name, value)] = services.as_slice() else {
+        fields.refuse_all("exactly one key service is required: file, vault or pkcs11");
+        return None;
+    };
+    let path = fields.at(name);
+    match *name {
+        "vault" => vault(value, &path, timeout, problems).map(|settings| Backend::Vault(Box::new(settings))),
+        "pkcs11" => pkcs11(value, &path, PKCS11_SUPPORT, problems).map(|settings| Backend::Pkcs11(Box::new(settings))),
+        _ => file(value, &path, problems),
     }
 }
 
@@ -264,7 +270,7 @@ mod tests {
             "keys[0].onOutage: must be error or continue",
             "keys[0].epoch: must be a whole number, 0 or more",
             "keys[0].timeout: must be a duration from 100ms to 10s, such as 3s",
-            "keys[0]: exactly one key service is required: file or vault",
+            "keys[0]: exactly one key service is required: file, vault or pkcs11",
             "keys[0].fil: unknown field; did you mean `file`?",
             "keys[1].file.path: must be an absolute path",
             "keys[1].file.mode: unknown field",

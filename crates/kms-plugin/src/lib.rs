@@ -25,6 +25,7 @@ mod health_server;
 mod key;
 mod log;
 mod metrics;
+mod pkcs11_fields;
 mod plugin;
 mod probe;
 mod retries;

@@ -13,17 +13,20 @@
 //!   material has another id, so that a change from A to B and back to A never reports an id twice.
 //! - A [`Failure`] has a [`FailureKind`], which decides what Status answers and what an operator reads.
 //! - `vault/` is the transit engine of Vault and OpenBao, over `crates/fetch`.
+//! - `pkcs11/` is keys of tokens behind a PKCS#11 module, in builds that can load one.
 //! - `file.rs` is the backend with keys in a file. It protects backups of etcd, not the machine that holds the file.
 mod failure;
 mod file;
 mod key_file;
 mod key_id;
+mod pkcs11;
 mod service;
 mod vault;
 
 pub use failure::{Failure, FailureKind};
 pub use file::FileKeys;
 pub use key_id::{KeyId, KeyVersion};
+pub use pkcs11::{PKCS11_SUPPORT, Pkcs11Key, Pkcs11Settings, Pkcs11Support, Pkcs11Token};
 pub use service::{KeyService, Sealed};
 pub use vault::{VaultAuth, VaultSettings, VaultTransit};
 

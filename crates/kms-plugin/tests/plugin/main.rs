@@ -4,6 +4,7 @@ extern crate kms as machineadm_kms;
 
 mod api_server;
 mod contract;
+mod pkcs11;
 mod processes;
 mod support;
 mod vault;
