@@ -9,6 +9,8 @@ use std::time::Duration;
 
 /// The variable that names SoftHSM's configuration to its module.
 pub const CONFIGURATION: &str = "SOFTHSM2_CONF";
+/// The variable that names the file of faults to the module of [`SoftHsm::faulty_module`].
+pub const FAULT: &str = "PKCS11_FAULT";
 /// The label of the token.
 pub const TOKEN: &str = "kms";
 /// The PIN of the token's user.
@@ -45,6 +47,17 @@ impl SoftHsm {
     /// The PKCS#11 module.
     pub fn module(&self) -> &Path {
         Path::new(MODULE)
+    }
+
+    /// A module that passes everything on to SoftHSM's, and loses sessions, logins and the device when the file of
+    /// [`FAULT`] says `sessions`, `login` or `device`. It removes the file when it does.
+    pub fn faulty_module(&self) -> Result<PathBuf> {
+        let (source, module) = (self.directory.join("faulty.c"), self.directory.join("faulty.so"));
+        fs::write(&source, include_str!("../files/faulty-pkcs11.c")).map_err(file("write", &source))?;
+        let mut command = Command::new("cc");
+        command.args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o"]).arg(&module).arg(&source).arg("-ldl");
+        self.run(&mut command)?;
+        Ok(module)
     }
 
     /// What [`CONFIGURATION`] names for a process that uses the token.

@@ -83,6 +83,17 @@ mod tests {
     }
 
     #[test]
+    fn the_example_of_the_docs_is_valid() {
+        let docs = include_str!("../../../docs/operating/kms.md");
+        let example = docs.split("```yaml\n").find(|block| block.contains("pkcs11:")).unwrap();
+        let tree = objects::yaml::parse(example.split("```").next().unwrap()).unwrap();
+        let problems = Problems::default();
+        let value = &tree.value["keys"][0]["pkcs11"];
+        let settings = super::pkcs11(value, "", Pkcs11Support::BuiltIn, &problems).unwrap();
+        assert_eq!((problems.into_inner().len(), settings.key_label.as_deref()), (0, Some("kubernetes")));
+    }
+
+    #[test]
     fn every_problem_is_reported_with_its_path() {
         let text = "{module: p.so, tokenLabel: t, slot: 1, pin: 1234, keyId: xyz}";
         let want = [

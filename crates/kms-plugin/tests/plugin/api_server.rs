@@ -78,7 +78,10 @@ fn kill_during_writes(plane: &mut ControlPlane, plugin: &mut Plugin, times: usiz
 #[test]
 fn a_real_api_server_encrypts_restarts_follows_a_rotation_and_loses_nothing_in_crashes() {
     testbed::needs!(ControlPlane, Pinned(&KMS_CLIENT));
-    let mut plugin = Plugin::new(&[("a", "")]);
+    encrypt_rotate_and_crash(Plugin::new(&[("a", "")]), 10);
+}
+
+pub(crate) fn encrypt_rotate_and_crash(mut plugin: Plugin, crashes: usize) {
     plugin.start();
     let mut client = Client::of(&plugin.socket("a"));
     let first = client.healthy("");
@@ -86,10 +89,10 @@ fn a_real_api_server_encrypts_restarts_follows_a_rotation_and_loses_nothing_in_c
     create(&plane, "before").unwrap();
     assert_eq!(stored_id(&plane, &mut client, "before"), first);
 
-    plugin.keys("a", &[2, 1]);
+    plugin.rotate("a");
     let second = client.healthy(&first);
     wait_for_adoption(&plane, &mut client, &second);
-    kill_during_writes(&mut plane, &mut plugin, 10);
+    kill_during_writes(&mut plane, &mut plugin, crashes);
     assert_eq!(read(&plane, "before"), encode(b"before"), "the old key still decrypts, after a restart too");
     // A write without a change makes what is stale new.
     let secret = plane.kubectl(&["get", "secret", "before", "-o", "json"]).unwrap();

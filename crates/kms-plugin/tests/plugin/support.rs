@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, 
 use std::time::Duration;
 use tempfile::TempDir;
 use testbed::programs::KMS_CLIENT;
-use testbed::softhsm::{CONFIGURATION, SoftHsm, TOKEN};
+use testbed::softhsm::{CONFIGURATION, FAULT, SoftHsm, TOKEN};
 use testbed::until;
 
 pub(crate) const LIMIT: Duration = Duration::from_secs(30);
@@ -100,7 +100,9 @@ impl Plugin {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm-kms-plugin"));
         command.arg("--config").arg(self.path("kms.yaml"));
-        command.envs(self.token.as_ref().map(|token| (CONFIGURATION, token.configuration())));
+        command.envs(
+            self.token.iter().flat_map(|token| [(CONFIGURATION, token.configuration()), (FAULT, self.path("fault"))]),
+        );
         command
     }
 

@@ -51,7 +51,7 @@ impl TokenError {
     pub(super) fn into_failure(self) -> Failure {
         match self {
             Self::Absent(failure) | Self::Known(failure) => failure,
-            Self::Call(error) => Failure::new(kind(&error), format!("the PKCS#11 module answered: {error}")),
+            Self::Call(error) => Failure::new(kind(&error), shown(&error)),
         }
     }
 }
@@ -102,32 +102,74 @@ const fn kind(error: &Error) -> FailureKind {
     }
 }
 
+/// An error in the words of the standard, which operators and vendors search for.
+fn shown(error: &Error) -> String {
+    match error {
+        Error::Pkcs11(code, function) => format!("C_{function:?} of the PKCS#11 module returned {}", name(*code)),
+        other => format!("the PKCS#11 module cannot be used: {other}"),
+    }
+}
+
+/// `CKR_PIN_INCORRECT` for `PinIncorrect`.
+fn name(code: RvError) -> String {
+    if let RvError::VendorDefined(number) | RvError::UnknownErrorCode(number) = code {
+        return format!("{number:#x}");
+    }
+    let mut name = "CKR".to_owned();
+    for letter in format!("{code:?}").chars() {
+        name.extend(letter.is_uppercase().then_some('_'));
+        name.push(letter.to_ascii_uppercase());
+    }
+    name
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use cryptoki::context::Function;
 
+    const DOCS: &str = include_str!("../../../../docs/operating/kms.md");
+
     #[test]
-    fn each_error_has_its_meaning_and_its_remedy() {
-        let table = [
-            (RvError::PinIncorrect, FailureKind::AccessDenied, Recovery::Nothing),
-            (RvError::PinLocked, FailureKind::AccessDenied, Recovery::Nothing),
-            (RvError::KeyFunctionNotPermitted, FailureKind::AccessDenied, Recovery::Nothing),
-            (RvError::UserNotLoggedIn, FailureKind::AccessDenied, Recovery::NewSessions),
-            (RvError::SessionHandleInvalid, FailureKind::Unreachable, Recovery::NewSessions),
-            (RvError::KeyHandleInvalid, FailureKind::Missing, Recovery::NewSessions),
-            (RvError::DeviceRemoved, FailureKind::Unreachable, Recovery::NewStart),
-            (RvError::TokenNotPresent, FailureKind::Unreachable, Recovery::NewStart),
-            (RvError::CryptokiNotInitialized, FailureKind::Unreachable, Recovery::NewStart),
-            (RvError::SessionCount, FailureKind::Throttled, Recovery::Nothing),
-            (RvError::EncryptedDataInvalid, FailureKind::InvalidRequest, Recovery::Nothing),
-            (RvError::MechanismInvalid, FailureKind::Unreachable, Recovery::Nothing),
+    fn errors_are_shown_as_the_standard_names_them() {
+        let error = Error::Pkcs11(RvError::DeviceRemoved, Function::DecryptInit);
+        assert_eq!(shown(&error), "C_DecryptInit of the PKCS#11 module returned CKR_DEVICE_REMOVED");
+        assert_eq!(name(RvError::VendorDefined(0x8000_0012)), "0x80000012");
+    }
+
+    /// The kind that the table of the docs has for an error.
+    fn documented(code: RvError) -> &'static str {
+        let row = DOCS.lines().find(|line| line.starts_with("| ") && line.contains(&format!("`{}`", name(code))));
+        row.unwrap().split(" | ").nth(1).unwrap().trim_matches('`')
+    }
+
+    #[test]
+    fn each_error_has_its_remedy_and_the_meaning_that_the_docs_have() {
+        use {FailureKind as Kind, RvError as Rv};
+        let table: &[(Kind, Recovery, &[RvError])] = &[
+            (Kind::Unreachable, Recovery::NewStart, &[Rv::DeviceRemoved, Rv::DeviceError, Rv::TokenNotPresent]),
+            (Kind::Unreachable, Recovery::NewStart, &[Rv::TokenNotRecognized, Rv::SlotIdInvalid, Rv::GeneralError]),
+            (Kind::Unreachable, Recovery::NewStart, &[Rv::FunctionFailed, Rv::CryptokiNotInitialized]),
+            (Kind::Unreachable, Recovery::NewSessions, &[Rv::SessionHandleInvalid, Rv::SessionClosed]),
+            (Kind::Unreachable, Recovery::NewSessions, &[Rv::OperationActive, Rv::OperationNotInitialized]),
+            (Kind::Unreachable, Recovery::Nothing, &[Rv::MechanismInvalid, Rv::MechanismParamInvalid]),
+            (Kind::AccessDenied, Recovery::Nothing, &[Rv::PinIncorrect, Rv::PinInvalid, Rv::PinLenRange]),
+            (Kind::AccessDenied, Recovery::Nothing, &[Rv::PinLocked, Rv::PinExpired, Rv::UserPinNotInitialized]),
+            (Kind::AccessDenied, Recovery::NewSessions, &[Rv::UserNotLoggedIn]),
+            (Kind::AccessDenied, Recovery::Nothing, &[Rv::UserAnotherAlreadyLoggedIn]),
+            (Kind::AccessDenied, Recovery::Nothing, &[Rv::KeyFunctionNotPermitted, Rv::ActionProhibited]),
+            (Kind::Throttled, Recovery::Nothing, &[Rv::SessionCount, Rv::DeviceMemory, Rv::HostMemory]),
+            (Kind::Missing, Recovery::NewSessions, &[Rv::KeyHandleInvalid, Rv::ObjectHandleInvalid]),
+            (Kind::InvalidRequest, Recovery::Nothing, &[Rv::EncryptedDataInvalid, Rv::EncryptedDataLenRange]),
+            (Kind::InvalidRequest, Recovery::Nothing, &[Rv::DataInvalid, Rv::DataLenRange]),
         ];
-        for (code, kind, recovery) in table {
-            let error = TokenError::Call(Error::Pkcs11(code, Function::Decrypt));
-            assert_eq!(error.recovery(), recovery, "{error:?}");
-            let failure = error.into_failure();
-            assert_eq!(failure.kind, kind, "{failure}");
+        for (kind, recovery, codes) in table {
+            for code in *codes {
+                let error = TokenError::Call(Error::Pkcs11(*code, Function::EncryptInit));
+                assert_eq!(error.recovery(), *recovery, "{error:?}");
+                assert_eq!(error.into_failure().kind, *kind, "{code:?}");
+                assert_eq!(documented(*code), kind.word(), "{code:?}");
+            }
         }
     }
 }
