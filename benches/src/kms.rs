@@ -154,13 +154,27 @@ impl Running<'_> {
         self.contest.ask(&[what.to_owned(), socket, workers.to_string(), seconds.to_string()])
     }
 
-    /// The most memory that it had so far, in MB.
-    pub fn peak_mb(&self) -> Result<f64, String> {
-        let status =
-            fs::read_to_string(format!("/proc/{}/status", self.child.id())).map_err(|error| error.to_string())?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-        kib.map(|kib| kib / 1024.0).ok_or_else(|| "no VmHWM".to_owned())
+    /// Its memory now, in MB: all of it, and what is left without shared libraries, which SoftHSM brings to both.
+    pub fn memory_mb(&self) -> Result<[f64; 2], String> {
+        let maps = format!("/proc/{}/smaps", self.child.id());
+        let maps = fs::read_to_string(maps).map_err(|error| error.to_string())?;
+        let (mut all, mut own, mut is_library) = (0.0, 0.0, false);
+        for line in maps.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words.as_slice() {
+                ["Rss:", kib, _] => {
+                    let kib = kib.parse::<f64>().map_err(|error| error.to_string())?;
+                    all += kib / 1024.0;
+                    own += if is_library { 0.0 } else { kib / 1024.0 };
+                }
+                // A mapping begins: addresses, rights, offset, device, inode, path.
+                [range, _, _, _, _, path @ ..] if range.contains('-') => {
+                    is_library = path.first().is_some_and(|path| path.contains(".so"));
+                }
+                _ => {}
+            }
+        }
+        Ok([all, own])
     }
 }
 

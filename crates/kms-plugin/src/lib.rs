@@ -32,6 +32,7 @@ mod retries;
 mod single_flight;
 mod socket;
 mod vault_fields;
+mod workers;
 
 pub use cli::{Cli, run};
 pub use configuration::{API_VERSION, Backend, Configuration, HealthAddress, KIND, KeySettings, OnOutage};
