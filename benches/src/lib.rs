@@ -1,4 +1,6 @@
 //! What is measured, on which inputs, and beside whom.
+pub mod kms;
+
 use base64::{Engine, prelude::BASE64_STANDARD};
 use flate2::{Compression, write::GzEncoder};
 use serde::{Deserialize, Serialize};

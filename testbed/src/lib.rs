@@ -30,6 +30,7 @@ mod profile;
 pub mod programs;
 pub mod reaper;
 pub mod record;
+pub mod softhsm;
 pub mod traces;
 pub mod vm;
 mod wait;

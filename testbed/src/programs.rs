@@ -147,6 +147,16 @@ pub const KMS_CLIENT: Set = Set {
     tier: Tier::Quick,
 };
 
+/// A plugin in Go over a PKCS#11 token, which the figures compare ours with, and kube-apiserver's own client under load.
+pub const KMS_PEER: Set = Set {
+    name: "kms-peer-0.36.4",
+    files: files!("kms-peer-0.36.4": "go.mod", "go.sum", "peer/main.go", "load/main.go"),
+    programs: &[("kms-peer", "pins/peer"), ("kms-load", "pins/load")],
+    stamps: &[],
+    disk: 2,
+    tier: Tier::Long,
+};
+
 /// Vault's own core with its transit engine and three ways to log in, in memory.
 pub const VAULT: Set = Set {
     name: "vault-1.13.1",
@@ -240,6 +250,7 @@ pub const SETS: &[&Set] = &[
     &COREDNS_1_14_6,
     &KUBERNETES_1_37,
     &CONFORMANCE,
+    &KMS_PEER,
 ];
 
 impl Set {

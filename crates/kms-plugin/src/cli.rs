@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio::runtime::Builder;
 
-/// Calls of all keys that may wait for their services at once, each on a thread; each key has a share of its own.
+/// Probes of all keys that may wait for their services at once, each on a thread.
 const BLOCKING_THREADS: usize = 128;
 
 const EXAMPLE: &str = "Example:
@@ -26,7 +26,8 @@ Exit codes: 0 done, 1 failed, 2 invalid configuration or arguments.";
 /// Serve keys to kube-apiserver as a KMS v2 plugin.
 ///
 /// Each key of the configuration has a unix socket of its own, which an EncryptionConfiguration names as endpoint. Key
-/// services: AWS KMS, the transit engine of Vault and OpenBao, and a file with keys for tests and single machines.
+/// services: AWS KMS, the transit engine of Vault and OpenBao, tokens behind PKCS#11 modules (not in the static program),
+/// and a file with keys for tests and single machines.
 #[derive(Debug, Parser)]
 #[command(name = "machineadm-kms-plugin", version, after_help = EXAMPLE)]
 pub struct Cli {
@@ -72,8 +73,9 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     if cli.check {
         return if check::check(&configuration) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    let mut runtime = Builder::new_multi_thread();
-    runtime.worker_threads(2).max_blocking_threads(BLOCKING_THREADS).enable_all();
+    // Key services are called on threads of their own: what is left is less work than waking a second thread for it.
+    let mut runtime = Builder::new_current_thread();
+    runtime.max_blocking_threads(BLOCKING_THREADS).enable_all();
     match runtime.build() {
         Err(error) => fail(&format!("cannot start: {error}")),
         Ok(runtime) => {

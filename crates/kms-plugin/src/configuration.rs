@@ -1,8 +1,11 @@
 //! The configuration file: its fields, their checks, and what they mean.
 use crate::aws_fields::aws;
 use crate::fields::{Fields, Presence, Problems};
+use crate::pkcs11_fields::pkcs11;
 use crate::vault_fields::vault;
-use kms::{AwsKms, AwsSettings, FileKeys, KeyService, VaultSettings, VaultTransit};
+use kms::{
+    AwsKms, AwsSettings, FileKeys, KeyService, PKCS11_SUPPORT, Pkcs11Key, Pkcs11Settings, VaultSettings, VaultTransit,
+};
 use objects::yaml;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -79,6 +82,8 @@ pub enum Backend {
     },
     /// A key of a transit engine.
     Vault(Box<VaultSettings>),
+    /// A key of a PKCS#11 token.
+    Pkcs11(Box<Pkcs11Settings>),
 }
 
 impl Backend {
@@ -88,6 +93,7 @@ impl Backend {
             Self::Aws(settings) => Arc::new(AwsKms::new(AwsSettings::clone(settings))),
             Self::File { path } => Arc::new(FileKeys::new(path)),
             Self::Vault(settings) => Arc::new(VaultTransit::new(VaultSettings::clone(settings))),
+            Self::Pkcs11(settings) => Arc::new(Pkcs11Key::new(Pkcs11Settings::clone(settings))),
         }
     }
 }
@@ -190,18 +196,19 @@ fn key(value: &Value, path: &str, problems: &Problems) -> Option<KeySettings> {
 }
 
 /// The names of the key services.
-const SERVICES: [&str; 3] = ["aws", "vault", "file"];
+const SERVICES: [&str; 4] = ["aws", "vault", "pkcs11", "file"];
 
 fn backend(fields: &Fields<'_>, timeout: Duration, problems: &Problems) -> Option<Backend> {
     let given: Vec<_> = SERVICES.into_iter().filter_map(|name| Some((name, fields.value(name)?))).collect();
     let [(name, value)] = given.as_slice() else {
-        fields.refuse_all("exactly one key service is required: aws, vault or file");
+        fields.refuse_all("exactly one key service is required: aws, vault, pkcs11 or file");
         return None;
     };
     let path = fields.at(name);
     match *name {
         "aws" => aws(value, &path, timeout, problems).map(|settings| Backend::Aws(Box::new(settings))),
         "vault" => vault(value, &path, timeout, problems).map(|settings| Backend::Vault(Box::new(settings))),
+        "pkcs11" => pkcs11(value, &path, PKCS11_SUPPORT, problems).map(|settings| Backend::Pkcs11(Box::new(settings))),
         _ => file(value, &path, problems),
     }
 }
@@ -272,7 +279,7 @@ mod tests {
             "keys[0].onOutage: must be error or continue",
             "keys[0].epoch: must be a whole number, 0 or more",
             "keys[0].timeout: must be a duration from 100ms to 10s, such as 3s",
-            "keys[0]: exactly one key service is required: aws, vault or file",
+            "keys[0]: exactly one key service is required: aws, vault, pkcs11 or file",
             "keys[0].fil: unknown field; did you mean `file`?",
             "keys[1].file.path: must be an absolute path",
             "keys[1].file.mode: unknown field",

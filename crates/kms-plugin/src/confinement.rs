@@ -59,6 +59,9 @@ const FORBIDDEN: &[libc::c_long] = &[
     libc::SYS_capset,
 ];
 
+const MODULE: &str = "no key had a PKCS#11 module when the plugin started, and landlock now forbids the files of one: restart \
+    the plugin";
+
 /// What is in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Confinement {
@@ -73,11 +76,16 @@ pub(crate) struct Confinement {
 impl Confinement {
     /// Confines the calling thread and all that it starts. An error is why a kernel that has these refused them.
     pub(crate) fn enter(directories: &Directories) -> Result<Self, String> {
-        let status = restrict_files(directories).map_err(|error| format!("cannot confine the process: {error}"))?;
+        let failed = |error| format!("cannot confine the process: {error}");
+        let status = match directories.has_module {
+            true => None,
+            false => Some(restrict_files(directories).map_err(failed)?),
+        };
         let (landlock, left) = match status {
-            RulesetStatus::FullyEnforced => ("enforced", Some(directories.clone())),
-            RulesetStatus::PartiallyEnforced => ("enforced in part", Some(directories.clone())),
-            RulesetStatus::NotEnforced => ("not in this kernel", None),
+            Some(RulesetStatus::FullyEnforced) => ("enforced", Some(directories.clone())),
+            Some(RulesetStatus::PartiallyEnforced) => ("enforced in part", Some(directories.clone())),
+            Some(RulesetStatus::NotEnforced) => ("not in this kernel", None),
+            None => ("off, since only a PKCS#11 module knows which files it opens", None),
         };
         let seccomp = match restrict_calls() {
             Ok(()) => "enforced",
@@ -89,7 +97,11 @@ impl Confinement {
 
     /// Why a key can't be served by this process, if it needs a directory that was given up.
     pub(crate) fn refuses(&self, wanted: &Directories) -> Option<String> {
-        let lacking = self.left.as_ref()?.lacks(wanted)?;
+        let left = self.left.as_ref()?;
+        if wanted.has_module {
+            return Some(MODULE.to_owned());
+        }
+        let lacking = left.lacks(wanted)?;
         Some(format!(
             "the directory {} was not in the configuration when the plugin started, and landlock now forbids it: restart the plugin",
             lacking.display()
@@ -157,7 +169,11 @@ mod tests {
         for directory in [&keys, &others] {
             fs::write(directory.path().join("key"), "secret").unwrap();
         }
-        let directories = Directories { read: vec![keys.path().to_owned()], write: vec![sockets.path().to_owned()] };
+        let directories = Directories {
+            read: vec![keys.path().to_owned()],
+            write: vec![sockets.path().to_owned()],
+            has_module: false,
+        };
         let denied = io::ErrorKind::PermissionDenied;
         confined(&directories, |confinement| {
             assert_eq!(confinement.seccomp, "enforced");
@@ -175,7 +191,7 @@ mod tests {
             fs::rename(sockets.path().join("s.new"), sockets.path().join("s")).unwrap();
             fs::remove_file(sockets.path().join("s")).unwrap();
             assert!(fs::read_to_string("/etc/hosts").is_ok());
-            let elsewhere = Directories { read: vec![others.path().to_owned()], write: Vec::new() };
+            let elsewhere = Directories { read: vec![others.path().to_owned()], ..Directories::default() };
             assert!(confinement.refuses(&elsewhere).unwrap().ends_with("restart the plugin"));
             assert_eq!(confinement.refuses(&directories), None);
         });

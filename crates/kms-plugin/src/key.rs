@@ -6,11 +6,12 @@ use crate::metrics::Metrics;
 use crate::probe::{Probed, probe};
 use crate::retries::{Retries, pause_after};
 use crate::single_flight::SingleFlight;
+use crate::workers::Workers;
 use kms::{Failure, FailureKind, KeyId, KeyService, Sealed};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
@@ -22,6 +23,8 @@ const PROBE_LIMIT: Duration = Duration::from_secs(30);
 const FIRST_PROBE: Duration = Duration::from_secs(2);
 /// Calls of one key that wait for its service at once. A call that hangs keeps its place, so that memory is bounded.
 const CALLS: usize = 16;
+/// How long a call waits for the first thread; a service that is slower gets more of them.
+const ADD_THREAD_AFTER: Duration = Duration::from_millis(10);
 /// Pauses before the first and the second retry of a call.
 const RETRY_AFTER: &[Duration] = &[Duration::from_millis(50), Duration::from_millis(200)];
 
@@ -47,6 +50,7 @@ pub struct Key {
     health: watch::Sender<Option<Health>>,
     wake: Notify,
     calls: Arc<Semaphore>,
+    workers: Workers,
     retries: Retries,
     decrypts: SingleFlight<Opened>,
 }
@@ -67,6 +71,7 @@ impl Key {
             health: watch::Sender::new(None),
             wake: Notify::new(),
             calls: Arc::new(Semaphore::new(CALLS)),
+            workers: Workers::new(CALLS),
             retries: Retries::default(),
             decrypts: SingleFlight::default(),
         })
@@ -262,11 +267,20 @@ impl Key {
             ));
         };
         let (service, call) = (Arc::clone(&self.service), Arc::clone(call));
-        let calling = tokio::task::spawn_blocking(move || {
+        let (done, mut answer) = oneshot::channel();
+        self.workers.submit(Box::new(move || {
             let _place = place;
-            call(service.as_ref())
-        });
-        match timeout(limit, calling).await {
+            // Who asked may have given up.
+            drop(done.send(call(service.as_ref())));
+        }));
+        let answered = async {
+            if let Ok(answered) = timeout(ADD_THREAD_AFTER, &mut answer).await {
+                return answered;
+            }
+            self.workers.add_thread();
+            answer.await
+        };
+        match timeout(limit, answered).await {
             Ok(result) => result.unwrap_or_else(|_| Err(ended())),
             Err(_) => Err(no_answer(limit)),
         }

@@ -29,6 +29,7 @@ mod key;
 mod log;
 mod metrics;
 mod paths;
+mod pkcs11_fields;
 mod plugin;
 mod probe;
 mod retries;
@@ -36,6 +37,7 @@ mod schema;
 mod single_flight;
 mod socket;
 mod vault_fields;
+mod workers;
 
 pub use cli::{Cli, run};
 pub use configuration::{API_VERSION, Backend, Configuration, HealthAddress, KIND, KeySettings, OnOutage};

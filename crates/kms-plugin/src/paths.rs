@@ -10,17 +10,20 @@ pub(crate) struct Directories {
     pub(crate) read: Vec<PathBuf>,
     /// Sockets and their locks are created in them.
     pub(crate) write: Vec<PathBuf>,
+    /// Whether a PKCS#11 module is loaded, which opens files, devices and sockets that only it knows.
+    pub(crate) has_module: bool,
 }
 
 impl Directories {
     /// All that a configuration and its file need.
     pub(crate) fn of(path: &Path, configuration: &Configuration) -> Self {
-        let mut all = Self { read: vec![parent(path)], write: Vec::new() };
+        let mut all = Self { read: vec![parent(path)], ..Self::default() };
         if let Some(HealthAddress::Unix(socket)) = &configuration.health {
             all.write.push(parent(socket));
         }
         for key in &configuration.keys {
-            let Self { read, write } = Self::of_key(key);
+            let Self { read, write, has_module } = Self::of_key(key);
+            all.has_module |= has_module;
             all.read.extend(read);
             all.write.extend(write);
         }
@@ -29,7 +32,8 @@ impl Directories {
 
     /// What one key needs.
     pub(crate) fn of_key(key: &KeySettings) -> Self {
-        Self { read: read_by(&key.backend), write: vec![parent(&key.socket)] }
+        let has_module = matches!(key.backend, Backend::Pkcs11(_));
+        Self { read: read_by(&key.backend), write: vec![parent(&key.socket)], has_module }
     }
 
     /// The first directory of `wanted` that is in none of these.
@@ -43,6 +47,7 @@ impl Directories {
 fn read_by(backend: &Backend) -> Vec<PathBuf> {
     let files: Vec<&PathBuf> = match backend {
         Backend::File { path } => vec![path],
+        Backend::Pkcs11(settings) => vec![&settings.module, &settings.pin_file],
         Backend::Vault(settings) => {
             let files = match &settings.auth {
                 VaultAuth::Token { file } => vec![file],

@@ -75,10 +75,29 @@ fn key() -> Value {
             ("timeout", timeout),
             ("aws", aws()),
             ("vault", vault()),
+            ("pkcs11", pkcs11()),
             ("file", object("Keys in a file", &["path"], &[("path", path("The key file"))])),
         ],
     );
-    schema["oneOf"] = json!([{"required": ["aws"]}, {"required": ["vault"]}, {"required": ["file"]}]);
+    schema["oneOf"] = json!(["aws", "vault", "pkcs11", "file"].map(|service| json!({"required": [service]})));
+    schema
+}
+
+fn pkcs11() -> Value {
+    let mut schema = object(
+        "A key of a PKCS#11 token; not in the static program",
+        &["module", "pinFile"],
+        &[
+            ("module", path("The module of the token's maker")),
+            ("tokenLabel", text("Label of the token")),
+            ("slot", json!({"type": "integer", "minimum": 0, "description": "Number of the token's slot"})),
+            ("pinFile", path("File with the user's PIN")),
+            ("keyLabel", text("Label of the key")),
+            ("keyId", pattern("^([0-9A-Fa-f]{2})+$", "Id of the key, in hexadecimal digits")),
+        ],
+    );
+    schema["oneOf"] = json!([{"required": ["tokenLabel"]}, {"required": ["slot"]}]);
+    schema["anyOf"] = json!([{"required": ["keyLabel"]}, {"required": ["keyId"]}]);
     schema
 }
 

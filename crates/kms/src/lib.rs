@@ -14,6 +14,7 @@
 //! - A [`Failure`] has a [`FailureKind`], which decides what Status answers and what an operator reads.
 //! - `aws/` is AWS KMS, over `crates/fetch`, with signatures by `aws-sigv4`.
 //! - `vault/` is the transit engine of Vault and OpenBao, over `crates/fetch`.
+//! - `pkcs11/` is keys of tokens behind a PKCS#11 module, in builds that can load one.
 //! - `file.rs` is the backend with keys in a file. It protects backups of etcd, not the machine that holds the file.
 mod aws;
 mod chain;
@@ -21,6 +22,7 @@ mod failure;
 mod file;
 mod key_file;
 mod key_id;
+mod pkcs11;
 mod service;
 mod vault;
 
@@ -28,6 +30,7 @@ pub use aws::{AwsCredentials, AwsKms, AwsSettings, KeyArn};
 pub use failure::{Failure, FailureKind};
 pub use file::FileKeys;
 pub use key_id::{KeyId, KeyVersion};
+pub use pkcs11::{PKCS11_SUPPORT, Pkcs11Key, Pkcs11Settings, Pkcs11Support, Pkcs11Token};
 pub use service::{KeyService, Sealed};
 pub use vault::{VaultAuth, VaultSettings, VaultTransit};
 

@@ -16,6 +16,8 @@ pub(crate) enum Service {
     File,
     Aws(FakeAwsKms),
     Vault(Vault),
+    /// A token of SoftHSM, which the plugin's directory has.
+    Token,
 }
 
 impl Served {
@@ -47,11 +49,16 @@ impl Served {
         Self { plugin: with_key("vault", &fields), service: Service::Vault(vault) }
     }
 
+    pub(crate) fn token() -> Self {
+        Self { plugin: Plugin::on_token(&[("a", "")]), service: Service::Token }
+    }
+
     /// Rotates the key in its service; for the first time.
     pub(crate) fn rotate(&self) {
         match &self.service {
             Service::File => self.plugin.keys("a", &[2, 1]),
             Service::Aws(fake) => fake.key(|key| key.rotations += 1),
+            Service::Token => self.plugin.rotate("a"),
             Service::Vault(vault) => drop(vault.post("transit/keys/k/rotate", &json!({}))),
         }
     }

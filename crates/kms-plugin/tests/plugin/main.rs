@@ -9,6 +9,7 @@ mod contract;
 #[expect(dead_code, reason = "the tests of crates/kms use the rest")]
 #[path = "../../../kms/tests/aws/fake_aws_kms.rs"]
 mod fake_aws_kms;
+mod pkcs11;
 mod processes;
 #[path = "../../../kms/tests/aws/sigv4.rs"]
 mod sigv4;

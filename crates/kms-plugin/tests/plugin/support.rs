@@ -10,6 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, 
 use std::time::Duration;
 use tempfile::TempDir;
 use testbed::programs::KMS_CLIENT;
+use testbed::softhsm::{CONFIGURATION, FAULT, SoftHsm, TOKEN};
 use testbed::until;
 
 pub(crate) const LIMIT: Duration = Duration::from_secs(30);
@@ -17,6 +18,8 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 /// A directory with keys, a configuration, and at most one plugin that serves it.
 pub(crate) struct Plugin {
     pub(crate) directory: TempDir,
+    /// Where its keys are, if not in files.
+    pub(crate) token: Option<SoftHsm>,
     child: Option<Child>,
 }
 
@@ -27,7 +30,19 @@ impl Plugin {
         for (at, (name, _)) in keys.iter().enumerate() {
             write_keys(&directory.path().join(format!("{name}.keys")), &[u8::try_from(at).unwrap() + 1]);
         }
-        let plugin = Self { directory, child: None };
+        let plugin = Self { directory, token: None, child: None };
+        plugin.configure(keys, "");
+        plugin
+    }
+
+    /// The same with keys on a new token of SoftHSM: a label for each, and the same material.
+    pub(crate) fn on_token(keys: &[(&str, &str)]) -> Self {
+        let directory = TempDir::new().unwrap();
+        let token = SoftHsm::create(directory.path()).unwrap();
+        for (at, (name, _)) in keys.iter().enumerate() {
+            token.import(name, "01", &[u8::try_from(at).unwrap() + 1; 32]).unwrap();
+        }
+        let plugin = Self { directory, token: Some(token), child: None };
         plugin.configure(keys, "");
         plugin
     }
@@ -47,9 +62,15 @@ impl Plugin {
             "apiVersion: kms.machineadm.cluster.x-k8s.io/v1alpha1\nkind: PluginConfiguration\n{further}keys:\n"
         );
         for (name, fields) in keys {
-            text += &format!(
-                "- name: {name}\n  socket: {here}/{name}.sock\n  file: {{path: {here}/{name}.keys}}\n{fields}"
-            );
+            let service = match &self.token {
+                None => format!("file: {{path: {here}/{name}.keys}}"),
+                Some(token) => format!(
+                    "pkcs11: {{module: {}, tokenLabel: {TOKEN}, pinFile: {}, keyLabel: {name}}}",
+                    token.module().display(),
+                    token.pin_file().display()
+                ),
+            };
+            text += &format!("- name: {name}\n  socket: {here}/{name}.sock\n  {service}\n{fields}");
         }
         fs::write(self.path("new.yaml"), text).unwrap();
         fs::rename(self.path("new.yaml"), self.path("kms.yaml")).unwrap();
@@ -60,9 +81,28 @@ impl Plugin {
         write_keys(&self.path(&format!("{key}.keys")), list);
     }
 
+    /// A newer key, with material 2; the old one stays.
+    pub(crate) fn rotate(&self, key: &str) {
+        match &self.token {
+            None => self.keys(key, &[2, 1]),
+            Some(token) => token.import(key, "02", &[2; 32]).unwrap(),
+        }
+    }
+
+    /// The first key encrypts again.
+    pub(crate) fn rotate_back(&self, key: &str) {
+        match &self.token {
+            None => self.keys(key, &[1, 2]),
+            Some(token) => token.delete(key, "02").unwrap(),
+        }
+    }
+
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm-kms-plugin"));
         command.arg("--config").arg(self.path("kms.yaml"));
+        command.envs(
+            self.token.iter().flat_map(|token| [(CONFIGURATION, token.configuration()), (FAULT, self.path("fault"))]),
+        );
         command
     }
 

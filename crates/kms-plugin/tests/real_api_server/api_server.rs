@@ -57,3 +57,9 @@ fn a_real_api_server_encrypts_with_a_key_of_vault_and_follows_its_rotation() {
     testbed::needs!(ControlPlane, Pinned(&KMS_CLIENT), Pinned(&VAULT));
     follow_a_rotation(Served::vault(), &Crashes::None);
 }
+
+#[test]
+fn a_real_api_server_encrypts_with_a_key_of_a_token_and_follows_its_rotation() {
+    testbed::needs!(ControlPlane, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    follow_a_rotation(Served::token(), &Crashes::None);
+}

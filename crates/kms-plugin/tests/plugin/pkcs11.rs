@@ -1,0 +1,180 @@
+//! Keys of a token of SoftHSM, through the plugin, judged by kube-apiserver's own client.
+use crate::contract;
+use crate::support::{Client, LIMIT, Plugin, data, encode, error};
+use serde_json::{Value, json};
+use std::fs;
+use testbed::programs::KMS_CLIENT;
+use testbed::softhsm::{PIN, SoftHsm};
+use testbed::until;
+
+fn token(plugin: &Plugin) -> &SoftHsm {
+    plugin.token.as_ref().unwrap()
+}
+
+/// A client, the key id, and what the key has encrypted.
+fn written(plugin: &Plugin) -> (Client, String, Value) {
+    let mut client = Client::of(&plugin.socket("a"));
+    let id = client.healthy("");
+    let stored = client.ask(&json!({"do": "encrypt", "data": encode(b"old")}));
+    assert_eq!((error(&stored), stored["keyID"].as_str().unwrap()), ("", id.as_str()));
+    (client, id, stored)
+}
+
+fn read(client: &mut Client, stored: &Value) -> Value {
+    let Value::Object(mut request) = stored.clone() else { panic!("{stored}") };
+    request.insert("do".to_owned(), json!("decrypt"));
+    client.ask(&Value::Object(request))
+}
+
+fn checked(plugin: &Plugin) -> (Option<i32>, String) {
+    let output = plugin.check();
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn kube_apiservers_client_accepts_every_answer_of_a_token_up_to_the_limits() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    contract::accept_every_answer(Plugin::on_token(&[("a", "")]), "pkcs11");
+}
+
+#[test]
+fn what_another_key_of_the_token_wrote_or_what_is_damaged_is_refused() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    contract::refuse_what_is_not_of_the_key(Plugin::on_token(&[("a", ""), ("b", "")]));
+}
+
+#[test]
+fn a_newer_key_of_the_token_is_reported_within_15_seconds_and_makes_stored_data_stale() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    contract::report_a_rotation(Plugin::on_token(&[("a", "")]));
+}
+
+#[test]
+fn copies_of_a_key_on_two_tokens_have_the_same_id_and_read_each_others_data() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    contract::report_one_id([(); 2].map(|()| Plugin::on_token(&[("a", "")])));
+}
+
+#[test]
+fn a_key_that_is_missing_ambiguous_or_created_again_is_reported_as_such() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    let mut plugin = Plugin::on_token(&[]);
+    plugin.configure(&[("a", "")], "");
+    let (code, told) = checked(&plugin);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("a: missing: the token has no AES key with the label a: create one"), "{told}");
+    token(&plugin).generate("a", "01", &[]).unwrap();
+    assert_eq!(checked(&plugin).0, Some(0));
+    plugin.start();
+    let (mut client, first, stored) = written(&plugin);
+
+    token(&plugin).generate("a", "0001", &[]).unwrap();
+    let told = client.unhealthy("FailedPrecondition");
+    assert!(error(&told).contains("have the same CKA_ID"), "{told}");
+    assert_eq!(data(&read(&mut client, &stored)), b"old", "it still decrypts");
+    token(&plugin).delete("a", "0001").unwrap();
+    assert_eq!(client.healthy(""), first);
+
+    token(&plugin).delete("a", "01").unwrap();
+    client.unhealthy("NotFound");
+    token(&plugin).generate("a", "01", &[]).unwrap();
+    assert_ne!(client.healthy(""), first, "the same label and CKA_ID, another key");
+    assert!(error(&read(&mut client, &stored)).contains("NotFound"));
+}
+
+#[test]
+fn a_wrong_pin_is_tried_once_and_shown_nowhere() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    let mut plugin = Plugin::on_token(&[("a", "")]);
+    token(&plugin).write_pin("another-pin-0815").unwrap();
+    let (code, told) = checked(&plugin);
+    assert!(code == Some(1) && told.contains("a: access-denied: the token refuses the PIN. Correct the PIN in "));
+    plugin.start();
+    let mut client = Client::of(&plugin.socket("a"));
+    let told = client.unhealthy("is not tried again so that the token is not locked");
+    assert!(error(&told).contains("PermissionDenied"), "{told}");
+    token(&plugin).write_pin(PIN).unwrap();
+    client.healthy("");
+    let log = plugin.log();
+    assert!(!log.contains("another-pin") && !log.contains(PIN), "{log}");
+}
+
+#[test]
+fn a_token_that_was_removed_and_returns_serves_again() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    let mut plugin = Plugin::on_token(&[("a", "")]);
+    plugin.start();
+    let (mut client, id, stored) = written(&plugin);
+    fs::rename(token(&plugin).tokens(), plugin.path("away")).unwrap();
+    client.unhealthy("Unavailable");
+    fs::rename(plugin.path("away"), token(&plugin).tokens()).unwrap();
+    assert_eq!(client.healthy(""), id);
+    assert_eq!(data(&read(&mut client, &stored)), b"old");
+}
+
+#[test]
+fn lost_sessions_and_logins_fail_no_call_and_a_removed_device_is_found_again() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
+    let mut plugin = Plugin::on_token(&[("a", "")]);
+    let module = token(&plugin).faulty_module().unwrap().display().to_string();
+    let text = fs::read_to_string(plugin.path("kms.yaml")).unwrap();
+    fs::write(plugin.path("kms.yaml"), text.replace(&token(&plugin).module().display().to_string(), &module)).unwrap();
+    plugin.start();
+    let (mut client, id, stored) = written(&plugin);
+    for fault in ["sessions", "login", "device"] {
+        fs::write(plugin.path("fault"), fault).unwrap();
+        let met = read(&mut client, &stored);
+        assert!(!plugin.path("fault").exists(), "{fault}: the module has not seen it");
+        if fault == "device" {
+            // A module is started again at most every 5 s, so that this call may have come too early.
+            until("the device is back", LIMIT, || {
+                let answer = read(&mut client, &stored);
+                if error(&answer).is_empty() { Ok(()) } else { Err(answer.to_string()) }
+            })
+            .unwrap();
+        } else {
+            assert_eq!((error(&met), data(&met)), ("", b"old".to_vec()), "{fault}");
+        }
+        assert_eq!(client.healthy(""), id, "{fault}");
+        assert_eq!(data(&read(&mut client, &stored)), b"old", "{fault}");
+    }
+}
+
+#[test]
+fn a_key_that_may_do_nothing_but_gcm_is_named_by_its_attributes() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    let mut plugin = Plugin::on_token(&[]);
+    token(&plugin).generate("a", "01", &["--allowed-mechanisms", "AES-GCM"]).unwrap();
+    plugin.configure(&[("a", "")], "");
+    plugin.start();
+    let (mut client, first, stored) = written(&plugin);
+    token(&plugin).generate("a", "02", &["--allowed-mechanisms", "AES-GCM"]).unwrap();
+    assert_ne!(client.healthy(&first), first);
+    let old = read(&mut client, &stored);
+    assert_eq!((error(&old), data(&old)), ("", b"old".to_vec()));
+    let sealed = client.ask(&json!({"do": "encrypt", "data": encode(&[1; 32])}));
+    let version = sealed["annotations"]["version.kms.machineadm.cluster.x-k8s.io"].as_str().unwrap();
+    assert!(String::from_utf8(data(&json!({"data": version}))).unwrap().starts_with("attributes:"), "{sealed}");
+}
+
+#[test]
+fn a_module_that_cannot_be_loaded_is_unreachable_and_another_key_is_not() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    let mut plugin = Plugin::on_token(&[("a", "")]);
+    let text = fs::read_to_string(plugin.path("kms.yaml")).unwrap();
+    let other = text.split_once("keys:\n").unwrap().1.replace("a.sock", "b.sock").replace("name: a", "name: b");
+    let module = token(&plugin).module().display().to_string();
+    fs::write(plugin.path("kms.yaml"), text + &other.replace(&module, "/nowhere/module.so")).unwrap();
+    let (code, told) = checked(&plugin);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("b: unreachable: cannot load the PKCS#11 module /nowhere/module.so: "), "{told}");
+    plugin.start();
+    let mut good = Client::of(&plugin.socket("a"));
+    Client::of(&plugin.socket("b")).unhealthy("Unavailable");
+    good.healthy("");
+    until("the failure is in the log", LIMIT, || {
+        let log = plugin.log();
+        if log.contains("cannot load the PKCS#11 module") { Ok(()) } else { Err(log) }
+    })
+    .unwrap();
+}

@@ -1,0 +1,75 @@
+/*
+ * SoftHSM behind faults: a PKCS#11 module that passes every call on, and does to SoftHSM what a device does to its
+ * applications when it is restarted, unplugged, or managed by somebody else.
+ *
+ * PKCS11_FAULT names a file. When it exists, the next C_DecryptInit removes it and does what it says:
+ *   sessions  closes all sessions of the application, which then are invalid
+ *   login     logs the user out
+ *   device    answers CKR_DEVICE_REMOVED to everything, until the module is ended and started again
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MODULE "/usr/lib/softhsm/libsofthsm2.so"
+#define CKR_GENERAL_ERROR 5UL
+#define CKR_DEVICE_REMOVED 0x32UL
+
+typedef unsigned long ulong_t;
+typedef ulong_t (*any)(void *, void *, void *, void *, void *, void *);
+
+/* CK_FUNCTION_LIST of PKCS#11 2.40: its version, then 68 functions in the order of the standard. */
+enum { INITIALIZE = 0, FINALIZE = 1, CLOSE_ALL = 14, SESSION_INFO = 15, LOGOUT = 19, DECRYPT_INIT = 33, FUNCTIONS = 68 };
+struct list {
+    unsigned char version[2];
+    any functions[FUNCTIONS];
+};
+struct session_info {
+    ulong_t slot, state, flags, error;
+};
+
+static struct list real, ours;
+static volatile int is_removed;
+
+static void take_fault(void *session) {
+    char word[16] = "";
+    const char *path = getenv("PKCS11_FAULT");
+    FILE *file = path ? fopen(path, "r") : NULL;
+    if (!file) return;
+    if (fscanf(file, "%15s", word) != 1) word[0] = 0;
+    fclose(file);
+    unlink(path);
+    struct session_info info;
+    if (!strcmp(word, "sessions") && !real.functions[SESSION_INFO](session, &info, 0, 0, 0, 0))
+        real.functions[CLOSE_ALL]((void *)info.slot, 0, 0, 0, 0, 0);
+    else if (!strcmp(word, "login"))
+        real.functions[LOGOUT](session, 0, 0, 0, 0, 0);
+    else if (!strcmp(word, "device"))
+        is_removed = 1;
+}
+
+/* The number of the function is part of its name, since a call does not tell by which pointer it came. */
+#define PASS(number)                                                                         \
+    static ulong_t pass_##number(void *a, void *b, void *c, void *d, void *e, void *f) {     \
+        if (number == DECRYPT_INIT) take_fault(a);                                           \
+        if (number == FINALIZE) is_removed = 0;                                              \
+        if (is_removed) return CKR_DEVICE_REMOVED;                                           \
+        return real.functions[number](a, b, c, d, e, f);                                     \
+    }
+#define TEN(x, tens) x(tens##0) x(tens##1) x(tens##2) x(tens##3) x(tens##4) x(tens##5) x(tens##6) x(tens##7) x(tens##8) x(tens##9)
+#define ALL(x) TEN(x, ) TEN(x, 1) TEN(x, 2) TEN(x, 3) TEN(x, 4) TEN(x, 5) x(60) x(61) x(62) x(63) x(64) x(65) x(66) x(67)
+ALL(PASS)
+#define SET(number) ours.functions[number] = pass_##number;
+
+ulong_t C_GetFunctionList(struct list **list) {
+    void *library = dlopen(MODULE, RTLD_NOW | RTLD_LOCAL);
+    ulong_t (*get)(struct list **) = library ? (ulong_t(*)(struct list **))dlsym(library, "C_GetFunctionList") : NULL;
+    struct list *found = NULL;
+    if (!get || get(&found)) return CKR_GENERAL_ERROR;
+    real = ours = *found;
+    ALL(SET)
+    *list = &ours;
+    return 0;
+}
