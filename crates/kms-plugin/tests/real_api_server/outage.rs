@@ -31,6 +31,7 @@ fn take_away(served: &Served) -> &'static str {
             vault.post("sys/policies/acl/kms", &json!({"policy": nothing}));
             "PermissionDenied"
         }
+        Service::Token => panic!("an outage of a token is tried in pkcs11.rs"),
     }
 }
 
@@ -39,6 +40,7 @@ fn bring_back(served: &Served) {
         Service::File => fs::rename(served.plugin.path("away"), served.plugin.path("a.keys")).unwrap(),
         Service::Aws(fake) => fake.fault(None),
         Service::Vault(vault) => vault.allow_key("transit", "k"),
+        Service::Token => panic!("an outage of a token is tried in pkcs11.rs"),
     }
 }
 
