@@ -1,8 +1,7 @@
 //! Threads that call the service of one key: one while it answers quickly, more while calls wait.
 //!
-//! A token answers in microseconds: a thread for each call would spend more time on being woken than on the call, and all
-//! of them would wait for the same lock of the PKCS#11 module. A service across a network answers in milliseconds and
-//! takes many calls at once.
+//! A token such as SoftHSM answers in microseconds: with a thread for each call most of the plugin's time went to waking and
+//! switching threads. A service across a network answers in milliseconds and takes many calls at once.
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
