@@ -24,15 +24,16 @@ fn main() -> Result<(), String> {
     for (name, call, workers) in LOADS {
         let mut loads = [Vec::new(), Vec::new()];
         for _ in 0..ROUNDS {
-            loads[0].push(ours.load(*call, *workers, SECONDS)?);
-            loads[1].push(go.load(*call, *workers, SECONDS)?);
+            loads[0].push(ours.measured_load(*call, *workers, SECONDS)?);
+            loads[1].push(go.measured_load(*call, *workers, SECONDS)?);
         }
         let [ours, go] = loads.map(|loads| middle(&loads));
-        let shown = |load: &Load| {
+        let shown = |(load, cpu): &(Load, f64)| {
             let Load { per_second, p50_micros, p99_micros } = load;
-            format!("{per_second:.0}/s, p50 {p50_micros} µs, p99 {p99_micros} µs")
+            format!("{per_second:.0}/s, p50 {p50_micros} µs, p99 {p99_micros} µs, CPU {cpu:.0} µs")
         };
-        println!("| {name} | {} | {} | {:.2} |", shown(&ours), shown(&go), ours.per_second / go.per_second);
+        let ratio = ours.0.per_second / go.0.per_second;
+        println!("| {name} | {} | {} | {ratio:.2} |", shown(&ours), shown(&go));
     }
     let (ours, go) = (ours.memory_mb()?, go.memory_mb()?);
     for (name, at) in [("memory after these", 0), ("the same without SoftHSM and its libraries", 1)] {
@@ -48,8 +49,8 @@ fn main() -> Result<(), String> {
 }
 
 /// The round of the median throughput.
-fn middle(loads: &[Load]) -> Load {
+fn middle(loads: &[(Load, f64)]) -> (Load, f64) {
     let mut loads = loads.to_vec();
-    loads.sort_by(|a, b| a.per_second.total_cmp(&b.per_second));
+    loads.sort_by(|(a, _), (b, _)| a.per_second.total_cmp(&b.per_second));
     loads[loads.len() / 2]
 }

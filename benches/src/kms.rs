@@ -66,6 +66,7 @@ impl Contest {
 
     /// Starts a plugin and waits until it answers.
     pub fn start(&self, side: Side) -> Result<Running<'_>, String> {
+        self.remove_socket(side)?;
         let [program, arguments @ ..] = &self.words(side)[..] else { return Err("no program".to_owned()) };
         let child = Command::new(program)
             .args(arguments)
@@ -75,7 +76,7 @@ impl Contest {
             .spawn();
         let child = child.map_err(|error| format!("cannot start {program}: {error}"))?;
         let running = Running { contest: self, side, child };
-        let answers = || running.load(Call::Status, 1, 0.0);
+        let answers = || running.load(Call::Status, 1, 0.01);
         until("the plugin answers", LIMIT, answers).map_err(|error| error.to_string())?;
         Ok(running)
     }
@@ -152,6 +153,27 @@ impl Running<'_> {
         let what = if call == Call::Decrypt { "decrypt" } else { "status" };
         let socket = self.contest.socket(self.side).display().to_string();
         self.contest.ask(&[what.to_owned(), socket, workers.to_string(), seconds.to_string()])
+    }
+
+    /// The same, and the CPU time of the plugin for one call, in microseconds: unlike the rest, it hardly depends on how
+    /// busy the machine is.
+    pub fn measured_load(&self, call: Call, workers: u32, seconds: f64) -> Result<(Load, f64), String> {
+        let before = self.cpu_micros()?;
+        let load = self.load(call, workers, seconds)?;
+        let cpu = self.cpu_micros()? - before;
+        Ok((load, cpu / (load.per_second * seconds)))
+    }
+
+    /// User and system time so far, which the kernel counts in hundredths of a second.
+    fn cpu_micros(&self) -> Result<f64, String> {
+        let path = format!("/proc/{}/stat", self.child.id());
+        let stat = fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let fields = stat.rsplit_once(") ").map(|(_, fields)| fields.split(' ').skip(11).take(2));
+        let ticks: Option<Vec<f64>> = fields.map(|fields| fields.filter_map(|field| field.parse().ok()).collect());
+        match ticks.as_deref() {
+            Some([user, system]) => Ok((user + system) * 10_000.0),
+            _ => Err("no times in /proc/PID/stat".to_owned()),
+        }
     }
 
     /// Its memory now, in MB: all of it, and what is left without shared libraries, which SoftHSM brings to both.

@@ -22,7 +22,7 @@ const PROBE_LIMIT: Duration = Duration::from_secs(30);
 const FIRST_PROBE: Duration = Duration::from_secs(2);
 /// Calls of one key that wait for its service at once. A call that hangs keeps its place, so that memory is bounded.
 const CALLS: usize = 16;
-/// How long a call waits for one of few threads; a service that is slower gets more of them.
+/// How long a call waits for the first thread; a service that is slower gets more of them.
 const ADD_THREAD_AFTER: Duration = Duration::from_millis(10);
 /// Pauses before the first and the second retry of a call.
 const RETRY_AFTER: &[Duration] = &[Duration::from_millis(50), Duration::from_millis(200)];
