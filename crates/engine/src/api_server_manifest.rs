@@ -21,8 +21,6 @@ const WITHIN: Duration = Duration::from_secs(60);
 pub(crate) struct SeenManifest {
     /// The manifest.
     pub(crate) pod: StaticPod,
-    /// Its text.
-    pub(crate) text: String,
     /// Address and port of the API server.
     pub(crate) advertised: String,
     image: String,
@@ -47,7 +45,6 @@ impl SeenManifest {
             runtime_socket,
             patches,
             pod,
-            text,
         }))
     }
 

@@ -14,7 +14,7 @@ use super::{ADMIN, Act, AfterFailure, Effect, Sort, Undone};
 use crate::{
     Look, PlanError, Replacement, Unanswered, World,
     api_server_manifest::MANIFEST,
-    control_plane_change::{ChangeRecord, Rollback, overwrite, wait_until_ready},
+    control_plane_change::{ChangeRecord, KUBEADM_CONFIG, Rollback, overwrite, wait_until_ready, write},
     fingerprint::Parts,
 };
 use documents::{Secret, v1alpha1::Repeat};
@@ -90,7 +90,7 @@ impl NewApiServer {
     fn apply(&self, record: &ChangeRecord, world: &mut World<'_>) -> host::Result<()> {
         if let Some(NewMap { object, .. }) = &self.map {
             let admin = world.host.file(ADMIN)?.map(|file| file.contents).unwrap_or_default();
-            match world.cluster.replace(admin.expose(), crate::control_plane_change::KUBEADM_CONFIG, object) {
+            match world.cluster.replace(admin.expose(), KUBEADM_CONFIG, object) {
                 Ok(Replacement::Done) => {}
                 Ok(Replacement::Conflict) => return Err(map_failed("another client has changed it".to_owned())),
                 Err(Unanswered(why)) => return Err(map_failed(why)),
@@ -98,7 +98,7 @@ impl NewApiServer {
         }
         self.writes.iter().try_for_each(|change| world.host.ensure(change))?;
         if let Some(file) = self.manifest_file(world) {
-            world.host.ensure(&written(MANIFEST, file))?;
+            world.host.ensure(&write(MANIFEST, file))?;
         }
         if record.is_manifest_changed(world.host)? { wait_until_ready(record, world) } else { Ok(()) }
     }
@@ -215,10 +215,6 @@ impl Act for ControlPlaneChange {
     fn needs_reboot(&self) -> bool {
         false
     }
-}
-
-fn written(path: &str, file: FileState) -> Change {
-    Change::WriteFile { path: path.to_owned(), block: None, was: None, file, confidential: true }
 }
 
 fn map_failed(why: String) -> host::Error {

@@ -13,8 +13,8 @@ const WITHIN: Duration = Duration::from_secs(20 * 60);
 const FAILED_PHASE: &str = "error execution phase ";
 /// A check of kubeadm's preflight that failed.
 const FAILED_CHECK: &str = "[ERROR ";
-/// How the kubelet logs what ended it.
-const KUBELET_ENDED: &str = "\"command failed\" err=";
+/// How programs of Kubernetes log what ended them.
+const ENDED: &str = "\"command failed\" err=";
 /// What was taken from the kubelet's log begins with this.
 const KUBELET_LOG: &str = "kubelet: ";
 /// The end of the kubelet's log.
@@ -112,9 +112,15 @@ fn last_error(output: &str) -> Option<String> {
 /// What ended the kubelet, by the last line of its log that reports it.
 fn kubelet_reason(output: &str) -> Option<String> {
     let logged = output.lines().filter_map(|line| line.strip_prefix(KUBELET_LOG));
-    let line = logged.rev().find(|line| line.contains(KUBELET_ENDED))?;
-    let (_, quoted) = line.split_once(KUBELET_ENDED)?;
-    Some(quoted.trim().trim_matches('"').replace("\\\"", "\"").replace("\\n", " "))
+    logged.rev().find_map(reason_in)
+}
+
+/// What ended a program of Kubernetes, by a line of its log that reports it.
+pub(crate) fn reason_in(line: &str) -> Option<String> {
+    let (_, quoted) = line.split_once(ENDED)?;
+    let quoted = quoted.trim();
+    let text = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(quoted);
+    Some(text.replace("\\\"", "\"").replace("\\n", " "))
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ const TRACES: [&str; 6] = [
     "/etc/kubernetes/manifests/kube-scheduler.yaml",
 ];
 /// What it leaves in the cluster, beside the addons, which come last.
-const KUBEADM_CONFIG: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
+pub(crate) const KUBEADM_CONFIG: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
 /// The DNS server in the cluster.
 pub(crate) const COREDNS: &str = "/apis/apps/v1/namespaces/kube-system/deployments/coredns";
 /// The service proxy in the cluster.

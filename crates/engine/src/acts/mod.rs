@@ -18,7 +18,7 @@ pub(crate) use delete_unused_token::DeleteUnusedToken;
 pub use download_certs::{CopySource, DOWNLOAD_ID, DownloadCerts};
 pub(crate) use import_images::{ID as IMAGES_ID, ImportImages};
 pub(crate) use install_program::{ID as PROGRAM_ID, InstallProgram};
-pub(crate) use kubeadm_init::{KubeadmInit, files_found};
+pub(crate) use kubeadm_init::{KUBEADM_CONFIG, KubeadmInit, files_found};
 pub(crate) use kubeadm_join::KubeadmJoin;
 pub(crate) use kubeadm_join_control_plane::{Certificates, KubeadmJoinControlPlane};
 pub(crate) use upload_certs::SeenCopy;

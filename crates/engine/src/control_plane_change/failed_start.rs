@@ -1,4 +1,5 @@
 //! Why a new API server does not start: by the logs that the container runtime writes for each start of its container.
+use crate::acts::kubeadm::reason_in;
 use host::Inspect;
 use objects::one_line;
 use serde::{Deserialize, Serialize};
@@ -9,8 +10,6 @@ use std::collections::BTreeMap;
 const PODS: &str = "/var/log/pods";
 const POD: &str = "kube-system_kube-apiserver-";
 const CONTAINER: &str = "kube-apiserver";
-/// How kube-apiserver logs what ended it.
-const ENDED: &str = "\"command failed\" err=";
 /// As many starts are given to an API server: its first may have met an etcd that was busy.
 const STARTS: u32 = 2;
 
@@ -78,10 +77,7 @@ fn log(host: &dyn Inspect, directory: &str, number: u32) -> Option<String> {
 
 /// What ended it, by the last line that reports it.
 fn reason(log: &str) -> Option<String> {
-    let (_, quoted) = log.lines().rev().find_map(|line| line.split_once(ENDED))?;
-    let quoted = quoted.trim();
-    let text = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(quoted);
-    Some(one_line(&text.replace("\\\"", "\"").replace("\\n", " ")))
+    log.lines().rev().find_map(reason_in).map(|reason| one_line(&reason))
 }
 
 #[cfg(test)]

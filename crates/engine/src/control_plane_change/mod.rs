@@ -13,7 +13,7 @@ mod failed_start;
 mod record;
 
 pub(crate) use apply::{Rollback, overwrite, wait_until_ready};
-pub(crate) use record::ChangeRecord;
+pub(crate) use record::{ChangeRecord, write};
 
 use crate::{
     Act, Look, Manifests, Patience, PlanError, Planned, Remark, Step, Unanswered,
@@ -43,8 +43,7 @@ use std::{
     time::Duration,
 };
 
-/// The cluster's configuration, as kubeadm stores it.
-pub(crate) const KUBEADM_CONFIG: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
+pub(crate) use crate::acts::KUBEADM_CONFIG;
 /// Changes with the contents of the files, so that the kubelet restarts the API server: most files are read only then.
 pub(crate) const DIGEST: &str = "machineadm.cluster.x-k8s.io/files-digest";
 /// How long an API server may take after an interrupted change.

@@ -205,7 +205,8 @@ impl StoredFile {
     }
 }
 
-fn write(path: &str, file: FileState) -> Change {
+/// A change that writes a file whose content is never shown.
+pub(crate) fn write(path: &str, file: FileState) -> Change {
     Change::WriteFile { path: path.to_owned(), block: None, was: None, file, confidential: true }
 }
 
