@@ -80,6 +80,9 @@ pub fn static_kms_plugin(build: Build) -> Result<PathBuf, String> {
     built("machineadm-kms-plugin", build)
 }
 
+/// The profile of machineadm-kms-plugin as it ships.
+pub(crate) const KMS_PLUGIN_PROFILE: &str = "kms-plugin";
+
 /// The one program of a package, which has its name.
 fn built(package: &str, build: Build) -> Result<PathBuf, String> {
     const TARGET: &str = "x86_64-unknown-linux-musl";
@@ -92,10 +95,13 @@ fn built(package: &str, build: Build) -> Result<PathBuf, String> {
         place.push("with-symbols");
         cargo.arg("--target-dir").arg(&place).env("CARGO_PROFILE_RELEASE_STRIP", "none");
     }
-    let profile = if build == Build::Quick { "debug" } else { "release" };
-    cargo.args((profile == "release").then_some("--release"));
-    match cargo.status() {
-        Ok(status) if status.success() => Ok(place.join(TARGET).join(profile).join(package)),
+    let (profile, directory) = match (build, package) {
+        (Build::Quick, _) => ("dev", "debug"),
+        (_, "machineadm-kms-plugin") => (KMS_PLUGIN_PROFILE, KMS_PLUGIN_PROFILE),
+        _ => ("release", "release"),
+    };
+    match cargo.args(["--profile", profile]).status() {
+        Ok(status) if status.success() => Ok(place.join(TARGET).join(directory).join(package)),
         Ok(status) => Err(format!("cannot build the static program: {status}; run scripts/setup")),
         Err(error) => Err(format!("cannot run cargo: {error}")),
     }

@@ -1,5 +1,6 @@
 //! The KMS plugin's memory beside a plugin in Go, which does not depend on how busy a machine is.
-use machineadm_benches::kms::{Call, Contest, Side};
+use machineadm_benches::kms::{Call, Calls, Client, Contest, Side};
+use std::time::Duration;
 use testbed::programs::KMS_PEER;
 
 #[test]
@@ -9,7 +10,8 @@ fn the_kms_plugin_takes_a_third_of_the_memory_of_a_plugin_in_go() {
     let contest = Contest::prepare().unwrap();
     let [ours, go] = [Side::Ours, Side::Go].map(|side| {
         let running = contest.start(side).unwrap();
-        let load = running.load(Call::Decrypt, 16, 1.0).unwrap();
+        let calls = Calls { client: Client::Light, call: Call::Decrypt, at_once: 16 };
+        let load = running.load(calls, Duration::from_secs(1)).unwrap();
         assert!(load.per_second > 0.0);
         running.memory_mb().unwrap()
     });

@@ -331,6 +331,10 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --discovery-token-unsafe-skip-ca-verification)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
                 --discovery-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -953,6 +957,10 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --discovery-token-unsafe-skip-ca-verification)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
                 --discovery-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1395,6 +1403,10 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --discovery-token-unsafe-skip-ca-verification)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
                 --discovery-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1405,6 +1417,10 @@ _machineadm() {
                     ;;
                 --tls-bootstrap-token-file)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --control-plane)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --certificate-key)
@@ -1449,6 +1465,10 @@ _machineadm() {
                     ;;
                 --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dry-run)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1551,13 +1571,29 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__reset)
-            opts="-f -o -v -q -h --force --dry-run --node-only --etcd-member-removed --cri-socket --cert-dir --cleanup-tmp-dir --ignore-preflight-errors --skip-phases --output --verbose --quiet --log-format --help"
+            opts="-f -o -v -q -h --force --dry-run --node-only --etcd-member-removed --cri-socket --kubeconfig --cert-dir --cleanup-tmp-dir --ignore-preflight-errors --config --skip-phases --output --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --force)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --dry-run)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
                 --cri-socket)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1565,7 +1601,15 @@ _machineadm() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --cleanup-tmp-dir)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
                 --ignore-preflight-errors)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

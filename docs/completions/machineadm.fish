@@ -156,9 +156,13 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l token -d 
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l token-file -d 'Read the token from a file or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-token -d 'The bootstrap token that verifies the signature of cluster-info' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-token-ca-cert-hash -d 'CA pin: the public key hash of a CA certificate of the cluster, as sha256:HEX. May be repeated or a list with commas; one match is enough' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-token-unsafe-skip-ca-verification -d 'Discover without a CA pin: anyone else who has the token can then pose as the cluster' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-file -d 'Read the cluster\'s kubeconfig from a file, an https URL or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l tls-bootstrap-token -d 'The bootstrap token that authenticates this machine at the API server, if it is not --token' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l tls-bootstrap-token-file -d 'Read that token from a file or, with `-`, from standard input' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l control-plane -d 'Make this machine a control plane node' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l certificate-key -d 'The certificate key, 64 hexadecimal digits. Other users of this machine can see arguments; --certificate-key-file avoids that' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l certificate-key-file -d 'Read the certificate key from a file or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l apiserver-advertise-address -d 'IP address of this machine\'s API server and etcd, with --control-plane. Default: the address of the default route' -r
@@ -170,32 +174,36 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l skip-phas
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l patches -d 'Directory of kubeadm\'s patches; those of the kubelet\'s configuration apply to a worker, all with --control-plane' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l config -d 'Read a JoinConfiguration of kubeadm, in any API version; `-` is standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l timeout -d 'Give up discovery after this time, such as 5m or 90s [default: 5m]' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l dry-run -d 'Show what would change, and change nothing' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s o -l output -d 'Output format of the outcome' -r -f -a "json\t''
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l discovery-token-unsafe-skip-ca-verification -d 'Discover without a CA pin: anyone else who has the token can then pose as the cluster'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l accept-untrusted-certificate -d 'With --discovery-file: accept a kubeconfig without CA certificates although the system\'s CA certificates do not verify the API server'
-complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l control-plane -d 'Make this machine a control plane node'
-complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l dry-run -d 'Show what would change, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -l print-config -d 'Print the JoinConfig document that these flags mean, with its token, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand join" -s h -l help -d 'Print help'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s f -l force -d 'Do not ask for confirmation' -r -f -a "true\t''
+false\t''"
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l dry-run -d 'Show what would be undone, and change nothing' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l cri-socket -d 'Socket of the container runtime. Default: kubeadm looks for it' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l kubeconfig -d 'Kubeconfig to ask the cluster for its etcd servers. Default: /etc/kubernetes/admin.conf' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l cert-dir -d 'Directory of kubeadm\'s certificates; kubeadm deletes everything in it' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l cleanup-tmp-dir -d 'Also delete the content of /etc/kubernetes/tmp; kubeadm 1.26 or newer' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l ignore-preflight-errors -d 'Passed on to kubeadm; may be repeated or a list with commas' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l config -d 'Not supported: the fields of a ResetConfiguration are flags here' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l skip-phases -d 'Not supported: a reset that leaves parts of a node out cannot be continued' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s f -l force -d 'Do not ask for confirmation'
-complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l dry-run -d 'Show what would be undone, and change nothing'
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l node-only -d 'Leave what documents wrote: undo only what made this machine a node'
-complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l etcd-member-removed -d 'The etcd member of this machine is removed: do not ask etcd. Its data is deleted'
-complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l cleanup-tmp-dir -d 'Also delete the content of /etc/kubernetes/tmp; kubeadm 1.26 or newer'
+complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -l etcd-member-removed -d 'The etcd member of this machine was removed on another node: delete its data also if etcd does not answer'
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s q -l quiet -d 'Print no progress, only warnings and errors'
 complete -c machineadm -n "__fish_machineadm_using_subcommand reset" -s h -l help -d 'Print help'
@@ -440,6 +448,8 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l token-file -d 'Read the token from a file or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l discovery-token -d 'The bootstrap token that verifies the signature of cluster-info' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l discovery-token-ca-cert-hash -d 'CA pin: the public key hash of a CA certificate of the cluster, as sha256:HEX. May be repeated or a list with commas; one match is enough' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l discovery-token-unsafe-skip-ca-verification -d 'Discover without a CA pin: anyone else who has the token can then pose as the cluster' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l discovery-file -d 'Read the cluster\'s kubeconfig from a file, an https URL or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l tls-bootstrap-token -d 'The bootstrap token that authenticates this machine at the API server, if it is not --token' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l tls-bootstrap-token-file -d 'Read that token from a file or, with `-`, from standard input' -r
@@ -455,7 +465,6 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l context -d 'The context of the kubeconfig to use. Default: its current-context' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l discovery-token-unsafe-skip-ca-verification -d 'Discover without a CA pin: anyone else who has the token can then pose as the cluster'
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l accept-untrusted-certificate -d 'With --discovery-file: accept a kubeconfig without CA certificates although the system\'s CA certificates do not verify the API server'
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -l force -d 'Replace files that exist with other content'
 complete -c machineadm -n "__fish_machineadm_using_subcommand certs; and __fish_seen_subcommand_from download" -s v -l verbose -d 'Print every document and step, also those with nothing to do'
@@ -511,6 +520,8 @@ complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l token-file -d 'Read the token from a file or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token -d 'The bootstrap token that verifies the signature of cluster-info' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-ca-cert-hash -d 'CA pin: the public key hash of a CA certificate of the cluster, as sha256:HEX. May be repeated or a list with commas; one match is enough' -r
+complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-unsafe-skip-ca-verification -d 'Discover without a CA pin: anyone else who has the token can then pose as the cluster' -r -f -a "true\t''
+false\t''"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-file -d 'Read the cluster\'s kubeconfig from a file, an https URL or, with `-`, from standard input' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l timeout -d 'Give up after this time, such as 5m, 90s or 500ms' -r
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -s o -l output -d 'Output format. Default: text for people' -r -f -a "json\t'JSON'
@@ -519,7 +530,6 @@ kubeconfig\t'The kubeconfig itself, without credentials'"
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l root -d 'Root directory of the machine to work on, instead of the running system [default: /]' -r -F
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l log-format -d 'Form of progress, warnings and errors on standard error; json is one object per line' -r -f -a "text\t''
 json\t''"
-complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l discovery-token-unsafe-skip-ca-verification -d 'Discover without a CA pin: anyone else who has the token can then pose as the cluster'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l accept-untrusted-certificate -d 'With --discovery-file: accept a kubeconfig without CA certificates although the system\'s CA certificates do not verify the API server'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l store -d 'Save the discovered cluster on this machine. A saved cluster is replaced only if the new one can be reached'
 complete -c machineadm -n "__fish_machineadm_using_subcommand discover" -l refresh -d 'Update the saved cluster: ask it whether its address or its CA certificates have changed'

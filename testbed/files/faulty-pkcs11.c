@@ -6,6 +6,7 @@
  *   sessions  closes all sessions of the application, which then are invalid
  *   login     logs the user out
  *   device    answers CKR_DEVICE_REMOVED to everything, until the module is ended and started again
+ *   hang      lets the next C_Decrypt of 17 to 31 bytes never return, which is none of the plugin's own
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ typedef unsigned long ulong_t;
 typedef ulong_t (*any)(void *, void *, void *, void *, void *, void *);
 
 /* CK_FUNCTION_LIST of PKCS#11 2.40: its version, then 68 functions in the order of the standard. */
-enum { INITIALIZE = 0, FINALIZE = 1, CLOSE_ALL = 14, SESSION_INFO = 15, LOGOUT = 19, DECRYPT_INIT = 33, FUNCTIONS = 68 };
+enum { INITIALIZE = 0, FINALIZE = 1, CLOSE_ALL = 14, SESSION_INFO = 15, LOGOUT = 19, DECRYPT_INIT = 33, DECRYPT = 34, FUNCTIONS = 68 };
 struct list {
     unsigned char version[2];
     any functions[FUNCTIONS];
@@ -31,7 +32,7 @@ struct session_info {
 };
 
 static struct list real, ours;
-static volatile int is_removed;
+static volatile int is_removed, hangs;
 
 static void take_fault(void *session) {
     char word[16] = "";
@@ -48,12 +49,20 @@ static void take_fault(void *session) {
         real.functions[LOGOUT](session, 0, 0, 0, 0, 0);
     else if (!strcmp(word, "device"))
         is_removed = 1;
+    else if (!strcmp(word, "hang"))
+        hangs = 1;
+}
+
+static void take_hang(ulong_t length) {
+    if (length <= 16 || length >= 32 || !__sync_bool_compare_and_swap(&hangs, 1, 0)) return;
+    for (;;) pause();
 }
 
 /* The number of the function is part of its name, since a call does not tell by which pointer it came. */
 #define PASS(number)                                                                         \
     static ulong_t pass_##number(void *a, void *b, void *c, void *d, void *e, void *f) {     \
         if (number == DECRYPT_INIT) take_fault(a);                                           \
+        if (number == DECRYPT) take_hang((ulong_t)c);                                        \
         if (number == FINALIZE) is_removed = 0;                                              \
         if (is_removed) return CKR_DEVICE_REMOVED;                                           \
         return real.functions[number](a, b, c, d, e, f);                                     \

@@ -12,9 +12,11 @@ pub use snapshot::{Entry, Snapshot};
 
 use crate::bed::Shared;
 use crate::cgroup::Plan;
+use crate::error::file;
 use crate::network::{Namespace, Plug, Switch};
 use crate::profile::{Profile, Software};
-use crate::{Result, base, images, layer};
+use crate::{Error, Result, base, images, layer};
+use std::fs::File;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Child;
@@ -43,7 +45,7 @@ pub struct Machine {
 #[derive(Debug)]
 struct Running {
     nspawn: Child,
-    _namespace: Namespace,
+    namespace: Namespace,
 }
 
 /// Directories that must be on the host's own disk, since an overlay can't be the upper part of another.
@@ -92,6 +94,13 @@ impl Machine {
     /// Its address on the bed's switch.
     pub fn address(&self) -> Ipv4Addr {
         Switch::address(self.number)
+    }
+
+    /// Its network, while it is on.
+    pub(crate) fn network(&self) -> Result<File> {
+        let running = self.lock();
+        let Some(running) = running.as_ref() else { return Err(Error::Misused(format!("{} is off", self.name))) };
+        running.namespace.open().map_err(file("open", running.namespace.path()))
     }
 
     /// Pulls the network plug; the machine goes on running.

@@ -13,6 +13,7 @@ mod kubeconfig;
 mod list;
 mod merge;
 mod network;
+mod reported_etcd;
 mod status;
 mod unverified_time;
 mod verbs;

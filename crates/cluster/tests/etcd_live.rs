@@ -6,6 +6,7 @@ use etcd::{Credentials, JoinObstacle, Member, Membership, Quorum, RemovalObstacl
 use secret::Secret;
 use serde_json::json;
 use std::{
+    io,
     net::TcpListener,
     sync::Arc,
     time::{Duration, Instant},
@@ -13,7 +14,7 @@ use std::{
 use testbed::{
     Result,
     etcd_cluster::EtcdCluster,
-    fake::{Authority, FakeServer, answer},
+    fake::{Authority, FakeServer, Seen, Tls, answer},
     programs::ETCD,
     until,
 };
@@ -47,6 +48,21 @@ fn member(membership: &Membership, peer_url: &str) -> Member {
 /// Removes a member; etcd refuses while its members have known each other for less than five seconds.
 fn remove(servers: &EtcdServers, member: &Member) -> Result<()> {
     until("a member removed", LIMIT, || servers.remove(member).map_err(|error| error.to_string()))
+}
+
+/// A server of another CA, and credentials for it and for the cluster.
+fn stand_in(
+    cluster: &EtcdCluster,
+    handler: impl Fn(&Seen, &mut Tls) -> io::Result<()> + Send + Sync + 'static,
+) -> (FakeServer, Credentials) {
+    let other = Arc::new(Authority::new());
+    let server = FakeServer::with(other.clone(), other.serves(&["127.0.0.1"]), handler);
+    let authority = [cluster.authority().pem(), other.pem()].concat().into_bytes();
+    (server, Credentials { authority, ..credentials(cluster.authority()) })
+}
+
+fn url_of(server: &FakeServer) -> String {
+    format!("https://127.0.0.1:{}", server.port())
 }
 
 /// An error with its causes.
@@ -215,24 +231,39 @@ fn a_member_that_was_removed_while_it_could_not_notice_is_not_believed() -> Resu
     let stale = cluster.post(2, "/v3/cluster/member/list", &json!({}))?.to_string();
     remove(&servers(&cluster, vec![cluster.url(0)]), &gone)?;
     // A real member ends as soon as it hears of its removal; this stands in for one that is cut off from the others.
-    let other = Arc::new(Authority::new());
-    let stand_in = FakeServer::with(other.clone(), other.serves(&["127.0.0.1"]), move |seen, tls| match seen.path() {
+    let (stand_in, credentials) = stand_in(&cluster, move |seen, tls| match seen.path() {
         "/v3/cluster/member/list" => answer(tls, "200 OK", "", &stale),
         "/v3/kv/range" => {
             answer(tls, "503 Service Unavailable", "", r#"{"code":14,"message":"etcdserver: no leader"}"#)
         }
         other => panic!("it was asked for {other}"),
     });
-    let url = format!("https://127.0.0.1:{}", stand_in.port());
-    let both = [cluster.authority().pem(), stand_in.authority().pem()].concat().into_bytes();
-    let credentials = Credentials { authority: both, ..credentials(cluster.authority()) };
-    let endpoints = vec![url, cluster.url(0)];
+    let endpoints = vec![url_of(&stand_in), cluster.url(0)];
     let right = until("a quorum of the others", LIMIT, || {
         let found = EtcdServers::connect(&credentials, endpoints.clone()).expect("a client").membership();
         found.ok().filter(|found| found.quorum == Quorum::Held).ok_or_else(|| "no quorum".to_owned())
     })?;
     assert_eq!((right.members.len(), right.at(&cluster.peer_url(2))), (2, None));
     assert!(stand_in.seen().len() >= 2, "it was asked first");
+    Ok(())
+}
+
+#[test]
+fn a_member_whose_own_server_alone_is_known_is_removed_by_another() -> Result<()> {
+    testbed::needs!(Pinned(&ETCD));
+    let cluster = EtcdCluster::start(&["cp1", "cp2", "cp3"])?;
+    let list = cluster.post(0, "/v3/cluster/member/list", &json!({}))?.to_string();
+    // Stands in for the server of the third member, which would end before it has answered.
+    let (stand_in, credentials) = stand_in(&cluster, move |seen, tls| match seen.path() {
+        "/v3/cluster/member/list" => answer(tls, "200 OK", "", &list),
+        "/v3/kv/range" => answer(tls, "200 OK", "", "{}"),
+        _ => Ok(()),
+    });
+    let third = member(&seen(&cluster), &cluster.peer_url(2));
+    let own = Member { client_urls: vec![url_of(&stand_in), cluster.url(2)], ..third };
+    remove(&EtcdServers::connect(&credentials, vec![url_of(&stand_in)]).expect("a client"), &own)?;
+    let left = servers(&cluster, vec![cluster.url(0)]).membership().expect("a list");
+    assert_eq!((left.members.len(), left.at(&cluster.peer_url(2))), (2, None));
     Ok(())
 }
 
@@ -252,14 +283,12 @@ fn strangers_are_not_taken_for_etcd() -> Result<()> {
 
     for body in ["<html>hello</html>", "{}", r#"{"members":[]}"#, r#"{"members":[{"ID":"minus"}]}"#] {
         let other = FakeServer::start(move |_, tls| answer(tls, "200 OK", "", body));
-        let url = format!("https://127.0.0.1:{}", other.port());
-        let servers = EtcdServers::connect(&credentials(other.authority()), vec![url]).expect("a client");
+        let servers = EtcdServers::connect(&credentials(other.authority()), vec![url_of(&other)]).expect("a client");
         let error = servers.membership().expect_err("no list of members");
         assert!(text(&error).contains("not one of etcd's"), "{body}: {}", text(&error));
     }
     let other = FakeServer::start(|_, tls| answer(tls, "404 Not Found", "", r#"{"message":"a\u001b[2Jb"}"#));
-    let url = format!("https://127.0.0.1:{}", other.port());
-    let servers = EtcdServers::connect(&credentials(other.authority()), vec![url]).expect("a client");
+    let servers = EtcdServers::connect(&credentials(other.authority()), vec![url_of(&other)]).expect("a client");
     let error = text(&servers.membership().expect_err("no list of members"));
     assert!(error.contains("[2Jb") && !error.contains('\u{1b}'), "{error}");
 

@@ -32,7 +32,7 @@ impl Containerd {
         let here = directory.path().display().to_string();
         // Its folder is not everybody's.
         let copy = directory.path().join("containerd");
-        fs::copy(program, &copy).expect("a copy");
+        testbed::copy_program(&program, &copy).expect("a copy");
         let server = |name: &str| format!("[{name}]\naddress = '{here}/{name}.sock'\nuid = {USER}\ngid = {USER}\n");
         let config = format!(
             "version = 3\nroot = '{here}/root'\nstate = '{here}/state'\n{further}{}{}\

@@ -114,6 +114,13 @@ impl Certificate {
     pub fn pem(&self) -> String {
         pem::encode(CERTIFICATE, &self.der)
     }
+
+    /// The common name of its subject, which is the user name of a client.
+    pub fn common_name(&self) -> Option<String> {
+        let certificate = x509_cert::Certificate::from_der(&self.der).ok()?;
+        let name = certificate.tbs_certificate().subject().common_name().ok()??;
+        Some(name.value().into_owned())
+    }
 }
 
 fn moment(time: Time) -> Option<Moment> {
@@ -138,6 +145,7 @@ mod tests {
         assert_eq!(not_before.to_string(), "2026-11-15T18:43:09Z");
         assert_eq!((not_after.to_string().as_str(), *is_ca), ("2036-11-12T18:48:09Z", true));
         assert_eq!((roots.certificates()[0].pem().as_bytes(), roots.pem()), (CA, CA));
+        assert_eq!(roots.certificates()[0].common_name().as_deref(), Some("kubernetes"));
         assert_eq!(CaBundle::from_der(&[&roots.certificates()[0].der]), Ok(roots));
         assert_eq!(CaBundle::from_der(&[b"x"]), Err(NoCertificates::NotACertificate));
     }

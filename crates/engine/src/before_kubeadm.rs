@@ -10,6 +10,7 @@
 //!  reset ──▶ RemovingMember ──▶ Deleting ──kubeadm reset, restore──▶ Undone ──documents, own state──▶ no file
 //! ```
 use crate::{
+    certificates_elsewhere::CertificatesElsewhere,
     ownership::{Owned, Ownership},
     path_digest::digest,
 };
@@ -46,6 +47,9 @@ pub(crate) struct BeforeKubeadm {
     pub(crate) is_recorded: bool,
     /// By path.
     entries: BTreeMap<String, Entry>,
+    /// Where certificates are written outside kubeadm's own directory.
+    #[serde(default, skip_serializing_if = "CertificatesElsewhere::is_empty")]
+    pub(crate) elsewhere: CertificatesElsewhere,
     /// How many further entries there were, of which nothing is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) omitted: Option<usize>,
@@ -123,18 +127,28 @@ struct Header {
 /// Records what exists, before an act starts kubeadm or writes files for it: once, so that what an interrupted or failed
 /// kubeadm left, and what machineadm has written for kubeadm, is never taken for what was there before. An act that has
 /// ended and runs again starts anew.
-pub(crate) fn record(act: &str, host: &mut dyn Host) -> host::Result<()> {
+pub(crate) fn record(act: &str, elsewhere: CertificatesElsewhere, host: &mut dyn Host) -> host::Result<()> {
     let progress = host.progress(act)?;
     match progress {
-        Progress::Started | Progress::Failed => return Ok(()),
-        Progress::New if host.exists(BEFORE_KUBEADM)? => return Ok(()),
+        Progress::Started | Progress::Failed => return record_elsewhere(elsewhere, host),
+        Progress::New if host.exists(BEFORE_KUBEADM)? => return record_elsewhere(elsewhere, host),
         Progress::New | Progress::Ended => {}
     }
     let found = found(host)?;
     let omitted = Some(found.len().saturating_sub(MOST_ENTRIES)).filter(|omitted| *omitted > 0);
     let entries = entries(found, host)?;
-    BeforeKubeadm { version: VERSION, is_recorded: true, entries, omitted, reset: None }.write(host)?;
+    let mut record =
+        BeforeKubeadm { version: VERSION, is_recorded: true, entries, omitted, ..BeforeKubeadm::default() };
+    record.add_elsewhere(elsewhere, host)?;
+    record.write(host)?;
     if progress == Progress::Ended { host.note(act, Progress::New) } else { Ok(()) }
+}
+
+/// A configuration that was changed since the first start may name another certificates directory, which kubeadm has not
+/// written yet.
+pub(crate) fn record_elsewhere(elsewhere: CertificatesElsewhere, host: &mut dyn Host) -> host::Result<()> {
+    let Some(mut record) = BeforeKubeadm::read(host)?.filter(|record| record.is_recorded) else { return Ok(()) };
+    if record.add_elsewhere(elsewhere, host)? { record.write(host) } else { Ok(()) }
 }
 
 /// Whether a reset has deleted something and has not come to its end.
@@ -164,6 +178,18 @@ impl BeforeKubeadm {
         Ok(Self::read(host)?.unwrap_or_else(|| Self { version: VERSION, ..Self::default() }))
     }
 
+    /// Records what exists where certificates are written besides. Returns whether that is new.
+    fn add_elsewhere(&mut self, elsewhere: CertificatesElsewhere, host: &dyn Inspect) -> host::Result<bool> {
+        let known: Vec<String> = self.elsewhere.paths().collect();
+        let is_new = self.elsewhere.add(elsewhere);
+        for path in self.elsewhere.paths().filter(|path| !known.contains(path)) {
+            if !self.entries.contains_key(&path) {
+                self.entries.extend(entry_of(host.state_at(&path)?).map(|entry| (path, entry)));
+            }
+        }
+        Ok(is_new)
+    }
+
     /// Remembers, before kubeadm deletes anything, where etcd's data is and what documents own: they may have written
     /// their files anew since.
     pub(crate) fn start_deleting(
@@ -183,7 +209,8 @@ impl BeforeKubeadm {
         }
         for record in Ownership::read(host)?.into_values() {
             let Owned::File { path, block: None, digest: wanted, .. } = record.owned else { continue };
-            if !DIRECTORIES.iter().any(|directory| is_below(&path, directory)) {
+            let is_elsewhere = self.elsewhere.paths().any(|elsewhere| elsewhere == path);
+            if !is_elsewhere && !DIRECTORIES.iter().any(|directory| is_below(&path, directory)) {
                 continue;
             }
             let now = host.state_at(&path)?;
@@ -313,33 +340,4 @@ fn unusable(why: String) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use host::Linux;
-    use std::{fs, os::unix::fs::symlink, path::PathBuf};
-
-    /// `kubeadm reset` empties the directory that the link leads to.
-    #[test]
-    fn what_a_link_in_the_place_of_pki_or_manifests_leads_to_is_recorded() {
-        let root = tempfile::tempdir().unwrap();
-        let at = |path: &str| root.path().join(path);
-        for directory in ["etc/kubernetes", "srv/pki/etcd", "srv/manifests"] {
-            fs::create_dir_all(at(directory)).unwrap();
-        }
-        fs::write(at("srv/pki/etcd/own.key"), "the operator's key").unwrap();
-        fs::write(at("srv/manifests/own.yaml"), "the operator's pod").unwrap();
-        symlink("/srv/pki", at("etc/kubernetes/pki")).unwrap();
-        symlink("../../srv/manifests", at("etc/kubernetes/manifests")).unwrap();
-        let host = Linux::new(root.path(), PathBuf::new(), Box::new(|_| ())).unwrap();
-        let record = BeforeKubeadm { entries: entries(found(&host).unwrap(), &host).unwrap(), ..Default::default() };
-        let restored: BTreeMap<_, _> = record.restored().collect();
-        for (path, text) in [
-            ("/etc/kubernetes/pki/etcd/own.key", "the operator's key"),
-            ("/etc/kubernetes/manifests/own.yaml", "the operator's pod"),
-        ] {
-            let Some(PathState::File(file)) = restored.get(path) else { panic!("{path}: {restored:?}") };
-            assert_eq!(file.contents.expose(), text.as_bytes());
-        }
-        assert!(matches!(restored["/etc/kubernetes/pki"], PathState::Link { .. }));
-    }
-}
+mod tests;

@@ -27,6 +27,11 @@ pub(crate) fn compared(files: &FileSet, directory: &Path) -> Vec<String> {
     files.files().iter().map(line).collect()
 }
 
+/// Where the files of a set are.
+pub(crate) fn paths(files: &FileSet, directory: &Path) -> Vec<String> {
+    files.files().iter().map(|file| shown(&plain(&file.location.path(directory)))).collect()
+}
+
 /// What to do about a file that has other content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {

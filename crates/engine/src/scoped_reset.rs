@@ -7,6 +7,7 @@ use crate::{
     EtcdPod, World,
     acts::{kubeadm, proxy_variables::Variables},
     before_kubeadm::{BeforeKubeadm, DIRECTORIES, DeletedBy, ETCD_DATA, ResetProgress},
+    certificates_elsewhere,
 };
 use host::{Change, Error, Host, Inspect, PathState};
 use std::time::Duration;
@@ -79,6 +80,7 @@ pub(crate) fn scoped_reset(world: &mut World<'_>, reset: &ScopedReset<'_>) -> ho
     if let Some(directory) = etcd_data {
         world.host.remove_tree(&member_data(&directory))?;
     }
+    certificates_elsewhere::delete_new(&record, world.host)?;
     restore(&record, world.host)?;
     match reset.by {
         // The caller marks it.

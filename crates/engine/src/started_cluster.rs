@@ -1,15 +1,17 @@
 //! A cluster whose `kubeadm init` did not finish: whether others may have joined it meanwhile, so that it is not undone.
 use crate::{
-    EtcdAccess, EtcdPod, Patience, Unanswered, World, acts::ADMIN, before_kubeadm, etcd_access::MANIFEST,
-    phases::worker::KUBELET_KUBECONFIG, scoped_reset::has_member_data,
+    EtcdAccess, EtcdPod, Patience, Unanswered, World,
+    acts::ADMIN,
+    before_kubeadm,
+    etcd_access::MANIFEST,
+    phases::worker::{KUBELET_KUBECONFIG, NODE_USER, Worker},
+    scoped_reset::has_member_data,
 };
 use etcd::Member;
 use host::{Inspect, Service};
 use objects::{one_line, yaml};
 
 const NODES: &str = "/api/v1/nodes";
-/// How kubeadm names the user of a kubelet's kubeconfig.
-const NODE_USER: &str = "system:node:";
 
 /// Why the cluster on this machine is not deleted; `None` when nobody else can have anything of it.
 ///
@@ -82,12 +84,15 @@ fn nodes_by_etcd(certificates: &str, world: &World<'_>) -> host::Result<Result<V
     })
 }
 
-/// The name of this machine's Node, by the kubelet's kubeconfig that `kubeadm init` writes.
-pub(crate) fn own_node(host: &dyn Inspect) -> host::Result<Option<String>> {
+/// The name of this machine's Node, by the kubelet's kubeconfig that `kubeadm init` writes; a kubelet that joins writes one
+/// without the name, and its certificate has it.
+pub fn own_node(host: &dyn Inspect) -> host::Result<Option<String>> {
     let kubeconfig = host.file(KUBELET_KUBECONFIG)?;
     let text = kubeconfig.as_ref().and_then(|file| std::str::from_utf8(file.contents.expose()).ok());
     let value = text.and_then(|text| yaml::value(text).ok()).unwrap_or_default();
-    Ok(value["users"][0]["name"].as_str().and_then(|user| user.strip_prefix(NODE_USER)).map(str::to_owned))
+    let user = value["users"][0]["name"].as_str().and_then(|user| user.strip_prefix(NODE_USER));
+    let named = user.map(str::to_owned);
+    named.map_or_else(|| Ok(Worker::on(host)?.certified_node().map(str::to_owned)), |name| Ok(Some(name)))
 }
 
 fn list<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {

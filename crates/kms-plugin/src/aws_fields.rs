@@ -182,7 +182,7 @@ mod tests {
             "keyArn: must be the ARN of a key, arn:aws:kms:REGION:ACCOUNT:key/ID, and not of an alias",
             "region: must have letters, digits and `-`",
             "endpoint: must be an https URL without user, query and fragment",
-            "caFile: must be an absolute path",
+            "caFile: must be an absolute path without `..`",
             "encryptionContext: must be a mapping of names to texts",
             "credentials: required",
             "x: unknown field",

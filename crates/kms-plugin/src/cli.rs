@@ -1,6 +1,7 @@
 //! The command line: what the program is started with, and its exit codes.
 use crate::configuration::Configuration;
 use crate::confinement::Confinement;
+use crate::driver::{self, QuickCalls};
 use crate::log::{self, Level};
 use crate::paths::Directories;
 use crate::{check, plugin};
@@ -11,6 +12,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use tokio::runtime::Builder;
 
 /// Probes of all keys that may wait for their services at once, each on a thread.
@@ -73,17 +75,14 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     if cli.check {
         return if check::check(&configuration) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    // Key services are called on threads of their own: what is left is less work than waking a second thread for it.
+    // One thread: what is left beside the calls of key services is less work than waking a second one for it.
     let mut runtime = Builder::new_current_thread();
     runtime.max_blocking_threads(BLOCKING_THREADS).enable_all();
-    match runtime.build() {
+    let calls = Arc::new(QuickCalls::default());
+    let plugin = plugin::serve(cli.config, configuration, confinement, Arc::clone(&calls));
+    match runtime.build().and_then(|runtime| driver::run(runtime, calls, plugin)) {
         Err(error) => fail(&format!("cannot start: {error}")),
-        Ok(runtime) => {
-            let ended = runtime.block_on(plugin::serve(&cli.config, configuration, confinement));
-            // A service that does not answer must not keep the process.
-            runtime.shutdown_background();
-            ended.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS)
-        }
+        Ok(ended) => ended.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS),
     }
 }
 

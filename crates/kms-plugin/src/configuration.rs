@@ -1,7 +1,8 @@
 //! The configuration file: its fields, their checks, and what they mean.
 use crate::aws_fields::aws;
-use crate::fields::{Fields, Presence, Problems};
+use crate::fields::{Fields, Presence, Problems, is_plain};
 use crate::pkcs11_fields::pkcs11;
+use crate::socket::files_beside;
 use crate::vault_fields::vault;
 use kms::{
     AwsKms, AwsSettings, FileKeys, KeyService, PKCS11_SUPPORT, Pkcs11Key, Pkcs11Settings, VaultSettings, VaultTransit,
@@ -168,7 +169,8 @@ fn key(value: &Value, path: &str, problems: &Problems) -> Option<KeySettings> {
     let socket = fields.required("socket").and_then(|text| {
         let path = socket_path(text);
         if path.is_none() {
-            fields.refuse("socket", &format!("must be an absolute path of at most {SOCKET_PATH_LIMIT} bytes"));
+            let message = format!("must be an absolute path without `..`, of at most {SOCKET_PATH_LIMIT} bytes");
+            fields.refuse("socket", &message);
         }
         path
     });
@@ -222,7 +224,7 @@ fn file(value: &Value, path: &str, problems: &Problems) -> Option<Backend> {
 
 fn socket_path(text: &str) -> Option<PathBuf> {
     let path = Path::new(text);
-    let is_good = path.is_absolute() && text.len() <= SOCKET_PATH_LIMIT && path.file_name().is_some();
+    let is_good = is_plain(path) && text.len() <= SOCKET_PATH_LIMIT && !text.ends_with('/');
     (is_good && !text.contains('\0')).then(|| path.to_owned())
 }
 
@@ -238,6 +240,9 @@ fn refuse_doubles(keys: &[KeySettings], health: Option<&HealthAddress>, problems
         if !sockets.insert(&key.socket) {
             problems.add("keys", &format!("the socket {} is used twice", key.socket.display()));
         }
+    }
+    for beside in sockets.iter().flat_map(|socket| files_beside(socket)).filter(|path| sockets.contains(&path)) {
+        problems.add("keys", &format!("{} is both a socket and a file beside another socket", beside.display()));
     }
 }
 
@@ -268,27 +273,46 @@ mod tests {
         let text = "apiVersion: v1\nkind: PluginConfiguration\nhealth: {listen: 8087}\nkees: 1\nkeys:\n\
             - {name: a b, socket: run/a.sock, owner: root, epoch: -1, onOutage: ok, timeout: 1h, fil: {}}\n\
             - {name: x, socket: /run/x, file: {path: here, mode: 1}}\n- 5\n\
-            - {name: z, socket: /run/y, file: {path: /a}}\n- {name: z, socket: /run/y, file: {path: /b}}\n";
+            - {name: z, socket: /run/y, file: {path: /a}}\n- {name: z, socket: /run/y, file: {path: /b}}\n\
+            - {name: w, socket: /run/y.new, file: {path: /a}}\n";
         let found = Configuration::parse(text).unwrap_err();
         let want = [
             "apiVersion: must be kms.machineadm.cluster.x-k8s.io/v1alpha1",
             "health.listen: must be a text that is not empty",
             "keys[0].name: must have at most 63 letters, digits, `-`, `_` and `.`",
-            "keys[0].socket: must be an absolute path of at most 100 bytes",
+            "keys[0].socket: must be an absolute path without `..`, of at most 100 bytes",
             "keys[0].owner: must be UID:GID, in numbers",
             "keys[0].onOutage: must be error or continue",
             "keys[0].epoch: must be a whole number, 0 or more",
             "keys[0].timeout: must be a duration from 100ms to 10s, such as 3s",
             "keys[0]: exactly one key service is required: aws, vault, pkcs11 or file",
             "keys[0].fil: unknown field; did you mean `file`?",
-            "keys[1].file.path: must be an absolute path",
+            "keys[1].file.path: must be an absolute path without `..`",
             "keys[1].file.mode: unknown field",
             "keys[2]: must be a mapping",
             "keys: two keys have the name z",
             "keys: the socket /run/y is used twice",
+            "keys: /run/y.new is both a socket and a file beside another socket",
             "kees: unknown field; did you mean `keys`?",
         ];
         assert_eq!(found, want);
+    }
+
+    #[test]
+    fn a_socket_has_one_spelling() {
+        let with = |socket: &str| {
+            let key =
+                |name: &str, socket: &str| format!("- {{name: {name}, socket: '{socket}', file: {{path: /k}}}}\n");
+            Configuration::parse(&format!("{HEAD}keys:\n{}{}", key("a", "/run/k/a"), key("b", socket))).map(drop)
+        };
+        assert_eq!(with("/run/k/b"), Ok(()));
+        for twice in ["/run/k/a", "/run//k/a", "/run/./k/a"] {
+            assert_eq!(with(twice), Err(vec![format!("keys: the socket {twice} is used twice")]));
+        }
+        for other in ["/run/k/../k/a", "/run/k/a/", "/run/k/..", "/"] {
+            let problem = "keys[1].socket: must be an absolute path without `..`, of at most 100 bytes";
+            assert_eq!(with(other), Err(vec![problem.to_owned()]), "{other}");
+        }
     }
 
     #[test]

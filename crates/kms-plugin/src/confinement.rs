@@ -1,21 +1,50 @@
 //! What the process takes from itself before it reads a key: files that it does not need (landlock), and system calls
 //! that it never makes (seccomp), where the kernel has them.
-use crate::paths::Directories;
+use crate::paths::{Directories, directories_of};
 use landlock::{
     ABI, Access, AccessFs, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
     RulesetStatus,
 };
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The newest version of landlock that we know; older kernels enforce what they have.
 const LANDLOCK: ABI = ABI::V5;
 
-/// What TLS and the resolver of names read. The variables name further CA certificates.
+/// What TLS and the resolver of names read.
 const SYSTEM: &[&str] =
     &["/etc", "/usr", "/lib", "/lib64", "/run/systemd/resolve", "/var/lib/ca-certificates", "/dev/urandom"];
-const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
+
+/// What they read beside, as the machine says.
+struct SystemFiles {
+    /// Often a link to a directory of the program that writes it.
+    resolver: PathBuf,
+    /// Further CA certificates: a file, and a list of directories.
+    certificate_file: Option<OsString>,
+    certificate_directories: Option<OsString>,
+}
+
+impl SystemFiles {
+    fn find() -> Self {
+        Self {
+            resolver: "/etc/resolv.conf".into(),
+            certificate_file: std::env::var_os("SSL_CERT_FILE"),
+            certificate_directories: std::env::var_os("SSL_CERT_DIR"),
+        }
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        let Self { resolver, certificate_file, certificate_directories } = self;
+        let files = certificate_file.iter().map(Path::new).chain([resolver.as_path()]);
+        let listed = certificate_directories.iter().flat_map(std::env::split_paths);
+        let all = SYSTEM.iter().map(PathBuf::from).chain(files.flat_map(directories_of)).chain(listed);
+        // Never the root, below which everything is.
+        let all = all.filter(|directory| directory.parent().is_some());
+        all.chain(certificate_file.iter().map(PathBuf::from)).collect()
+    }
+}
 
 /// System calls that a server of four calls never makes: other programs, other processes, other namespaces, the kernel.
 const FORBIDDEN: &[libc::c_long] = &[
@@ -113,8 +142,7 @@ fn restrict_files(directories: &Directories) -> Result<RulesetStatus, landlock::
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
     let write = read | AccessFs::WriteFile | AccessFs::MakeReg | AccessFs::MakeSock | AccessFs::RemoveFile;
     let mut rules = Ruleset::default().handle_access(AccessFs::from_all(LANDLOCK))?.create()?;
-    let certificates = CERTIFICATES.iter().filter_map(std::env::var_os).map(PathBuf::from);
-    let system = SYSTEM.iter().map(PathBuf::from).chain(certificates);
+    let system = SystemFiles::find().paths().into_iter();
     for path in system.chain(directories.read.iter().map(|path| existing(path))) {
         rules = allow(rules, &path, read)?;
     }
@@ -135,9 +163,9 @@ fn allow(
     rules.add_rule(PathBeneath::new(open, access))
 }
 
-/// The path, or what exists above it: a Secret may be mounted later.
+/// The path, or what exists above it: a Secret may be mounted later. Never the root, below which everything is.
 fn existing(path: &Path) -> PathBuf {
-    path.ancestors().find(|path| path.exists()).unwrap_or(path).to_owned()
+    path.ancestors().find(|path| path.exists()).filter(|found| found.parent().is_some()).unwrap_or(path).to_owned()
 }
 
 fn restrict_calls() -> Result<(), seccompiler::Error> {
@@ -177,13 +205,11 @@ mod tests {
         let denied = io::ErrorKind::PermissionDenied;
         confined(&directories, |confinement| {
             assert_eq!(confinement.seccomp, "enforced");
+            assert!(confinement.landlock.starts_with("enforced"), "{confinement:?}");
             let exec = Command::new("/bin/true").status().unwrap_err();
             assert_eq!(exec.kind(), denied);
             let root = rustix::process::chroot("/").unwrap_err();
             assert_eq!(root, rustix::io::Errno::PERM);
-            if confinement.landlock == "not in this kernel" {
-                return;
-            }
             assert_eq!(fs::read_to_string(keys.path().join("key")).unwrap(), "secret");
             assert_eq!(fs::read_to_string(others.path().join("key")).unwrap_err().kind(), denied);
             assert_eq!(fs::write(keys.path().join("key"), "x").unwrap_err().kind(), denied);
@@ -199,9 +225,30 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_enforces_both_or_says_that_it_can_not() {
-        let confinement = confined(&Directories::default(), |confinement| confinement);
-        let has_landlock = fs::read_to_string("/sys/kernel/security/lsm").is_ok_and(|all| all.contains("landlock"));
-        assert!(!has_landlock || confinement.landlock.starts_with("enforced"), "{confinement:?}");
+    fn what_does_not_exist_yet_opens_what_exists_above_it_and_never_the_root() {
+        let directory = TempDir::new().unwrap();
+        assert_eq!(existing(&directory.path().join("later/still")), directory.path());
+        let absent = Path::new("/no-such-directory/credentials");
+        assert_eq!(existing(absent), absent);
+    }
+
+    #[test]
+    fn a_resolver_behind_a_link_and_all_ca_certificates_are_readable() {
+        let [etc, run, certificates] = [(); 3].map(|()| TempDir::new().unwrap());
+        let resolver = etc.path().join("resolv.conf");
+        fs::write(run.path().join("resolv.conf"), "nameserver 127.0.0.1\n").unwrap();
+        std::os::unix::fs::symlink(run.path().join("resolv.conf"), &resolver).unwrap();
+        let listed = std::env::join_paths([certificates.path(), Path::new("/srv/ca")]).unwrap();
+        let files = |certificate_file: &str| SystemFiles {
+            resolver: resolver.clone(),
+            certificate_file: Some(certificate_file.into()),
+            certificate_directories: Some(listed.clone()),
+        };
+        let found = files("/srv/bundle/ca.crt").paths();
+        for wanted in [run.path(), certificates.path(), Path::new("/srv/ca"), Path::new("/srv/bundle")] {
+            assert!(found.iter().any(|own| own == wanted), "{} is not in {found:?}", wanted.display());
+        }
+        let found = files("/ca.crt").paths();
+        assert!(found.contains(&"/ca.crt".into()) && !found.contains(&"/".into()), "{found:?}");
     }
 }

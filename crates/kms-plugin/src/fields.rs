@@ -2,7 +2,7 @@
 use objects::nearest::did_you_mean;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// Whether a field must be there.
@@ -90,8 +90,8 @@ impl<'a> Fields<'a> {
             Presence::Optional => self.text(name),
         };
         let path = text.map(PathBuf::from);
-        if path.as_ref().is_some_and(|path| !path.is_absolute()) {
-            self.refuse(name, "must be an absolute path");
+        if path.as_ref().is_some_and(|path| !is_plain(path)) {
+            self.refuse(name, "must be an absolute path without `..`");
         }
         path
     }
@@ -133,4 +133,9 @@ impl<'a> Fields<'a> {
             self.problems.add(&self.at(&objects::printable(name, 60)), &message);
         }
     }
+}
+
+/// Whether a path is absolute and without `..`, so that two paths can be compared.
+pub(crate) fn is_plain(path: &Path) -> bool {
+    path.is_absolute() && path.components().all(|part| part != Component::ParentDir)
 }

@@ -19,8 +19,8 @@ pub const VERSION_ANNOTATION: &str = "version.kms.machineadm.cluster.x-k8s.io";
 /// The epoch beside it.
 pub const EPOCH_ANNOTATION: &str = "epoch.kms.machineadm.cluster.x-k8s.io";
 
-/// What one message may have, in bytes: annotations may have 32 KiB.
-pub(crate) const MESSAGE_LIMIT: usize = 64 << 10;
+/// What one message may have, in bytes: annotations may have 32 KiB, ciphertext and key id 1 KiB each.
+pub(crate) const MESSAGE_LIMIT: usize = 40 << 10;
 
 /// The service of one key.
 pub(crate) struct Service(pub(crate) Arc<Key>);
@@ -39,8 +39,10 @@ impl KeyManagementService for Service {
 
     async fn encrypt(&self, request: Request<EncryptRequest>) -> Result<Response<EncryptResponse>, Status> {
         let plaintext = Zeroizing::new(request.into_inner().plaintext);
-        if plaintext.is_empty() {
-            return Err(refused(&Failure::invalid("the plaintext is empty")));
+        // No ciphertext is shorter than its plaintext: what cannot become a good one does not wait for the service.
+        if plaintext.is_empty() || plaintext.len() > CIPHERTEXT_LIMIT {
+            let message = format!("the plaintext has {} bytes: 1 to {CIPHERTEXT_LIMIT} are allowed", plaintext.len());
+            return Err(refused(&Failure::invalid(message)));
         }
         let (sealed, id) = self.0.encrypt(plaintext).await.map_err(|failure| refused(&failure))?;
         let annotations = HashMap::from([
@@ -53,7 +55,10 @@ impl KeyManagementService for Service {
 
     async fn decrypt(&self, request: Request<DecryptRequest>) -> Result<Response<DecryptResponse>, Status> {
         let DecryptRequest { ciphertext, uid: _, key_id, annotations } = request.into_inner();
-        let opened = match named_version(&ciphertext, &annotations).map_err(|failure| refused(&failure))? {
+        let named = named_version(&ciphertext, &annotations).map_err(|failure| refused(&failure))?;
+        // They may be long, and the call may wait.
+        drop(annotations);
+        let opened = match named {
             Some((version, epoch)) => self.0.decrypt(ciphertext, key_id, version, epoch).await,
             None => self.0.decrypt_of_other_plugin(ciphertext, key_id).await,
         };

@@ -3,7 +3,7 @@ use crate::configuration::HealthAddress;
 use crate::key::Key;
 use crate::log::{self, Level};
 use crate::metrics::{self, line};
-use crate::socket::Socket;
+use crate::socket::{Socket, SocketFile};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
@@ -24,38 +24,71 @@ const CONNECTIONS: usize = 16;
 /// How long a client may take for its request.
 const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 
-/// The keys that are served now.
-pub(crate) type Keys = Arc<Mutex<Vec<Arc<Key>>>>;
+/// What is served now, and what of the configuration is not.
+#[derive(Clone, Default)]
+pub(crate) struct Serving {
+    /// The keys on their sockets.
+    pub(crate) keys: Vec<Arc<Key>>,
+    /// Names of keys that have no socket, and why.
+    pub(crate) unserved: Vec<(String, String)>,
+}
 
-/// Serves health until the task is aborted.
-pub(crate) async fn start(address: &HealthAddress, keys: Keys) -> Result<JoinHandle<()>, String> {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
-    match address {
-        HealthAddress::Tcp(address) => {
-            let listener = TcpListener::bind(address).await;
-            let listener = listener.map_err(|error| format!("cannot listen on {address} for health: {error}"))?;
-            Ok(tokio::spawn(async move {
-                loop {
-                    let accepted = listener.accept().await.map(|(stream, _)| stream);
-                    serve(accepted, &places, &keys).await;
-                }
-            }))
-        }
-        HealthAddress::Unix(path) => {
-            let (socket, listener) = Socket::open(path, None).map_err(|error| error.to_string())?;
-            let listener = UnixListener::from_std(listener).map_err(|error| error.to_string())?;
-            Ok(tokio::spawn(async move {
-                let _socket = socket;
-                loop {
-                    let accepted = listener.accept().await.map(|(stream, _)| stream);
-                    serve(accepted, &places, &keys).await;
-                }
-            }))
-        }
+/// The same, as the plugin changes it.
+pub(crate) type Shared = Arc<Mutex<Serving>>;
+
+/// What serves health, until it is stopped.
+pub(crate) struct HealthServer {
+    address: HealthAddress,
+    task: JoinHandle<()>,
+    /// The socket, where it is not a port.
+    socket: Option<Socket>,
+}
+
+impl HealthServer {
+    /// Serves at an address; an error is why that cannot be.
+    pub(crate) async fn start(address: &HealthAddress, serving: Shared) -> Result<Self, String> {
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let (task, socket) = match address {
+            HealthAddress::Tcp(address) => {
+                let listener = TcpListener::bind(address).await;
+                let listener = listener.map_err(|error| format!("cannot listen on {address} for health: {error}"))?;
+                let accept = async move {
+                    loop {
+                        let accepted = listener.accept().await.map(|(stream, _)| stream);
+                        serve(accepted, &places, &serving).await;
+                    }
+                };
+                (tokio::spawn(accept), None)
+            }
+            HealthAddress::Unix(path) => {
+                let (socket, listener) = Socket::open(path, None).map_err(|error| error.to_string())?;
+                let listener = UnixListener::from_std(listener).map_err(|error| error.to_string())?;
+                let accept = async move {
+                    loop {
+                        let accepted = listener.accept().await.map(|(stream, _)| stream);
+                        serve(accepted, &places, &serving).await;
+                    }
+                };
+                (tokio::spawn(accept), Some(socket))
+            }
+        };
+        Ok(Self { address: address.clone(), task, socket })
+    }
+
+    /// Whether it can be found at this address.
+    pub(crate) fn is_at(&self, address: &HealthAddress) -> bool {
+        let is_lost = self.socket.as_ref().is_some_and(|socket| matches!(socket.file(), SocketFile::Lost));
+        self.address == *address && !is_lost
+    }
+
+    /// Ends it; its address is free afterwards.
+    pub(crate) async fn stop(self) {
+        self.task.abort();
+        let _ = self.task.await;
     }
 }
 
-async fn serve<S>(accepted: std::io::Result<S>, places: &Arc<Semaphore>, keys: &Keys)
+async fn serve<S>(accepted: std::io::Result<S>, places: &Arc<Semaphore>, serving: &Shared)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -67,12 +100,12 @@ where
         }
         (_, Err(_)) => return,
     };
-    let keys = Arc::clone(keys);
+    let serving = Arc::clone(serving);
     tokio::spawn(async move {
         let _place = place;
         let answer = service_fn(move |request| {
-            let keys = keys.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            async move { Ok::<_, Infallible>(answer(&request, &keys).await) }
+            let serving = serving.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            async move { Ok::<_, Infallible>(answer(&request, &serving)) }
         });
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(REQUEST_LIMIT).max_buf_size(8 << 10).keep_alive(false);
@@ -81,25 +114,35 @@ where
     });
 }
 
-async fn answer(request: &Request<Incoming>, keys: &[Arc<Key>]) -> Response<Full<Bytes>> {
+fn answer(request: &Request<Incoming>, serving: &Serving) -> Response<Full<Bytes>> {
     if request.method() != Method::GET {
         return text(StatusCode::METHOD_NOT_ALLOWED, "GET only\n".to_owned());
     }
     match request.uri().path() {
         "/livez" => text(StatusCode::OK, "ok\n".to_owned()),
-        "/readyz" => ready(keys).await,
-        "/metrics" => text(StatusCode::OK, metrics(keys).await),
-        path => match keys.iter().find(|key| path.strip_prefix("/readyz/") == Some(&key.settings.name)) {
-            Some(key) => ready(std::slice::from_ref(key)).await,
+        "/readyz" => ready(serving),
+        "/metrics" => text(StatusCode::OK, metrics(serving)),
+        path => match path.strip_prefix("/readyz/").and_then(|name| serving.only(name)) {
+            Some(one) => ready(&one),
             None => text(StatusCode::NOT_FOUND, "livez, readyz, readyz/KEY, metrics\n".to_owned()),
         },
     }
 }
 
-async fn ready(keys: &[Arc<Key>]) -> Response<Full<Bytes>> {
+impl Serving {
+    /// One key of the configuration, if it has this one.
+    fn only(&self, name: &str) -> Option<Self> {
+        let mut one = self.clone();
+        one.keys.retain(|key| key.settings.name == name);
+        one.unserved.retain(|(own, _)| own == name);
+        (!one.keys.is_empty() || !one.unserved.is_empty()).then_some(one)
+    }
+}
+
+fn ready(serving: &Serving) -> Response<Full<Bytes>> {
     let (mut status, mut body) = (StatusCode::OK, String::new());
-    for key in keys {
-        match key.health().await.result {
+    for key in &serving.keys {
+        match key.last_health().result {
             Ok(_) => line(&mut body, format_args!("{} ok", key.settings.name)),
             Err(failure) => {
                 status = StatusCode::SERVICE_UNAVAILABLE;
@@ -107,26 +150,45 @@ async fn ready(keys: &[Arc<Key>]) -> Response<Full<Bytes>> {
             }
         }
     }
+    for (name, problem) in &serving.unserved {
+        status = StatusCode::SERVICE_UNAVAILABLE;
+        line(&mut body, format_args!("{name} is not served: {problem}"));
+    }
     text(status, body)
 }
 
-async fn metrics(keys: &[Arc<Key>]) -> String {
-    let mut body = metrics::HEAD.to_owned();
-    for key in keys {
-        let (name, health) = (&key.settings.name, key.health().await);
-        let is_healthy = u8::from(health.result.is_ok());
+/// The lines of each metric stand together, as Prometheus' format demands.
+fn metrics(serving: &Serving) -> String {
+    let all: Vec<_> = serving.keys.iter().map(|key| (key, key.last_health())).collect();
+    let mut body = metrics::head("machineadm_kms_healthy");
+    for (key, health) in &all {
+        let (name, is_healthy) = (&key.settings.name, u8::from(health.result.is_ok()));
         line(&mut body, format_args!("machineadm_kms_healthy{{key=\"{name}\"}} {is_healthy}"));
+    }
+    for (name, _) in &serving.unserved {
+        line(&mut body, format_args!("machineadm_kms_healthy{{key=\"{name}\"}} 0"));
+    }
+    body += &metrics::head("machineadm_kms_failure");
+    for (key, health) in &all {
         if let Err(failure) = &health.result {
-            let kind = failure.kind.word();
+            let (name, kind) = (&key.settings.name, failure.kind.word());
             line(&mut body, format_args!("machineadm_kms_failure{{key=\"{name}\",kind=\"{kind}\"}} 1"));
         }
+    }
+    body += &metrics::head("machineadm_kms_key_info");
+    for (key, health) in &all {
         if let Some(id) = &health.last_id {
+            let name = &key.settings.name;
             line(&mut body, format_args!("machineadm_kms_key_info{{key=\"{name}\",key_id=\"{id}\"}} 1"));
         }
-        let age = health.probed.elapsed().as_secs_f64();
-        line(&mut body, format_args!("machineadm_kms_probe_age_seconds{{key=\"{name}\"}} {age}"));
-        key.metrics.write(name, &mut body);
     }
+    body += &metrics::head("machineadm_kms_probe_age_seconds");
+    for (key, health) in &all {
+        let (name, age) = (&key.settings.name, health.probed.elapsed().as_secs_f64());
+        line(&mut body, format_args!("machineadm_kms_probe_age_seconds{{key=\"{name}\"}} {age}"));
+    }
+    body += &metrics::head(metrics::OPERATIONS);
+    all.iter().for_each(|(key, _)| key.metrics.write(&key.settings.name, &mut body));
     body
 }
 
@@ -134,4 +196,23 @@ fn text(status: StatusCode, body: String) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = status;
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::configuration::OnOutage;
+    use crate::key::tests::{key, probe_now};
+    use http_body_util::BodyExt;
+
+    #[tokio::test]
+    async fn readyz_waits_for_no_key_that_was_not_probed_yet() {
+        let [(_, probed), (_, not_yet)] = [(); 2].map(|()| key(OnOutage::Error));
+        probe_now(&probed, None).await;
+        let serving = Serving { keys: vec![not_yet.0, probed.0], unserved: Vec::new() };
+        let response = ready(&serving);
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(body, "k unreachable: the first probe has not ended yet\nk ok\n");
+    }
 }

@@ -1,17 +1,19 @@
 //! One key: its service, what the last probe found, and its limits.
 use crate::configuration::KeySettings;
+use crate::driver::QuickCalls;
 use crate::grpc::VERSION_ANNOTATION;
 use crate::log::{self, Level};
 use crate::metrics::Metrics;
 use crate::probe::{Probed, probe};
-use crate::retries::{Retries, pause_after};
+use crate::retries::{Budget, pause_after};
 use crate::single_flight::SingleFlight;
 use crate::workers::Workers;
 use kms::{Failure, FailureKind, KeyId, KeyService, Sealed};
 use serde_json::json;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::sync::{Notify, Semaphore, oneshot, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot, watch};
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
@@ -21,8 +23,13 @@ const PROBE_EVERY: Duration = Duration::from_secs(10);
 const PROBE_LIMIT: Duration = Duration::from_secs(30);
 /// How long Status waits for the first probe; kube-apiserver itself waits for 3 s by default.
 const FIRST_PROBE: Duration = Duration::from_secs(2);
-/// Calls of one key that wait for its service at once. A call that hangs keeps its place, so that memory is bounded.
+/// Calls of one key that its service makes at once. A call that hangs keeps its place, so that memory is bounded.
 const CALLS: usize = 16;
+/// Requests to encrypt or decrypt at once, with those that wait. An API server, which works on 600 requests at once by
+/// default, asks for each of them after its start. Further ones are refused at once, so that Status never waits behind them.
+pub(crate) const TURNS: usize = 1024;
+/// What a call takes that the driver makes itself: a token in the machine, or keys in a file.
+const QUICK: Duration = Duration::from_micros(200);
 /// How long a call waits for the first thread; a service that is slower gets more of them.
 const ADD_THREAD_AFTER: Duration = Duration::from_millis(10);
 /// Pauses before the first and the second retry of a call.
@@ -50,20 +57,27 @@ pub struct Key {
     health: watch::Sender<Option<Health>>,
     wake: Notify,
     calls: Arc<Semaphore>,
+    turns: Semaphore,
     workers: Workers,
-    retries: Retries,
+    /// Whom to have quick calls made.
+    driver: Option<Arc<QuickCalls>>,
+    pace: Arc<Pace>,
+    retries: Budget,
+    /// Lines for failed calls, and how many had none.
+    lines: Budget,
+    unlogged: AtomicU64,
     decrypts: SingleFlight<Opened>,
 }
 
 impl Key {
-    /// A key with its settings, not probed yet.
-    pub fn new(settings: KeySettings) -> Arc<Self> {
+    /// A key with its settings, not probed yet, whose quick calls the driver makes.
+    pub(crate) fn new(settings: KeySettings, driver: Arc<QuickCalls>) -> Arc<Self> {
         let service = settings.backend.service();
-        Self::of(settings, service)
+        Self::of(settings, service, Some(driver))
     }
 
-    /// The same with another service.
-    fn of(settings: KeySettings, service: Arc<dyn KeyService>) -> Arc<Self> {
+    /// The same with another service, and perhaps without a driver.
+    fn of(settings: KeySettings, service: Arc<dyn KeyService>, driver: Option<Arc<QuickCalls>>) -> Arc<Self> {
         Arc::new(Self {
             settings,
             service,
@@ -71,18 +85,30 @@ impl Key {
             health: watch::Sender::new(None),
             wake: Notify::new(),
             calls: Arc::new(Semaphore::new(CALLS)),
+            turns: Semaphore::new(TURNS),
             workers: Workers::new(CALLS),
-            retries: Retries::default(),
+            driver,
+            pace: Arc::default(),
+            retries: Budget::default(),
+            lines: Budget::default(),
+            unlogged: AtomicU64::default(),
             decrypts: SingleFlight::default(),
         })
     }
 
     /// What Status answers from: the last probe, or a failure if it is too old. Waits for the first probe only.
     pub async fn health(&self) -> Health {
-        let mut seen = self.health.subscribe();
-        let first = timeout(FIRST_PROBE, seen.wait_for(Option::is_some)).await;
-        let found = first.ok().and_then(Result::ok).and_then(|health| health.clone());
-        let Some(health) = found else {
+        if self.health.borrow().is_none() {
+            let mut seen = self.health.subscribe();
+            // Without one by then, that is the failure.
+            let _ = timeout(FIRST_PROBE, seen.wait_for(Option::is_some)).await;
+        }
+        self.last_health()
+    }
+
+    /// The same without waiting.
+    pub(crate) fn last_health(&self) -> Health {
+        let Some(health) = self.health.borrow().clone() else {
             let failure = Failure::new(FailureKind::Unreachable, "the first probe has not ended yet");
             return Health { result: Err(failure), last_id: None, probed: Instant::now() };
         };
@@ -102,6 +128,7 @@ impl Key {
             (None, Err(failure)) => return Err(failure),
             (None, Ok(id)) => id,
         };
+        let _turn = self.turn("encrypt")?;
         let (context, plaintext) = (reported.clone(), Arc::new(plaintext));
         let sealed =
             self.call("encrypt", move |service| service.encrypt(&plaintext, context.as_str().as_bytes())).await?;
@@ -119,6 +146,7 @@ impl Key {
 
     /// Decrypts with the key that the id names, and with no other: the id must be that of this version and epoch.
     pub(crate) async fn decrypt(&self, ciphertext: Vec<u8>, id: String, version: String, epoch: u64) -> Opened {
+        let _turn = self.turn("decrypt")?;
         let request =
             [ciphertext.as_slice(), id.as_bytes(), version.as_bytes(), &epoch.to_be_bytes()].map(<[u8]>::to_vec);
         let parts: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
@@ -137,6 +165,7 @@ impl Key {
 
     /// Decrypts what another plugin wrote with this key and without annotations of ours.
     pub(crate) async fn decrypt_of_other_plugin(&self, ciphertext: Vec<u8>, id: String) -> Opened {
+        let _turn = self.turn("decrypt")?;
         let request = [ciphertext.as_slice(), id.as_bytes()].map(<[u8]>::to_vec);
         let parts: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
         let ask = || {
@@ -174,19 +203,36 @@ impl Key {
         }
     }
 
-    /// One probe. While it hangs, it is reported as such, and no second one is started beside it.
+    /// One probe, in a place among the calls of kube-apiserver: a key whose calls all hang does not work, even where one
+    /// more would be answered.
     async fn probe_once(&self, last: Option<Probed>) -> Result<Probed, Failure> {
-        let (service, epoch, began) = (Arc::clone(&self.service), self.settings.epoch, Instant::now());
-        let mut probing = tokio::task::spawn_blocking(move || probe(service.as_ref(), epoch, last.as_ref()));
-        let limit = self.settings.timeout.saturating_mul(3);
-        let result = loop {
-            match timeout(limit, &mut probing).await {
-                Ok(result) => break result.unwrap_or_else(|_| Err(ended())),
-                Err(_) => self.publish(Err(no_answer(began.elapsed()))),
-            }
+        let (began, limit) = (Instant::now(), self.settings.timeout.saturating_mul(3));
+        let result = match timeout(limit, Arc::clone(&self.calls).acquire_owned()).await {
+            Ok(Ok(place)) => self.probe_in(place, last, limit).await,
+            _ => Err(all_hang(began.elapsed())),
         };
         self.metrics.count("probe", word(&result), began.elapsed());
         result
+    }
+
+    /// The probe itself. While it hangs, it is reported as such, and no second one is started beside it.
+    async fn probe_in(
+        &self,
+        place: OwnedSemaphorePermit,
+        last: Option<Probed>,
+        limit: Duration,
+    ) -> Result<Probed, Failure> {
+        let (service, epoch, began) = (Arc::clone(&self.service), self.settings.epoch, Instant::now());
+        let mut probing = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            probe(service.as_ref(), epoch, last.as_ref())
+        });
+        loop {
+            match timeout(limit, &mut probing).await {
+                Ok(result) => return result.unwrap_or_else(|_| Err(ended())),
+                Err(_) => self.publish(Err(no_answer(began.elapsed()))),
+            }
+        }
     }
 
     fn publish(&self, result: Result<KeyId, Failure>) {
@@ -225,6 +271,15 @@ impl Key {
         }
     }
 
+    /// Lets a request in, unless too many are under way. What is refused is counted and not logged: it comes in hundreds.
+    fn turn(&self, operation: &'static str) -> Result<SemaphorePermit<'_>, Failure> {
+        self.turns.try_acquire().map_err(|_| {
+            let failure = throttled(TURNS);
+            self.metrics.count(operation, failure.kind.word(), Duration::ZERO);
+            failure
+        })
+    }
+
     /// Calls the service on a thread, within its time, with retries from the budget.
     async fn call<T, F>(&self, operation: &'static str, call: F) -> Result<T, Failure>
     where
@@ -248,10 +303,23 @@ impl Key {
         {
             // The probe decides whether the key works; one failed call does not.
             self.wake.notify_one();
-            let members = json!({"key": self.settings.name, "operation": operation, "kind": failure.kind.word(), "cause": failure.message});
-            log::line(Level::Warning, "a call failed", members);
+            self.log_failed_call(operation, failure);
         }
         result
+    }
+
+    /// Logs a failed call, as long as there are not too many of them; metrics count all.
+    fn log_failed_call(&self, operation: &str, failure: &Failure) {
+        if !self.lines.take() {
+            self.unlogged.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let mut members = json!({"key": self.settings.name, "operation": operation, "kind": failure.kind.word(), "cause": failure.message});
+        let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
+        if unlogged > 0 {
+            members["unlogged"] = json!(unlogged);
+        }
+        log::line(Level::Warning, "a call failed", members);
     }
 
     async fn call_once<T, F>(&self, call: &Arc<F>) -> Result<T, Failure>
@@ -261,18 +329,22 @@ impl Key {
     {
         let limit = self.settings.timeout;
         let Ok(Ok(place)) = timeout(limit, Arc::clone(&self.calls).acquire_owned()).await else {
-            return Err(Failure::new(
-                FailureKind::Throttled,
-                format!("{CALLS} calls wait for the key service already"),
-            ));
+            return Err(throttled(CALLS));
         };
-        let (service, call) = (Arc::clone(&self.service), Arc::clone(call));
+        let is_alone = self.calls.available_permits() + 1 == CALLS;
+        let (service, pace, call) = (Arc::clone(&self.service), Arc::clone(&self.pace), Arc::clone(call));
         let (done, mut answer) = oneshot::channel();
-        self.workers.submit(Box::new(move || {
-            let _place = place;
+        let call = Box::new(move || {
+            let result = pace.measured(|| call(service.as_ref()));
+            // Before the answer, so that whoever has it and calls again is alone.
+            drop(place);
             // Who asked may have given up.
-            drop(done.send(call(service.as_ref())));
-        }));
+            drop(done.send(result));
+        });
+        match &self.driver {
+            Some(driver) if is_alone && self.pace.is_quick() => driver.submit(call),
+            _ => self.workers.submit(call),
+        }
         let answered = async {
             if let Ok(answered) = timeout(ADD_THREAD_AFTER, &mut answer).await {
                 return answered;
@@ -287,6 +359,25 @@ impl Key {
     }
 }
 
+/// How long the last call took.
+#[derive(Debug, Default)]
+struct Pace(AtomicBool);
+
+impl Pace {
+    /// Makes a call and notes how long it takes.
+    fn measured<T>(&self, call: impl FnOnce() -> T) -> T {
+        let began = Instant::now();
+        let result = call();
+        self.0.store(began.elapsed() <= QUICK, Ordering::Relaxed);
+        result
+    }
+
+    /// Whether the next call is expected to take microseconds.
+    fn is_quick(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// A Decrypt that nothing of ours goes with, and that is not of a plugin whose data can be read.
 fn no_annotations() -> Failure {
     Failure::invalid(format!(
@@ -298,6 +389,10 @@ fn word<T>(result: &Result<T, Failure>) -> &'static str {
     result.as_ref().err().map_or("ok", |failure| failure.kind.word())
 }
 
+fn throttled(already: usize) -> Failure {
+    Failure::new(FailureKind::Throttled, format!("{already} calls wait for the key service already"))
+}
+
 fn no_answer(after: Duration) -> Failure {
     Failure::new(
         FailureKind::Unreachable,
@@ -305,9 +400,17 @@ fn no_answer(after: Duration) -> Failure {
     )
 }
 
+fn all_hang(since: Duration) -> Failure {
+    let message = format!(
+        "{CALLS} calls to the key service have not ended for {:.1}s, and no other can start: restart the plugin if this lasts",
+        since.as_secs_f64()
+    );
+    Failure::new(FailureKind::Unreachable, message)
+}
+
 fn ended() -> Failure {
     Failure::new(FailureKind::Unreachable, "the call ended without an answer; this is a defect of the plugin")
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -12,6 +12,8 @@
 //!   the service itself.
 //! - `grpc.rs` is the contract of KMS v2. The id of a Decrypt must be the id of the version and epoch that its annotations
 //!   name: no other key is tried.
+//! - `driver.rs` is the one thread that serves all sockets; it makes quick calls itself, `workers.rs` makes all others.
+//! - `connections.rs` speaks HTTP/2 with the clients of a socket.
 //! - `socket.rs` creates sockets with mode 0600 and never takes one from a process that answers.
 //! - `confinement.rs` gives up files and system calls that are not needed, before the first key is read.
 //! - `plugin.rs` starts and stops keys as the configuration file says, and follows the file when it changes.
@@ -22,6 +24,8 @@ mod check;
 mod cli;
 mod configuration;
 mod confinement;
+mod connections;
+mod driver;
 mod fields;
 mod grpc;
 mod health_server;

@@ -7,6 +7,9 @@ use std::time::Duration;
 /// Upper bounds of the histogram, in seconds.
 const BOUNDS: &[f64] = &[0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
 
+/// The name of the histogram.
+pub(crate) const OPERATIONS: &str = "machineadm_kms_operation_seconds";
+
 /// What is counted by operation and result.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics(Mutex<BTreeMap<(&'static str, &'static str), Series>>);
@@ -33,7 +36,7 @@ impl Metrics {
 
     /// The lines of one key.
     pub(crate) fn write(&self, key: &str, text: &mut String) {
-        let name = "machineadm_kms_operation_seconds";
+        let name = OPERATIONS;
         for ((operation, result), series) in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             let labels = format!("key=\"{key}\",operation=\"{operation}\",result=\"{result}\"");
             for (below, bound) in series.below.iter().zip(BOUNDS) {
@@ -51,16 +54,17 @@ pub(crate) fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{line}");
 }
 
-/// What comes before the lines of all keys.
-pub(crate) const HEAD: &str = "\
-# HELP machineadm_kms_healthy Whether the last probe of the key succeeded.
-# TYPE machineadm_kms_healthy gauge
-# HELP machineadm_kms_failure Why the key is not healthy: 1 for the kind of its failure.
-# TYPE machineadm_kms_failure gauge
-# HELP machineadm_kms_key_info The key id that Status reports.
-# TYPE machineadm_kms_key_info gauge
-# HELP machineadm_kms_probe_age_seconds Time since the last probe ended.
-# TYPE machineadm_kms_probe_age_seconds gauge
-# HELP machineadm_kms_operation_seconds Calls by operation and result, with their time.
-# TYPE machineadm_kms_operation_seconds histogram
-";
+/// Name, type and meaning of each metric.
+const ALL: &[(&str, &str, &str)] = &[
+    ("machineadm_kms_healthy", "gauge", "Whether the last probe of the key succeeded."),
+    ("machineadm_kms_failure", "gauge", "Why the key is not healthy: 1 for the kind of its failure."),
+    ("machineadm_kms_key_info", "gauge", "The key id that Status reports."),
+    ("machineadm_kms_probe_age_seconds", "gauge", "Time since the last probe ended."),
+    (OPERATIONS, "histogram", "Calls by operation and result, with their time."),
+];
+
+/// What comes before the lines of a metric.
+pub(crate) fn head(wanted: &str) -> String {
+    let of = ALL.iter().filter(|(name, ..)| *name == wanted);
+    of.map(|(name, kind, about)| format!("# HELP {name} {about}\n# TYPE {name} {kind}\n")).collect()
+}

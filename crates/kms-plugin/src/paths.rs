@@ -17,10 +17,7 @@ pub(crate) struct Directories {
 impl Directories {
     /// All that a configuration and its file need.
     pub(crate) fn of(path: &Path, configuration: &Configuration) -> Self {
-        let mut all = Self { read: vec![parent(path)], ..Self::default() };
-        if let Some(HealthAddress::Unix(socket)) = &configuration.health {
-            all.write.push(parent(socket));
-        }
+        let mut all = Self { read: directories_of(path), ..Self::of_health(configuration.health.as_ref()) };
         for key in &configuration.keys {
             let Self { read, write, has_module } = Self::of_key(key);
             all.has_module |= has_module;
@@ -28,6 +25,15 @@ impl Directories {
             all.write.extend(write);
         }
         all
+    }
+
+    /// What livez, readyz and metrics need.
+    pub(crate) fn of_health(address: Option<&HealthAddress>) -> Self {
+        let write = match address {
+            Some(HealthAddress::Unix(socket)) => vec![parent(socket)],
+            Some(HealthAddress::Tcp(_)) | None => Vec::new(),
+        };
+        Self { write, ..Self::default() }
     }
 
     /// What one key needs.
@@ -63,7 +69,7 @@ fn read_by(backend: &Backend) -> Vec<PathBuf> {
                 AwsCredentials::Environment | AwsCredentials::InstanceMetadata { .. } => Vec::new(),
                 AwsCredentials::SharedFile { path, profile: _ } => vec![path],
                 AwsCredentials::Directory { path } => {
-                    let ca = settings.ca_file.iter().map(|file| parent(file));
+                    let ca = settings.ca_file.iter().flat_map(|file| directories_of(file));
                     return ca.chain([path.clone()]).collect();
                 }
                 AwsCredentials::WebIdentity { token_file, ca_file, .. } => {
@@ -73,7 +79,23 @@ fn read_by(backend: &Backend) -> Vec<PathBuf> {
             files.into_iter().chain(&settings.ca_file).collect()
         }
     };
-    files.into_iter().map(|file| parent(file)).collect()
+    files.into_iter().flat_map(|file| directories_of(file)).collect()
+}
+
+/// The directory of a file that is read; where the file is a link that leads out of it, also that of what it leads to.
+pub(crate) fn directories_of(file: &Path) -> Vec<PathBuf> {
+    let named = parent(file);
+    let real = named.canonicalize().unwrap_or_else(|_| named.clone());
+    let leads_to = file.canonicalize().ok().map(|found| above_versions(&parent(&found)));
+    let leads_out = leads_to.filter(|found| !found.starts_with(&real));
+    std::iter::once(named).chain(leads_out).collect()
+}
+
+/// The kubelet replaces a mounted Secret by turning a link from one directory `..TIME` to another: what is above them stays.
+fn above_versions(directory: &Path) -> PathBuf {
+    let above: PathBuf = directory.iter().take_while(|name| !name.as_encoded_bytes().starts_with(b"..")).collect();
+    // Never the root, below which everything is.
+    if above.parent().is_some() { above } else { directory.to_owned() }
 }
 
 fn parent(path: &Path) -> PathBuf {
@@ -88,6 +110,43 @@ mod tests {
     fn parsed(keys: &str) -> Configuration {
         let head = "apiVersion: kms.machineadm.cluster.x-k8s.io/v1alpha1\nkind: PluginConfiguration\n";
         Configuration::parse(&format!("{head}keys: [{keys}]\n")).unwrap()
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_read_too() {
+        let [here, there] = [(); 2].map(|()| tempfile::TempDir::new().unwrap());
+        let real = there.path().canonicalize().unwrap();
+        std::fs::write(real.join("token"), "t").unwrap();
+        std::os::unix::fs::symlink(real.join("token"), here.path().join("token")).unwrap();
+        std::os::unix::fs::symlink(here.path().join("plain"), here.path().join("within")).unwrap();
+        assert_eq!(directories_of(&here.path().join("token")), [here.path().to_owned(), real]);
+        for name in ["plain", "within", "absent"] {
+            assert_eq!(directories_of(&here.path().join(name)), [here.path().to_owned()], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_mounted_secret_is_one_directory_however_it_is_reached() {
+        let [here, there] = [(); 2].map(|()| tempfile::TempDir::new().unwrap());
+        let (here, there) = (here.path().canonicalize().unwrap(), there.path().canonicalize().unwrap());
+        let turn = |version: &str| {
+            std::fs::create_dir(there.join(version)).unwrap();
+            std::fs::write(there.join(version).join("token"), version).unwrap();
+            std::os::unix::fs::symlink(version, there.join("new")).unwrap();
+            std::fs::rename(there.join("new"), there.join("..data")).unwrap();
+        };
+        turn("..1");
+        std::os::unix::fs::symlink("..data/token", there.join("token")).unwrap();
+        // As /var/run leads to /run, and as a link to a file of the Secret.
+        std::os::unix::fs::symlink(&there, here.join("run")).unwrap();
+        std::os::unix::fs::symlink(there.join("token"), here.join("token")).unwrap();
+        for version in ["..2", "..3"] {
+            assert_eq!(directories_of(&there.join("token")), std::slice::from_ref(&there));
+            assert_eq!(directories_of(&here.join("run/token")), [here.join("run")]);
+            assert_eq!(directories_of(&here.join("token")), [here.clone(), there.clone()]);
+            turn(version);
+        }
+        assert_eq!(above_versions(Path::new("/..1")), Path::new("/..1"));
     }
 
     #[test]

@@ -97,7 +97,7 @@ mod tests {
     fn every_problem_is_reported_with_its_path() {
         let text = "{module: p.so, tokenLabel: t, slot: 1, pin: 1234, keyId: xyz}";
         let want = [
-            "keys[0].pkcs11.module: must be an absolute path",
+            "keys[0].pkcs11.module: must be an absolute path without `..`",
             "keys[0].pkcs11: exactly one is required: tokenLabel or slot",
             "keys[0].pkcs11.pinFile: required",
             "keys[0].pkcs11.keyId: must be bytes in hexadecimal digits, such as \"01\"",

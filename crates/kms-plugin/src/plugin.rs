@@ -2,15 +2,18 @@
 use crate::cli;
 use crate::configuration::{Configuration, HealthAddress, KeySettings};
 use crate::confinement::Confinement;
+use crate::connections;
+use crate::driver::QuickCalls;
 use crate::grpc::{MESSAGE_LIMIT, Service};
-use crate::health_server::{self, Keys};
+use crate::health_server::{HealthServer, Serving, Shared};
 use crate::key::Key;
 use crate::log::{self, Level};
 use crate::paths::Directories;
-use crate::socket::Socket;
+use crate::socket::{Socket, SocketFile};
 use crate::v2::key_management_service_server::KeyManagementServiceServer;
 use serde_json::json;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixListener;
@@ -18,18 +21,19 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{MissedTickBehavior, interval, timeout};
-use tokio_stream::wrappers::UnixListenerStream;
-use tonic::transport::Server;
 
 /// How often the configuration file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long requests under way may take when a key or the process ends.
 const DRAIN: Duration = Duration::from_secs(5);
-/// Requests of one connection at once.
-const REQUESTS: usize = 64;
 
 /// Serves until SIGTERM or SIGINT. An error is why it could not start.
-pub(crate) async fn serve(path: &Path, configuration: Configuration, confinement: Confinement) -> Result<(), String> {
+pub(crate) async fn serve(
+    path: PathBuf,
+    configuration: Configuration,
+    confinement: Confinement,
+    calls: Arc<QuickCalls>,
+) -> Result<(), String> {
     let members = json!({"landlock": confinement.landlock, "seccomp": confinement.seccomp});
     log::line(Level::Info, "the process is confined", members);
     let no_signals = |error: std::io::Error| format!("cannot wait for signals: {error}");
@@ -38,13 +42,13 @@ pub(crate) async fn serve(path: &Path, configuration: Configuration, confinement
     let mut reload = signal(SignalKind::hangup()).map_err(no_signals)?;
     let mut look = interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut plugin = Plugin { confinement, served: Vec::new(), keys: Keys::default(), health: None };
+    let mut plugin = Plugin { confinement, calls, served: Vec::new(), serving: Shared::default(), health: None };
     let problems = plugin.follow(&configuration).await;
     if !problems.is_empty() {
         plugin.stop().await;
         return Err(problems.join("; "));
     }
-    let mut wanted = Ok(configuration);
+    let (mut seen, mut last_valid) = (Ok(configuration.clone()), configuration);
     loop {
         tokio::select! {
             _ = terminate.recv() => break,
@@ -52,20 +56,21 @@ pub(crate) async fn serve(path: &Path, configuration: Configuration, confinement
             _ = reload.recv() => {}
             _ = look.tick() => {}
         }
-        let found = cli::read(path);
-        if found != wanted {
+        let found = cli::read(&path);
+        if found != seen {
             match &found {
-                Ok(_) => log::line(Level::Info, "the configuration has changed", json!({})),
+                Ok(configuration) => {
+                    last_valid = configuration.clone();
+                    log::line(Level::Info, "the configuration has changed", json!({}));
+                }
                 Err(problems) => {
                     let message = "the changed configuration is not valid: the last valid one stays in effect";
                     log::line(Level::Error, message, json!({"problems": problems}));
                 }
             }
-            wanted = found;
+            seen = found;
         }
-        if let Ok(configuration) = &wanted {
-            plugin.follow(configuration).await;
-        }
+        plugin.follow(&last_valid).await;
     }
     log::line(Level::Info, "ending: requests under way are finished", json!({}));
     plugin.stop().await;
@@ -75,34 +80,48 @@ pub(crate) async fn serve(path: &Path, configuration: Configuration, confinement
 /// What runs now.
 struct Plugin {
     confinement: Confinement,
+    calls: Arc<QuickCalls>,
     served: Vec<ServedKey>,
-    keys: Keys,
-    health: Option<(HealthAddress, JoinHandle<()>)>,
+    serving: Shared,
+    health: Option<HealthServer>,
 }
 
 impl Plugin {
     /// Brings what runs to what is configured; a key whose settings are the same is not touched. Returns what could not be
     /// done, which the next look tries again.
     async fn follow(&mut self, wanted: &Configuration) -> Vec<String> {
-        let mut problems = Vec::new();
-        let is_wanted = |served: &ServedKey| wanted.keys.contains(&served.key.settings) && !served.server.is_finished();
+        let mut refused = self.refused(wanted);
+        // A key whose new settings need a restart of the plugin is served with its old ones until then.
+        let is_wanted = |served: &ServedKey| {
+            let settings = &served.key.settings;
+            let is_one = wanted.keys.contains(settings) || refused.contains_key(&settings.name);
+            is_one && !served.server.is_finished() && !matches!(served.socket.file(), SocketFile::Lost)
+        };
         let (stay, go): (Vec<_>, Vec<_>) = std::mem::take(&mut self.served).into_iter().partition(is_wanted);
         self.served = stay;
-        for served in go {
-            served.stop().await;
-        }
+        stop(go).await;
+        let (mut problems, mut unserved) = (Vec::new(), Vec::new());
         for settings in &wanted.keys {
+            let name = &settings.name;
             if self.served.iter().any(|served| served.key.settings == *settings) {
                 continue;
             }
-            let refused = self.confinement.refuses(&Directories::of_key(settings));
-            match refused.map_or_else(|| ServedKey::start(settings), Err) {
+            match refused.remove(name).map_or_else(|| ServedKey::start(settings, &self.calls), Err) {
                 Ok(served) => self.served.push(served),
-                Err(problem) => problems.push(format!("key {}: {problem}", settings.name)),
+                Err(problem) => {
+                    if !self.served.iter().any(|served| served.key.settings.name == *name) {
+                        unserved.push((name.clone(), problem.clone()));
+                    }
+                    problems.push(format!("key {name}: {problem}"));
+                }
             }
         }
-        *self.keys.lock().unwrap_or_else(PoisonError::into_inner) =
-            self.served.iter().map(|served| Arc::clone(&served.key)).collect();
+        let taken = self.taken();
+        problems.extend(taken.iter().map(|(name, problem)| format!("key {name}: {problem}")));
+        unserved.extend(taken);
+        let is_served = |key: &Arc<Key>| !unserved.iter().any(|(name, _)| *name == key.settings.name);
+        let keys = self.served.iter().map(|served| Arc::clone(&served.key)).filter(is_served).collect();
+        *self.serving.lock().unwrap_or_else(PoisonError::into_inner) = Serving { keys, unserved };
         problems.extend(self.follow_health(wanted.health.as_ref()).await);
         for problem in &problems {
             log::line(Level::Error, "cannot serve what is configured", json!({"cause": problem}));
@@ -110,31 +129,61 @@ impl Plugin {
         problems
     }
 
+    /// Names of keys whose sockets others have replaced, and who.
+    fn taken(&self) -> Vec<(String, String)> {
+        let by_whom = |served: &ServedKey| match served.socket.file() {
+            SocketFile::Taken(error) => Some((served.key.settings.name.clone(), error.to_string())),
+            SocketFile::Ours | SocketFile::Lost => None,
+        };
+        self.served.iter().filter_map(by_whom).collect()
+    }
+
+    /// The new settings that need what the process has given up, by the name of the key, and why they are refused.
+    fn refused(&self, wanted: &Configuration) -> BTreeMap<String, String> {
+        let is_new = |settings: &&KeySettings| !self.served.iter().any(|served| served.key.settings == **settings);
+        let refusal = |settings: &KeySettings| {
+            let problem = self.confinement.refuses(&Directories::of_key(settings))?;
+            Some((settings.name.clone(), problem))
+        };
+        wanted.keys.iter().filter(is_new).filter_map(refusal).collect()
+    }
+
     async fn follow_health(&mut self, wanted: Option<&HealthAddress>) -> Option<String> {
-        if self.health.as_ref().map(|(address, _)| address) == wanted {
+        let is_followed = match (&self.health, wanted) {
+            (Some(health), Some(address)) => health.is_at(address),
+            (health, wanted) => health.is_none() && wanted.is_none(),
+        };
+        if is_followed {
             return None;
         }
-        if let Some((_, task)) = self.health.take() {
-            task.abort();
-            // Its address is free when it has ended.
-            let _ = task.await;
+        if let Some(refused) = self.confinement.refuses(&Directories::of_health(wanted)) {
+            return Some(format!("health: {refused}"));
         }
-        match health_server::start(wanted?, Arc::clone(&self.keys)).await {
-            Ok(task) => self.health = wanted.map(|address| (address.clone(), task)),
+        self.stop_health().await;
+        match HealthServer::start(wanted?, Arc::clone(&self.serving)).await {
+            Ok(health) => self.health = Some(health),
             Err(problem) => return Some(problem),
         }
         None
     }
 
+    async fn stop_health(&mut self) {
+        if let Some(health) = self.health.take() {
+            health.stop().await;
+        }
+    }
+
     async fn stop(&mut self) {
-        if let Some((_, task)) = self.health.take() {
-            task.abort();
-            let _ = task.await;
-        }
-        let stopping: Vec<_> = self.served.drain(..).map(|served| tokio::spawn(served.stop())).collect();
-        for stopped in stopping {
-            let _ = stopped.await;
-        }
+        self.stop_health().await;
+        stop(std::mem::take(&mut self.served)).await;
+    }
+}
+
+/// Stops keys, all at the same time.
+async fn stop(keys: Vec<ServedKey>) {
+    let stopping: Vec<_> = keys.into_iter().map(|served| tokio::spawn(served.stop())).collect();
+    for stopped in stopping {
+        let _ = stopped.await;
     }
 }
 
@@ -148,28 +197,16 @@ struct ServedKey {
 }
 
 impl ServedKey {
-    fn start(settings: &KeySettings) -> Result<Self, String> {
+    fn start(settings: &KeySettings, calls: &Arc<QuickCalls>) -> Result<Self, String> {
         let (socket, listener) = Socket::open(&settings.socket, settings.owner).map_err(|error| error.to_string())?;
         let listener = UnixListener::from_std(listener).map_err(|error| error.to_string())?;
-        let key = Key::new(settings.clone());
+        let key = Key::new(settings.clone(), Arc::clone(calls));
         let probing = tokio::spawn(Arc::clone(&key).probe_forever()).abort_handle();
         let (end, ended) = oneshot::channel();
         let service = KeyManagementServiceServer::new(Service(Arc::clone(&key)))
             .max_decoding_message_size(MESSAGE_LIMIT)
             .max_encoding_message_size(MESSAGE_LIMIT);
-        let name = settings.name.clone();
-        let server = tokio::spawn(async move {
-            let mut server = Server::builder().concurrency_limit_per_connection(REQUESTS).max_concurrent_streams(256);
-            let ended = async { drop(ended.await) };
-            let served = server
-                .add_service(service)
-                .serve_with_incoming_shutdown(UnixListenerStream::new(listener), ended)
-                .await;
-            if let Err(error) = served {
-                let members = json!({"key": name, "cause": error.to_string()});
-                log::line(Level::Error, "the socket is no longer served", members);
-            }
-        });
+        let server = tokio::spawn(connections::serve(listener, service, ended));
         let members = json!({"key": settings.name, "socket": settings.socket.display().to_string()});
         log::line(Level::Info, "serving a key", members);
         Ok(Self { key, probing, server, end, socket })

@@ -1,6 +1,6 @@
 //! One probe of a key: which material encrypts now, and whether it encrypts and decrypts.
 use aws_lc_rs::rand;
-use kms::{Failure, FailureKind, KeyId, KeyService, Sealed};
+use kms::{CIPHERTEXT_LIMIT, Failure, FailureKind, KeyId, KeyService, Sealed};
 
 /// A key that works.
 #[derive(Debug, Clone)]
@@ -16,8 +16,8 @@ pub(crate) struct Probed {
 /// Asks the service. `last` is the last probe that succeeded: if the key no longer encrypts and still decrypts that, the
 /// failure is [`FailureKind::DecryptsOnly`].
 pub(crate) fn probe(service: &dyn KeyService, epoch: u64, last: Option<&Probed>) -> Result<Probed, Failure> {
-    round_trip(service, epoch).map_err(|failure| match last {
-        Some(last) if !failure.kind.is_worth_a_retry() && still_decrypts(service, last) => {
+    round_trips(service, epoch).map_err(|failure| match last {
+        Some(last) if !failure.kind.is_worth_a_retry() && decrypts_only(service, last) => {
             let message = format!("the key still decrypts and no longer encrypts ({failure})");
             Failure::new(FailureKind::DecryptsOnly, message)
         }
@@ -25,24 +25,44 @@ pub(crate) fn probe(service: &dyn KeyService, epoch: u64, last: Option<&Probed>)
     })
 }
 
-fn round_trip(service: &dyn KeyService, epoch: u64) -> Result<Probed, Failure> {
+/// A round trip that no rotation meets; one may meet the first.
+fn round_trips(service: &dyn KeyService, epoch: u64) -> Result<Probed, Failure> {
+    for _ in 0..2 {
+        if let Some(probed) = round_trip(service, epoch)? {
+            return Ok(probed);
+        }
+    }
+    Err(Failure::new(FailureKind::Unreachable, "the key was rotated during the probe"))
+}
+
+/// One round trip; nothing if the key was rotated meanwhile.
+fn round_trip(service: &dyn KeyService, epoch: u64) -> Result<Option<Probed>, Failure> {
     let mut text = [0; 32];
     rand::fill(&mut text).map_err(|_| Failure::new(FailureKind::Unreachable, "the system gives no random bytes"))?;
     let id = service.current()?.id(epoch);
     let sealed = service.encrypt(&text, id.as_str().as_bytes())?;
     if sealed.version.id(epoch) != id {
-        // Rotated between the two calls: the next probe, which comes soon, sees the new version alone.
-        return Err(Failure::new(FailureKind::Unreachable, "the key was rotated during the probe"));
+        return Ok(None);
+    }
+    if sealed.ciphertext.len() > CIPHERTEXT_LIMIT {
+        let length = sealed.ciphertext.len();
+        let message =
+            format!("32 bytes become a ciphertext of {length} bytes: kube-apiserver accepts {CIPHERTEXT_LIMIT}");
+        return Err(Failure::new(FailureKind::DecryptsOnly, message));
     }
     let opened = service.decrypt(&sealed.ciphertext, &sealed.version.version, id.as_str().as_bytes())?;
     if *opened != text {
         return Err(Failure::new(FailureKind::DecryptsOnly, "the key does not decrypt what it has encrypted"));
     }
     let caution = service.caution(&sealed.version);
-    Ok(Probed { id, sealed, caution })
+    Ok(Some(Probed { id, sealed, caution }))
 }
 
-fn still_decrypts(service: &dyn KeyService, last: &Probed) -> bool {
-    let Sealed { ciphertext, version } = &last.sealed;
-    service.decrypt(ciphertext, &version.version, last.id.as_str().as_bytes()).is_ok()
+/// Whether what kube-apiserver stored is still read, and nothing is encrypted any more. Not so where only the description
+/// of the key is refused.
+fn decrypts_only(service: &dyn KeyService, last: &Probed) -> bool {
+    let (Sealed { ciphertext, version }, context) = (&last.sealed, last.id.as_str().as_bytes());
+    service.named(&version.version).is_ok_and(|named| named == *version)
+        && service.decrypt(ciphertext, &version.version, context).is_ok()
+        && service.encrypt(&[0; 32], context).is_err()
 }

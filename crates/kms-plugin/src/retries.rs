@@ -1,24 +1,25 @@
-//! How many calls may be repeated: a budget per key, so that an outage is not answered with more requests.
+//! How many calls of a key may be repeated, and how many lines its failed calls may log: budgets, so that an outage is
+//! answered neither with more requests nor with a full disk.
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Retries that may follow at once after a quiet time.
+/// What may be taken at once after a quiet time.
 const MOST: f64 = 10.0;
-/// Retries that are earned per second.
+/// What is earned per second.
 const PER_SECOND: f64 = 1.0;
 
-/// A budget of retries.
+/// A budget of retries, or of lines.
 #[derive(Debug)]
-pub(crate) struct Retries(Mutex<(f64, Instant)>);
+pub(crate) struct Budget(Mutex<(f64, Instant)>);
 
-impl Default for Retries {
+impl Default for Budget {
     fn default() -> Self {
         Self(Mutex::new((MOST, Instant::now())))
     }
 }
 
-impl Retries {
-    /// Takes one retry, if there is one.
+impl Budget {
+    /// Takes one, if there is one.
     pub(crate) fn take(&self) -> bool {
         self.take_at(Instant::now())
     }
@@ -48,12 +49,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn retries_end_and_come_back_one_per_second() {
-        let retries = Retries::default();
+    fn a_budget_ends_and_comes_back_one_per_second() {
+        let budget = Budget::default();
         let now = Instant::now();
-        assert_eq!((0..50).filter(|_| retries.take_at(now)).count(), 10);
+        assert_eq!((0..50).filter(|_| budget.take_at(now)).count(), 10);
         let later = now + Duration::from_secs(3);
-        assert_eq!((0..50).filter(|_| retries.take_at(later)).count(), 3);
+        assert_eq!((0..50).filter(|_| budget.take_at(later)).count(), 3);
     }
 
     #[test]

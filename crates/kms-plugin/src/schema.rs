@@ -8,9 +8,9 @@ fn text(about: &str) -> Value {
     json!({"type": "string", "minLength": 1, "description": about})
 }
 
-/// An absolute path.
+/// An absolute path without `..`.
 fn path(about: &str) -> Value {
-    json!({"type": "string", "pattern": "^/", "description": about})
+    pattern("^/(?!(.*/)?\\.\\.(/|$))", about)
 }
 
 /// A text of this form.
@@ -65,7 +65,10 @@ fn key() -> Value {
         &["name", "socket"],
         &[
             ("name", pattern("^[A-Za-z0-9._-]{1,63}$", "Its name in logs, metrics and readyz")),
-            ("socket", pattern("^/.{1,99}$", "Path of the unix socket. Its directory must exist")),
+            (
+                "socket",
+                pattern("^/(?!(.*/)?\\.\\.(/|$)).{0,98}[^/]$", "Path of the unix socket. Its directory must exist"),
+            ),
             ("owner", pattern("^[0-9]+:[0-9]+$", "UID:GID of the socket. Default: those of the process")),
             ("epoch", json!({"type": "integer", "minimum": 0, "description": "Makes another key id of the same key"})),
             (
@@ -234,6 +237,7 @@ mod tests {
             aws(
                 "credentials: {webIdentity: {roleArn: r, tokenFile: /t, sessionName: abc, endpoint: 'https://s', caFile: /c}}",
             ),
+            "{name: a, socket: /run/..a/a.., file: {path: /..a/a..}}".to_owned(),
             vault("{token: {file: /t}}, namespace: team, mount: m, caFile: /c"),
             vault("{appRole: {mount: m, roleIdFile: /r, secretIdFile: /s}}"),
             vault("{certificate: {mount: m, role: r, certificateFile: /c, keyFile: /k}}"),
@@ -258,6 +262,10 @@ mod tests {
             vault("{appRole: {roleIdFile: /r}}"),
             "{name: a b, socket: /run/a, file: {path: /a}}".to_owned(),
             "{name: a, socket: run/a, file: {path: /a}}".to_owned(),
+            "{name: a, socket: /run/../a, file: {path: /a}}".to_owned(),
+            "{name: a, socket: /run/a/, file: {path: /a}}".to_owned(),
+            of("file: {path: /a/..}"),
+            of("file: {path: /../a}"),
             "5".to_owned(),
         ];
         for key in &bad {

@@ -1,10 +1,12 @@
 //! A unix socket for one owner: created with its mode before anybody can find it, and never taken from who answers.
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 /// Why there is no socket.
@@ -40,7 +42,7 @@ impl Socket {
             _ => failed(error),
         })?;
         refuse_taken(path)?;
-        let beside = with_end(path, ".new");
+        let [beside, _] = files_beside(path);
         remove_if_there(&beside).map_err(failed)?;
         let listener = UnixListener::bind(&beside).map_err(failed)?;
         let prepared = fs::set_permissions(&beside, fs::Permissions::from_mode(0o600)).and_then(|()| {
@@ -50,6 +52,26 @@ impl Socket {
         fs::rename(&beside, path).and_then(|()| listener.set_nonblocking(true)).map_err(failed)?;
         Ok((Self { path: path.to_owned(), inode, _lock: lock }, listener))
     }
+
+    /// What has become of its file.
+    pub(crate) fn file(&self) -> SocketFile {
+        // As long as the socket listens, no other file has its number.
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| found.ino() == self.inode) {
+            return SocketFile::Ours;
+        }
+        refuse_taken(&self.path).map_or_else(SocketFile::Taken, |()| SocketFile::Lost)
+    }
+}
+
+/// What a socket's path leads to.
+#[derive(Debug)]
+pub(crate) enum SocketFile {
+    /// The socket.
+    Ours,
+    /// Nothing, or what nobody answers on: nobody can connect before the socket is created again.
+    Lost,
+    /// Another process, or no socket. Who has connected before is still served.
+    Taken(SocketError),
 }
 
 impl Drop for Socket {
@@ -63,7 +85,8 @@ impl Drop for Socket {
 
 fn lock(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let file = open(with_end(path, ".lock"), flags, Mode::from_raw_mode(0o600))?;
+    let [_, lock] = files_beside(path);
+    let file = open(lock, flags, Mode::from_raw_mode(0o600))?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
     Ok(file)
 }
@@ -75,27 +98,38 @@ fn refuse_taken(path: &Path) -> Result<(), SocketError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(source) => Err(SocketError::Create { path: shown, source }),
         Ok(found) if !found.file_type().is_socket() => Err(SocketError::NoSocket { path: shown }),
-        Ok(_) => match UnixStream::connect(path) {
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+        Ok(_) => match knock(path) {
+            Err(Errno::CONNREFUSED) => Ok(()),
             // It answers, or is too busy to.
             _ => Err(SocketError::Taken { path: shown }),
         },
     }
 }
 
+/// Connects without waiting: a process that accepts nothing any more, with its queue full, must not stop all other keys.
+fn knock(path: &Path) -> Result<(), Errno> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    connect(&socket, &SocketAddrUnix::new(path)?)
+}
+
 fn remove_if_there(path: &Path) -> io::Result<()> {
     fs::remove_file(path).or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
-fn with_end(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    name.into()
+/// What a socket needs beside it: its name while it is created, and its lock.
+pub(crate) fn files_beside(path: &Path) -> [PathBuf; 2] {
+    [".new", ".lock"].map(|end| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        name.into()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::net::UnixStream;
     use tempfile::TempDir;
 
     #[test]
@@ -119,6 +153,42 @@ mod tests {
         assert!(path.exists());
         let (_socket, _listener) = Socket::open(&path, None).unwrap();
         assert!(UnixStream::connect(&path).is_ok());
+    }
+
+    #[test]
+    fn a_socket_whose_process_accepts_nothing_is_not_waited_for() {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("kms.sock");
+        let stuck = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+        rustix::net::bind(&stuck, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+        rustix::net::listen(&stuck, 0).unwrap();
+        let _queued = UnixStream::connect(&path).unwrap();
+        let (done, opened) = std::sync::mpsc::channel();
+        // On a thread, since a connect that waits would wait for ever.
+        std::thread::spawn(move || done.send(Socket::open(&path, None).map(drop)));
+        let opened = opened.recv_timeout(std::time::Duration::from_secs(20)).expect("it does not wait");
+        assert!(matches!(opened, Err(SocketError::Taken { .. })));
+    }
+
+    #[test]
+    fn a_file_that_was_removed_or_replaced_is_noticed_and_left_to_who_has_it() {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("kms.sock");
+        let (socket, _listener) = Socket::open(&path, None).unwrap();
+        assert!(matches!(socket.file(), SocketFile::Ours));
+        let beside = directory.path().join("other.sock");
+        let other = UnixListener::bind(&beside).unwrap();
+        fs::rename(&beside, &path).unwrap();
+        assert!(matches!(socket.file(), SocketFile::Taken(SocketError::Taken { .. })));
+        drop(other);
+        assert!(matches!(socket.file(), SocketFile::Lost));
+        drop(socket);
+        assert!(path.exists(), "it is not ours to remove");
+        let (socket, _listener) = Socket::open(&path, None).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(matches!(socket.file(), SocketFile::Lost));
+        fs::write(&path, "mine").unwrap();
+        assert!(matches!(socket.file(), SocketFile::Taken(SocketError::NoSocket { .. })));
     }
 
     #[test]

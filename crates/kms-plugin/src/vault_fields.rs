@@ -118,14 +118,14 @@ mod tests {
             "keys[0].vault.address: must be an https URL without user, query and fragment",
             "keys[0].vault.mount: must be a path of letters, digits, `-`, `_` and `.`",
             "keys[0].vault.key: must be the name of the key alone",
-            "keys[0].vault.caFile: must be an absolute path",
+            "keys[0].vault.caFile: must be an absolute path without `..`",
             "keys[0].vault.auth.kubernetes: not supported: Vault would ask the API server that needs this plugin to start",
             "keys[0].vault.auth: exactly one is required: token, appRole or certificate",
             "keys[0].vault.x: unknown field",
         ];
         assert_eq!(found.unwrap_err(), want);
         let found = parse("{address: 'https://v', key: k, auth: {certificate: {mount: c, keyFile: k}}}").unwrap_err();
-        let want = ["certificateFile: required", "keyFile: must be an absolute path"];
+        let want = ["certificateFile: required", "keyFile: must be an absolute path without `..`"];
         assert_eq!(found, want.map(|problem| format!("keys[0].vault.auth.certificate.{problem}")));
     }
 }

@@ -123,7 +123,7 @@ fn an_attribute_that_cannot_be_copied_is_named_and_the_file_stays() {
     let file = root.path().join("etc/motd");
     // Every user can read it, and only an administrator can set it.
     set(&file, "security.machineadm-test", b"x").unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_machineadm"), root.path().join("machineadm")).unwrap();
+    testbed::copy_program(env!("CARGO_BIN_EXE_machineadm").as_ref(), &root.path().join("machineadm")).unwrap();
     let configuration = root.path().join("node.yaml");
     fs::write(&configuration, document("FilesConfig", "{files: [{path: /etc/motd, content: new}]}")).unwrap();
     for path in ["", "etc", "etc/motd", "node.yaml"] {

@@ -85,6 +85,11 @@ fn a_control_plane_join_that_is_killed_at_each_turn_of_etcd_is_finished_by_the_n
     let (first, endpoint) = first_with_token(&bed, &ca)?;
     let second = with_program(bed.machine("cp2", &Profile::node())?)?;
     second.boot()?;
+    // Files of the operator, where kubeadm and the certificates copy have theirs.
+    second.write("/etc/kubernetes/pki/.own.key", "the operator's key", 0o600)?;
+    second.write("/etc/kubernetes/manifests/.own.yaml", "the operator's pod", 0o644)?;
+    let tree = || second.snapshot(&["/etc/kubernetes", "/var/lib/kubelet", "/var/lib/etcd"]);
+    let own = tree()?;
     second.write(DELIVERED, further(&endpoint, &ca), 0o600)?;
 
     // While certificates are downloaded: the journal is written just before.
@@ -123,6 +128,9 @@ fn a_control_plane_join_that_is_killed_at_each_turn_of_etcd_is_finished_by_the_n
     ends_well(&second, &["bootstrap"])?;
     joined(&first, &second)?;
     assert_eq!(members(&first)?, promoted, "a member that votes is not removed: its join is finished");
+    ends_well(&second, &["reset", "--force"])?;
+    assert_eq!(voters(&first)?, ["cp1"]);
+    assert_eq!(own.changes(&tree()?), [""; 0], "a reset leaves what was there before the join");
     bed.down()
 }
 

@@ -14,7 +14,7 @@ use support::{
 };
 use testbed::{
     Bed, Machine, Output, Profile, Result,
-    kubeadm::{self, Part},
+    kubeadm::{self, Invitation, Part},
     until,
 };
 
@@ -65,10 +65,11 @@ fn nothing_is_asked_without_a_kubeconfig_or_without_somebody_who_confirms() {
 fn members_are_listed_and_removed_and_a_lost_quorum_is_named() -> Result<()> {
     testbed::needs!(Nodes);
     let bed = Bed::new()?;
-    let [first, second] = ["cp1", "cp2"].map(|name| with_program(bed.machine(name, &Profile::node())?));
-    let (first, second) = (first?, second?);
+    let [first, second, new] = ["cp1", "cp2", "new"].map(|name| with_program(bed.machine(name, &Profile::node())?));
+    let (first, second, new) = (first?, second?, new?);
     first.boot()?;
     second.boot()?;
+    new.boot()?;
     let invitation = kubeadm::init(&first)?;
     kubeadm::join(&second, &invitation, Part::ControlPlane)?;
     first.wait_for_nodes(&["cp1", "cp2"])?;
@@ -77,7 +78,9 @@ fn members_are_listed_and_removed_and_a_lost_quorum_is_named() -> Result<()> {
     what_runs_and_what_is_unknown_is_refused(&first)?;
     a_leftover_learner_is_removed(&first)?;
     an_interrupted_removal_is_finished(&first)?;
-    a_lost_quorum_is_named_and_heals(&first, &second)?;
+    the_quorum_is_lost(&first, &second)?;
+    a_join_without_a_quorum_names_etcd_and_starts_nothing(&new, &invitation)?;
+    the_quorum_heals(&first, &second)?;
     bed.down()
 }
 
@@ -185,7 +188,7 @@ fn an_interrupted_removal_is_finished(first: &Machine) -> Result<()> {
 }
 
 /// With two voters, none may fail.
-fn a_lost_quorum_is_named_and_heals(first: &Machine, second: &Machine) -> Result<()> {
+fn the_quorum_is_lost(first: &Machine, second: &Machine) -> Result<()> {
     second.kill()?;
     let lost = until("the quorum lost", LIMIT, || {
         let lost = control_plane(first, &["list"]).map_err(|error| error.to_string())?;
@@ -199,6 +202,32 @@ fn a_lost_quorum_is_named_and_heals(first: &Machine, second: &Machine) -> Result
         refused.stderr.contains("etcd has no quorum: ") && refused.stderr.contains("nothing was removed"),
         "{refused:?}"
     );
+    Ok(())
+}
+
+/// The API server accepts connections and does not return cluster-info in time.
+fn a_join_without_a_quorum_names_etcd_and_starts_nothing(new: &Machine, invitation: &Invitation) -> Result<()> {
+    let tolerated = ["--ignore-preflight-errors=SystemVerification"];
+    let control_plane = ["--control-plane=true", "--certificate-key", invitation.certificate_key()];
+    let join = |words: &[&str]| {
+        let words = [&[PROGRAM, "join"], &invitation.words()[..], &tolerated, words].concat();
+        new.run_within(&words, Duration::from_secs(60))
+    };
+    let files = "find /etc/kubernetes /var/lib/kubelet /var/lib/etcd -type f 2>/dev/null | sort";
+    let before = new.shell(files)?;
+    let planned = join(&[&control_plane[..], &["--dry-run=true"]].concat())?;
+    assert_eq!(planned.code, 0, "{planned:?}");
+    let refused = join(&[&control_plane[..], &["--timeout", "20s"]].concat())?;
+    assert_eq!(refused.code, 1, "{refused:?}");
+    for text in ["the API server answers, and reports that its etcd does not", "machineadm control-plane list"] {
+        assert!(refused.stderr.contains(text), "{text}: {refused:?}");
+    }
+    assert!(!refused.stderr.contains("check the address"), "{refused:?}");
+    assert_eq!(new.shell(files)?, before, "nothing was started");
+    Ok(())
+}
+
+fn the_quorum_heals(first: &Machine, second: &Machine) -> Result<()> {
     second.boot()?;
     until("the quorum held", LIMIT, || {
         let held = control_plane(first, &["list", "-o", "json"]).map_err(|error| error.to_string())?;

@@ -4,11 +4,14 @@ mod support {
     pub(crate) mod cluster;
     pub(crate) mod control_plane;
     pub(crate) mod first_node;
+    pub(crate) mod further_node;
 }
 
-use support::cluster::{Authority, LIMIT, PROGRAM, with_program};
+use host::contract::DELIVERED;
+use support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program};
 use support::control_plane::{KEY, etcd, members, serves, voters};
 use support::first_node::first_with_token;
+use support::further_node::further;
 use testbed::{Bed, Machine, Output, Profile, Result, kubeadm};
 
 /// Its one complaint on a host with control groups of version 1.
@@ -112,6 +115,50 @@ fn bare_kubeadm_joins_a_control_plane_node_to_a_cluster_of_ours() -> Result<()> 
     first.wait_for_nodes(&["cp1", "cp2"])?;
     assert_eq!(voters(&first)?, ["cp1", "cp2"]);
     serves(&second)?;
+    bed.down()
+}
+
+#[test]
+#[ignore = "long tier: machineadm waits two minutes for a Node of the same name"]
+fn a_join_under_the_name_of_another_control_plane_node_leaves_its_node_alone() -> Result<()> {
+    testbed::needs!(Nodes, Judge("openssl"));
+    let (bed, ca) = (Bed::new()?, Authority::new());
+    let (first, endpoint) = first_with_token(&bed, &ca)?;
+    let second = with_program(bed.machine("cp2", &Profile::node())?)?;
+    second.boot()?;
+    let node = || first.kubectl(&["get", "node", "cp1", "--output=jsonpath={.metadata.uid}"]);
+    first.wait_for_nodes(&["cp1"])?;
+    let before = node()?;
+    let of_another = further(&endpoint, &ca).replace("  toleratedChecks", "  nodeName: cp1\n  toleratedChecks");
+    second.write(DELIVERED, &of_another, 0o600)?;
+    for text in ["already exists in the cluster", "kubeadm refuses to join while this Node is Ready"] {
+        let refused = second.run_within(&[PROGRAM, "bootstrap"], LIMIT)?;
+        assert_eq!(refused.code, 1, "{refused:?}");
+        let status = second.run(&[PROGRAM, "status"])?.stdout;
+        assert!(status.contains(text), "{text}: {status}");
+        assert_eq!((node()?, voters(&first)?), (before.clone(), vec!["cp1".to_owned()]), "{text}");
+    }
+    second.write("/srv/node.yaml", further(&endpoint, &ca), 0o600)?;
+    ends_well(&second, &["bootstrap", "-f", "/srv/node.yaml"])?;
+    first.wait_for_nodes(&["cp1", "cp2"])?;
+    assert_eq!(node()?, before);
+
+    // Its kubelet has a certificate by now, for its own Node alone. As if the join had not finished:
+    let journal = "/var/lib/machineadm/journal.json";
+    second.shell(&format!(
+        "rm /etc/kubernetes/manifests/kube-scheduler.yaml; sed -i 's/\"kubeadm join\": \"ended\"/\"kubeadm join\": \
+         \"began\"/' {journal}; grep began {journal}"
+    ))?;
+    second.write("/srv/another.yaml", of_another, 0o600)?;
+    let refused = second.run_within(&[PROGRAM, "bootstrap", "-f", "/srv/another.yaml"], LIMIT)?;
+    assert_eq!(refused.code, 1, "{refused:?}");
+    let status = second.run(&[PROGRAM, "status"])?.stdout;
+    assert!(status.contains("kubeadm refuses to join while this Node is Ready"), "{status}");
+    assert_eq!((node()?, voters(&first)?), (before.clone(), vec!["cp1".to_owned()]));
+    assert!(first.kubectl(&["get", "node", "cp2"]).is_err(), "the Node that it had registered is deleted");
+    ends_well(&second, &["bootstrap", "-f", "/srv/node.yaml"])?;
+    first.wait_for_nodes(&["cp1", "cp2"])?;
+    assert_eq!((node()?, voters(&first)?), (before, vec!["cp1".to_owned(), "cp2".to_owned()]));
     bed.down()
 }
 

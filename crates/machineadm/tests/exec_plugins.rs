@@ -22,8 +22,9 @@ impl Bed {
     fn with_plugin(script: &str) -> Self {
         let bed = Self(tempfile::tempdir().expect("a directory"));
         let script = format!("#!/bin/sh\ncd {}\ntouch started\n{script}\n", bed.0.path().display());
-        fs::write(bed.path("plugin"), script).expect("a file");
-        fs::set_permissions(bed.path("plugin"), Permissions::from_mode(0o755)).expect("ours");
+        fs::write(bed.path("script"), script).expect("a file");
+        fs::set_permissions(bed.path("script"), Permissions::from_mode(0o755)).expect("ours");
+        testbed::copy_program(&bed.path("script"), &bed.path("plugin")).expect("a copy");
         let api = "client.authentication.k8s.io/v1";
         bed.write(&json!({"exec": {"apiVersion": api, "command": "./plugin", "interactiveMode": "Never"}}));
         bed

@@ -93,7 +93,7 @@ fn options_are_shown_only_where_they_mean_something() {
             || ["discovery-objects", "config-edit-map", "config-import", "init-phase-upload-certs"].contains(&command)
             || ["certs", "certs-upload", "certs-download", "certs-list", "certs-delete"].contains(&command);
         // It works on the etcd of this machine and must not follow a kubeconfig to another cluster.
-        let works_on_etcd = command.starts_with("control-plane");
+        let works_on_etcd = command.starts_with("control-plane") || command == "reset";
         let expected = (works_on_cluster || works_on_etcd, works_on_cluster);
         assert_eq!((has("--kubeconfig"), has("--context")), expected, "{name}");
         let tries = works_on_cluster

@@ -9,12 +9,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::time::Duration;
 use support::spread;
-use testbed::{Bed, Machine, Output, Profile, Result, judges};
+use testbed::{Bed, Machine, Output, Profile, Result, judges, until};
 
 /// Where the machine has machineadm.
 const PROGRAM: &str = "/usr/bin/machineadm";
 /// How long it may take.
 const LIMIT: Duration = Duration::from_secs(600);
+const TOKEN: &str = "ae23dc.faddc87f5a5ab458";
 const KEY: &str = "e6a2eb8581237ab72a4f494f30285ec12a9694d750b9785706a83bfcbbbd2204";
 /// What every init here is told: the machine has control groups of version 1, and nothing here needs addons.
 const FLAGS: &str = "--patches /srv/patches --ignore-preflight-errors SystemVerification --skip-phases addon";
@@ -34,18 +35,19 @@ fn a_cluster_is_created_by_flags_and_says_how_machines_join_it() -> Result<()> {
     machine.boot()?;
     machine.write("/srv/patches/kubeletconfiguration+merge.yaml", KUBELET, 0o644)?;
     machine.write("/srv/key", format!("{KEY}\n"), 0o600)?;
+    machine.write("/srv/token", format!("{TOKEN}\n"), 0o600)?;
     machine.shell("sysctl -w net.ipv4.ip_forward=1")?;
 
     spread::sample(&machine)?;
     let given = format!(
-        "{FLAGS} --control-plane-endpoint {} --token-ttl 2h --upload-certs --certificate-key-file - \
-         --skip-certificate-key-print",
+        "{FLAGS} --control-plane-endpoint {} --token-file /srv/token --token-ttl 2h --skip-token-print --upload-certs \
+         --certificate-key-file - --skip-certificate-key-print",
         machine.address()
     );
     let before = Timestamp::now();
     let created = init(&machine, &format!("{given} < /srv/key"))?;
-    let token = the_closing_message_invites(&machine, &created.stdout)?;
-    the_token_has_both_usages_and_its_time(&machine, &token, before)?;
+    the_closing_message_invites(&machine, &created.stdout)?;
+    the_token_has_both_usages_and_its_time(&machine, before)?;
     assert_eq!(spread::holders(&machine, &[KEY], PROGRAM)?, ["/srv/key"], "the key is nowhere else");
 
     a_second_run_shows_no_token_that_was_never_created(&machine, &given)?;
@@ -76,18 +78,16 @@ fn pin(machine: &Machine, certificate: &str) -> Result<String> {
     Ok(format!("sha256:{}", digest.split_whitespace().next().expect("a digest")))
 }
 
-/// Both join commands, with the risks of their secrets; the token that they show.
-fn the_closing_message_invites(machine: &Machine, said: &str) -> Result<String> {
+/// Both join commands without their secrets, and what these risk.
+fn the_closing_message_invites(machine: &Machine, said: &str) -> Result<()> {
     let (endpoint, pin) = (format!("{}:6443", machine.address()), pin(machine, "/etc/kubernetes/pki/ca.crt")?);
     let commands: Vec<&str> = said.lines().filter(|line| line.starts_with("  machineadm join ")).collect();
     let [control_plane, worker] = commands[..] else { panic!("{said}") };
-    let words: Vec<&str> = worker.split_whitespace().collect();
-    let token = words[4].to_owned();
-    let common = format!("  machineadm join {endpoint} --token {token} --discovery-token-ca-cert-hash {pin}");
+    let common = format!("  machineadm join {endpoint} --token <value withheld> --discovery-token-ca-cert-hash {pin}");
     assert_eq!(worker, common, "{said}");
     assert_eq!(control_plane, format!("{common} --control-plane --certificate-key <value withheld>"), "{said}");
-    assert!(!said.contains(KEY), "{said}");
-    let id = token.split('.').next().expect("an id");
+    let (id, half) = TOKEN.split_once('.').expect("a token");
+    assert!(!said.contains(KEY) && !said.contains(half), "{said}");
     for text in [
         "export KUBECONFIG=/etc/kubernetes/admin.conf",
         "The cluster deletes the uploaded certificates after two hours. Until then anyone who has the certificate key",
@@ -97,11 +97,11 @@ fn the_closing_message_invites(machine: &Machine, said: &str) -> Result<String> 
     ] {
         assert!(said.contains(text), "{text}: {said}");
     }
-    Ok(token)
+    Ok(())
 }
 
-fn the_token_has_both_usages_and_its_time(machine: &Machine, token: &str, before: Timestamp) -> Result<()> {
-    let (id, half) = token.split_once('.').expect("a token");
+fn the_token_has_both_usages_and_its_time(machine: &Machine, before: Timestamp) -> Result<()> {
+    let (id, half) = TOKEN.split_once('.').expect("a token");
     let secret =
         machine.kubectl_json(&["--namespace=kube-system", "get", "secret", &format!("bootstrap-token-{id}")])?;
     let entry = |name: &str| {
@@ -192,12 +192,38 @@ fn a_new_key_is_printed_and_decrypts(machine: &Machine, given: &str) -> Result<(
     Ok(())
 }
 
+/// A loop on the machine itself waits until kubeadm has written the administrator's kubeconfig.
+fn killed_before_the_api_server_runs(machine: &Machine, given: &str) -> Result<()> {
+    let written = "until test -e /etc/kubernetes/admin.conf; do :; done; kill -9 $(pgrep -o -x machineadm)";
+    machine.write("/srv/init", format!("#!/bin/sh\nexec {PROGRAM} init {given}\n"), 0o755)?;
+    machine.shell(&format!("systemd-run --quiet --unit=killer sh -c '{written}'"))?;
+    machine.shell("systemd-run --quiet --unit=killed /srv/init")?;
+    until("the kill", LIMIT, || match machine.run(&["systemctl", "is-failed", "killed"]) {
+        Ok(output) if output.stdout == "failed\n" => Ok(()),
+        other => Err(format!("{other:?}")),
+    })?;
+    until("kubeadm's end with machineadm's", LIMIT, || match machine.run(&["pgrep", "-x", "kubeadm"]) {
+        Ok(output) if output.code == 1 => Ok(()),
+        other => Err(format!("{other:?}")),
+    })?;
+    let ready = machine.run(&["curl", "-sk", "https://127.0.0.1:6444/readyz"])?;
+    assert_ne!(ready.code, 0, "the kill came too late: {ready:?}");
+    Ok(())
+}
+
 fn without_a_token_and_with_directories_of_its_own(machine: &Machine) -> Result<()> {
     let given = format!(
         "{FLAGS} --token '' --cert-dir /srv/pki --apiserver-bind-port 6444 --control-plane-endpoint {} --upload-certs",
         machine.address()
     );
+    // A CA of the operator's own, beside other files.
+    machine.check(&["kubeadm", "init", "phase", "certs", "ca", "--cert-dir", "/srv/pki"])?;
+    machine.write("/srv/pki/notes", "the operator's notes", 0o600)?;
+    let own = machine.snapshot(&["/srv/pki"])?;
+    killed_before_the_api_server_runs(machine, &given)?;
     let json: Value = serde_json::from_str(&init(machine, &format!("{given} -o json"))?.stdout).expect("JSON");
+    let deleted: Vec<_> = own.changes(&machine.snapshot(&["/srv/pki"])?);
+    assert!(deleted.iter().all(|change| change.starts_with("+ ")), "{deleted:?}");
     let join = &json["join"];
     assert_eq!(join["endpoint"], format!("{}:6444", machine.address()), "{join}");
     assert_eq!(join["caPins"][0], pin(machine, "/srv/pki/ca.crt")?, "{join}");
@@ -214,5 +240,9 @@ fn without_a_token_and_with_directories_of_its_own(machine: &Machine) -> Result<
     document(machine, &format!("{given} --certificate-key-file -"), "/srv/third-key", "/srv/third.yaml")?;
     let alive = plan(machine, "/srv/third.yaml")?;
     assert_eq!(alive.code, 0, "{alive:?}");
+    // Without --cert-dir: it is known, and real kubeadm, which can ask the cluster for it, does not delete all of it.
+    let reset = machine.run_within(&[PROGRAM, "reset", "--force"], LIMIT)?;
+    assert_eq!(reset.code, 0, "{reset:?}");
+    assert_eq!(own.changes(&machine.snapshot(&["/srv/pki"])?), [""; 0]);
     Ok(())
 }

@@ -158,6 +158,33 @@ fn a_certificate_key_comes_by_flag_by_file_by_standard_input_and_in_kubeadms_fil
     assert!(of_file.contains("advertiseAddress: \"10.0.0.2\"") && of_file.contains("apiServerPort: 7443"), "{of_file}");
 }
 
+/// As with every flag of kubeadm that is true or false. `kubeadm join --help` has these three.
+#[test]
+fn boolean_flags_of_kubeadm_take_true_and_false() {
+    let pinned = ["a:6443", "--token", TOKEN, "--discovery-token-ca-cert-hash", PIN];
+    let with = |words: &[&str]| printed(&[&pinned[..], words].concat());
+    assert_eq!(with(&["--control-plane=true"]), with(&["--control-plane"]));
+    assert_eq!(with(&["--control-plane=false"]), with(&[]));
+    assert_ne!(with(&["--control-plane=true"]), with(&[]));
+
+    let unpinned = ["a:6443", "--token", TOKEN];
+    let with = |word: &str| printed(&[&unpinned[..], &[word]].concat());
+    let skip = "--discovery-token-unsafe-skip-ca-verification";
+    assert_eq!(with(&format!("{skip}=true")), with(skip));
+    let refused = join(&[&unpinned[..], &[&format!("{skip}=false"), "--print-config"]].concat());
+    assert!(refused.code == Some(2) && refused.stderr.contains("hash is missing"), "{}", refused.stderr);
+
+    let scratch = Scratch::new("join");
+    let root = scratch.path().display().to_string();
+    let below = |word: &str| join(&[&pinned[..], &["--root", &root, word]].concat());
+    // Another machine's root cannot join; what the flag does there is proven on a whole machine.
+    let (with_value, bare) = (below("--dry-run=true"), below("--dry-run"));
+    assert!(with_value.stderr.contains("needs the running system"), "{}", with_value.stderr);
+    assert_eq!(with_value.stderr, bare.stderr);
+    let refused = join(&[&pinned[..], &["--dry-run=perhaps"]].concat());
+    assert!(refused.code == Some(2) && refused.stderr.contains("--dry-run"), "{}", refused.stderr);
+}
+
 #[test]
 fn what_only_a_control_plane_node_has_is_refused_on_a_worker() {
     let discovery = ["a:6443", "--token", TOKEN, "--discovery-token-ca-cert-hash", PIN, "--print-config"];
@@ -165,6 +192,11 @@ fn what_only_a_control_plane_node_has_is_refused_on_a_worker() {
         (&["--certificate-key", &"0".repeat(64)][..], "--control-plane"),
         (&["--apiserver-advertise-address", "10.0.0.2"], "--control-plane"),
         (&["--apiserver-bind-port", "7443"], "--control-plane"),
+        (
+            &["--control-plane=false", "--apiserver-advertise-address", "10.0.0.2"],
+            "--apiserver-advertise-address is for",
+        ),
+        (&["--control-plane=false", "--apiserver-bind-port", "7443"], "--apiserver-bind-port is for"),
         (&["--control-plane", "--certificate-key", "0123"], "--certificate-key"),
         (&["--control-plane", "--skip-phases", "etcd-join"], "--skip-phases etcd-join"),
     ] {

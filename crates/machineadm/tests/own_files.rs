@@ -15,7 +15,7 @@ const OTHERS: u32 = 4242;
 /// A file that its group can write, in a place that everybody can enter, and the program beside it.
 fn laid_out(dir: &Path, owner: u32, group: u32) {
     fs::set_permissions(dir, Permissions::from_mode(0o755)).expect("a mode");
-    fs::copy(env!("CARGO_BIN_EXE_machineadm"), dir.join("machineadm")).expect("a copy");
+    testbed::copy_program(env!("CARGO_BIN_EXE_machineadm").as_ref(), &dir.join("machineadm")).expect("a copy");
     fs::write(dir.join("node.yaml"), DOCUMENT).expect("a file");
     fs::create_dir_all(dir.join("root/etc")).expect("a directory");
     for path in ["node.yaml", "root", "root/etc"] {

@@ -14,6 +14,8 @@ use testbed::{
 };
 
 const CONFIGURATION: &str = "/srv/node.yaml";
+/// The Node of the second machine, which has another host name.
+const NODE: &str = "worker-1";
 
 /// Files of an operator, where kubeadm has its own. A manifest whose name starts with a dot is none for the kubelet.
 fn write_own_files(machine: &Machine) -> Result<()> {
@@ -58,16 +60,20 @@ fn a_reset_leaves_a_machine_as_it_was_and_ready_to_become_a_node_again() -> Resu
     }
     let forwarding = first.read("/proc/sys/net/ipv4/ip_forward")?;
     first.write(CONFIGURATION, control_plane(&ca), 0o600)?;
-    second.write(CONFIGURATION, worker(&format!("{}:6443", first.address()), &ca), 0o600)?;
+    let joining = worker(&format!("{}:6443", first.address()), &ca);
+    let joining = joining.replacen("  discovery:\n", &format!("  nodeName: {NODE}\n  discovery:\n"), 1);
+    second.write(CONFIGURATION, joining, 0o600)?;
     ends_well(&first, &["bootstrap", "-f", CONFIGURATION])?;
     first.check(&[PROGRAM, "token", "create", TOKEN, "--kubeconfig", "/etc/kubernetes/admin.conf"])?;
     // A worker's preflight refuses pki/ca.crt alone.
     ends_well(&second, &["bootstrap", "-f", CONFIGURATION])?;
-    first.wait_for_nodes(&["cp", "w1"])?;
+    first.wait_for_nodes(&["cp", NODE])?;
     nothing_is_left(&second)?;
 
     an_init_that_others_have_joined_is_finished(&first)?;
     a_plan_changes_nothing(&first)?;
+    let plan = second.run(&[PROGRAM, "reset", "--dry-run"])?;
+    assert!(plan.stdout.contains(&format!("kubectl delete node {NODE}\n")), "{plan:?}");
     ends_well(&second, &["reset", "--force"])?;
     is_as_before(&second, &before[1])?;
     assert!(second.read("/etc/kubernetes/pki/.own.key")?.contains("the operator's key"));
@@ -99,7 +105,7 @@ fn an_init_that_others_have_joined_is_finished(machine: &Machine) -> Result<()> 
     ends_well(machine, &["bootstrap", "-f", CONFIGURATION])?;
     assert_eq!(cluster()?, before);
     machine.kubectl(&["get", "deployment", "coredns", "--namespace=kube-system"])?;
-    machine.wait_for_nodes(&["cp", "w1"])
+    machine.wait_for_nodes(&["cp", NODE])
 }
 
 /// The second control plane node first: with its member registered and gone, the first could not write any more.
@@ -154,7 +160,7 @@ fn a_plan_changes_nothing(machine: &Machine) -> Result<()> {
         "{denied}"
     );
     assert_eq!(before.changes(&machine.snapshot(&["/etc", "/var/lib/machineadm"])?), [""; 0]);
-    machine.wait_for_nodes(&["cp", "w1"])
+    machine.wait_for_nodes(&["cp", NODE])
 }
 
 /// A loop on the machine itself waits for the middle: kubeadm has deleted the first of its files.

@@ -2,11 +2,11 @@
 use super::Authority;
 use crate::error::file;
 use crate::network::{Switch, inside};
-use crate::{Bed, Result};
+use crate::{Bed, Machine, Result};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -145,6 +145,27 @@ impl Bed {
         let listener = listener.map_err(file("listen on", format!("port {port} of the switch")))?;
         let mut server = FakeServer::on(listener, authority, config, Arc::new(handler));
         server.network = Some(network);
+        Ok(server)
+    }
+}
+
+impl Machine {
+    /// Listens at an address of the machine, which is on, for what its programs are to find there.
+    pub fn listen(&self, address: SocketAddr) -> Result<TcpListener> {
+        inside(&self.network()?, || TcpListener::bind(address)).map_err(file("listen on", address.to_string()))
+    }
+
+    /// Starts a server with a good certificate for the loopback addresses at this port of the machine's loopback.
+    pub fn fake_server(
+        &self,
+        port: u16,
+        handler: impl Fn(&Seen, &mut Tls) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Result<FakeServer> {
+        let listener = self.listen((Ipv4Addr::LOCALHOST, port).into())?;
+        let authority = Arc::new(Authority::new());
+        let config = authority.serves_and_asks(&["localhost", "127.0.0.1", "::1"]);
+        let mut server = FakeServer::on(listener, authority, config, Arc::new(handler));
+        server.network = Some(self.network()?);
         Ok(server)
     }
 }

@@ -52,7 +52,7 @@ impl Machine {
         self.bed.switch.connect(&namespace, self.number, plug)?;
         let nspawn = child::start(self.nspawn(&namespace).stdin(Stdio::null()).stdout(console).stderr(errors))?;
         let pid = nspawn.id().to_string();
-        *running = Some(Running { nspawn, _namespace: namespace });
+        *running = Some(Running { nspawn, namespace });
         fs::write(self.directory.join(PID), pid).map_err(file("write", self.directory.join(PID)))
     }
 

@@ -25,6 +25,16 @@ use testbed::{judges, needs};
 /// Emulates a processor with two cores, in which others would starve, or it beside them.
 const LAST: &str = "testbed tests/cgroup_v2.rs";
 
+/// Take minutes, so that they start first: the last ones to run should be short, for all cores to end together.
+const FIRST: [&str; 6] = [
+    "machineadm tests/control_plane_change.rs",
+    "machineadm tests/worker.rs",
+    "machineadm tests/reset.rs",
+    "machineadm tests/containerd_machine.rs",
+    "machineadm tests/control_plane_ways.rs",
+    "machineadm tests/walking_skeleton.rs",
+];
+
 /// Wait for the clocks of the KMS plugin and of kube-apiserver for minutes and hardly compute: they run beside the others
 /// and take no turn of theirs.
 const BESIDE: [&str; 2] = ["kms-plugin tests/plugin/main.rs", "kms-plugin tests/real_api_server/main.rs"];
@@ -46,6 +56,10 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
         _ => return Err("usage: cargo xtask test [--long]".to_owned()),
     };
     let binaries = binaries::build(root)?;
+    let listed = FIRST.iter().chain(&BESIDE).chain([&LAST]);
+    if let Some(name) = listed.into_iter().find(|name| binaries.iter().all(|binary| binary.name != **name)) {
+        return Err(format!("{name} is listed in xtask/src/test/mod.rs, and there is no such test binary"));
+    }
     let directory = root.join("target/test-record");
     let record = Record::at(directory.clone());
     record.clear().map_err(|error| error.to_string())?;
@@ -61,7 +75,8 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
 
 /// As many binaries at once as there are cores: most tests of whole machines wait.
 fn run_all(mut binaries: Vec<Binary>, tier: Tier, record: &Path) -> Vec<Run> {
-    binaries.sort_by_key(|binary| binary.name == LAST);
+    let in_first = |binary: &Binary| FIRST.iter().position(|name| *name == binary.name).unwrap_or(FIRST.len());
+    binaries.sort_by_key(|binary| (binary.name == LAST, in_first(binary)));
     let beside: Vec<Binary> = binaries.extract_if(.., |binary| BESIDE.contains(&binary.name.as_str())).collect();
     let (waiting, done) = (Mutex::new(VecDeque::from(binaries)), Mutex::new(Vec::new()));
     let finish = |run: Run| {

@@ -43,15 +43,17 @@ impl EtcdServers {
     /// All members with their state, as a server that most voters agree with lists them; without such a server, as any
     /// server does.
     pub fn membership(&self) -> Result<Membership> {
-        let mut membership = self.listed()?;
+        let mut membership = self.listed(&self.endpoints)?;
         membership.members.iter_mut().for_each(|member| self.ask(member));
         Ok(membership)
     }
 
-    /// Removes a member, by a server that is not its own where there is one, and sees it gone.
+    /// Removes a member, by a server that is not its own where there is one, and sees it gone. A server that is removed
+    /// may end before it has answered; then only the others know.
     pub fn remove(&self, member: &Member) -> Result<()> {
+        let endpoints = self.endpoints_of_members();
         let (own, others): (Vec<_>, Vec<_>) =
-            self.endpoints.iter().partition(|endpoint| member.client_urls.contains(*endpoint));
+            endpoints.iter().partition(|endpoint| member.client_urls.contains(*endpoint));
         let mut failures = Vec::new();
         for endpoint in others.into_iter().chain(own) {
             let body = format!("{{\"ID\":\"{}\"}}", member.id.0);
@@ -61,7 +63,7 @@ impl EtcdServers {
             }
         }
         // A removal whose answer was lost is one that the next server knows nothing to remove for.
-        match self.listed() {
+        match self.listed(&endpoints) {
             Ok(Membership { members, quorum: Quorum::Held }) if members.iter().all(|left| left.id != member.id) => {
                 Ok(())
             }
@@ -88,11 +90,23 @@ impl EtcdServers {
         Err(EtcdError::of(failures))
     }
 
+    /// The known servers, and those that the list of members adds.
+    fn endpoints_of_members(&self) -> Vec<String> {
+        let mut endpoints = self.endpoints.clone();
+        let listed = self.listed(&self.endpoints).map(|membership| membership.members).unwrap_or_default();
+        for url in listed.into_iter().flat_map(|member| member.client_urls) {
+            if !endpoints.contains(&url) {
+                endpoints.push(url);
+            }
+        }
+        endpoints
+    }
+
     /// The members, none of them asked yet.
-    fn listed(&self) -> Result<Membership> {
+    fn listed(&self, endpoints: &[String]) -> Result<Membership> {
         let mut any: Option<Membership> = None;
         let mut failures = Vec::new();
-        for endpoint in &self.endpoints {
+        for endpoint in endpoints {
             let listed = self.listed_by(endpoint).map(|members| Membership { members, quorum: self.quorum(endpoint) });
             match listed {
                 // The server has caught up with the others by now; what it listed before may be older.

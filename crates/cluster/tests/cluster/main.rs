@@ -6,4 +6,5 @@ mod cluster_info;
 mod fake_store;
 mod faults;
 mod live;
+mod reported_etcd;
 mod support;

@@ -76,6 +76,9 @@ pub enum Cause {
     UntrustedCertificate,
     /// The server answered with another status than 200.
     Status(u16),
+    /// The API server did not return cluster-info, and reports that its etcd does not answer. Nothing verifies the
+    /// report: it decides a text, and nothing else.
+    EtcdUnavailable,
     /// Anything else, such as a timeout.
     Other,
 }

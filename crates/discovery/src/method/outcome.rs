@@ -156,6 +156,10 @@ const fn of_cluster_info(cause: Cause) -> &'static str {
              (machineadm discovery-objects), or use --discovery-file"
         }
         Cause::Status(404) => NOT_PUBLISHED,
+        Cause::EtcdUnavailable => {
+            "on a control plane node: machineadm control-plane list shows the etcd members; start those that are down, or \
+             remove a lost one with machineadm control-plane remove"
+        }
         Cause::Status(_) => "check the state of the API server",
         Cause::Other => "check the address, and the network between this machine and the API server",
     }
@@ -170,7 +174,7 @@ const fn of_document(cause: Cause) -> &'static str {
             "check the URL; if a private CA signed the server's certificate, add that CA to this machine's trust store"
         }
         Cause::Status(_) => "check the URL and the access rights of the file",
-        Cause::Other => "check the URL, and the network between this machine and the server",
+        Cause::EtcdUnavailable | Cause::Other => "check the URL, and the network between this machine and the server",
     }
 }
 
@@ -236,6 +240,7 @@ mod tests {
             (Cause::Status(403), "create the RoleBinding kubeadm:bootstrap-signer-clusterinfo", "access rights"),
             (Cause::Status(404), "kubeadm init phase bootstrap-token", "check the URL and the access rights"),
             (Cause::Status(500), "check the state of the API server", "check the URL and the access rights"),
+            (Cause::EtcdUnavailable, "on a control plane node: machineadm control-plane list", "check the URL"),
             (Cause::Other, "between this machine and the API server", "between this machine and the server"),
         ] {
             let [server, url] = [Refusal::Unreached(unreached(cause)), Refusal::NotFetched(unreached(cause))];

@@ -2,6 +2,7 @@
 use super::{ADMIN, Act, AfterFailure, Effect, Sort, Undone};
 use crate::{Look, Patience, PlanError, Unanswered, World, fingerprint::Parts};
 use documents::v1alpha1::Repeat;
+use host::{Progress, Service};
 
 /// The journal id.
 pub(crate) const ID: &str = "delete token";
@@ -30,14 +31,18 @@ impl Act for DeleteUnusedToken {
         Repeat::Once
     }
 
-    /// Done means: this machine has created a cluster, which does not have the token.
+    /// Done means: this machine has created a cluster, which does not have the token. An API server that does not answer is
+    /// that of an interrupted `kubeadm init`, which is finished before, unless the token was deleted.
     fn effect(&self, look: &Look<'_>) -> Result<Effect, PlanError> {
         let Some(admin) = look.host.file(ADMIN)? else { return Ok(Effect::Absent) };
-        let patience = Patience { within: look.patience, while_true: &|| true };
+        // Only the kubelet starts an API server.
+        let kubelet_runs = || matches!(look.host.service("kubelet"), Ok(Service::Active));
+        let patience = Patience { within: look.patience, while_true: &kubelet_runs };
         Ok(match look.cluster.has(admin.contents.expose(), &[OBJECT], &patience) {
             Ok(true) => Effect::Absent,
             Ok(false) => Effect::Done,
-            Err(Unanswered(why)) => Effect::Unanswered(why),
+            Err(Unanswered(why)) if look.host.progress(ID)? == Progress::Ended => Effect::Unanswered(why),
+            Err(Unanswered(_)) => Effect::Absent,
         })
     }
 

@@ -3,6 +3,7 @@ use super::{Act, AfterFailure, Effect, Sort, Undone, kubeadm_join};
 use crate::{
     Look, PlanError, World, before_kubeadm,
     certificate_files::{self, Existing, Placement},
+    certificates_elsewhere::CertificatesElsewhere,
     fingerprint::Parts,
     look::CertificateCopy,
 };
@@ -73,7 +74,11 @@ impl Act for DownloadCerts {
 
     /// A reset takes the copied certificates away: they are none of what was there before.
     fn before_start(&self, world: &mut World<'_>) -> host::Result<()> {
-        before_kubeadm::record(kubeadm_join::ID, world.host)
+        let elsewhere = self
+            .source
+            .as_ref()
+            .map(|CopySource { files, directory, .. }| CertificatesElsewhere::of_copy(files, directory));
+        before_kubeadm::record(kubeadm_join::ID, elsewhere.unwrap_or_default(), world.host)
     }
 
     fn run(&self, world: &mut World<'_>) -> host::Result<()> {

@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     Look, Patience, PlanError, Unanswered, World, before_kubeadm,
+    certificates_elsewhere::{self, CertificatesElsewhere},
     etcd_access::CERTIFICATES,
     fingerprint::Parts,
     scoped_reset::{ScopedReset, scoped_reset},
@@ -170,7 +171,7 @@ impl Act for KubeadmInit {
     }
 
     fn before_start(&self, world: &mut World<'_>) -> host::Result<()> {
-        before_kubeadm::record(ID, world.host)
+        before_kubeadm::record(ID, CertificatesElsewhere::in_directory(self.certificates.as_deref()), world.host)
     }
 
     /// The file goes, however kubeadm ends: it may hold a secret. Files that are there were left by an interrupted run, which
@@ -202,12 +203,11 @@ impl Act for KubeadmInit {
     /// A cluster that others may have joined is finished instead.
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
         let certificates = self.certificates.as_deref().unwrap_or(CERTIFICATES);
-        if reason_to_keep(certificates, world)?.is_some() {
+        if reason_to_keep(&certificates_elsewhere::of_etcd(certificates, world.host)?, world)?.is_some() {
             return Ok(Undone::Nothing);
         }
-        let flags = self.certificates.iter().map(|directory| format!("--cert-dir={directory}")).collect();
         let runtime_socket = Some(self.runtime_socket.as_str());
-        scoped_reset(world, &ScopedReset { runtime_socket, flags, ..ScopedReset::default() })?;
+        scoped_reset(world, &ScopedReset { runtime_socket, ..ScopedReset::default() })?;
         Ok(Undone::Changed)
     }
 

@@ -15,9 +15,13 @@ use super::{
 };
 use crate::{
     Look, Patience, PlanError, Unanswered, World, before_kubeadm,
+    certificates_elsewhere::CertificatesElsewhere,
     fingerprint::Parts,
     look::{NodeCondition, NodeWait},
-    phases::worker::{BOOTSTRAP_KUBECONFIG, CA_CERTIFICATE, KUBELET_KUBECONFIG, Worker},
+    phases::{
+        control_plane_traces::ControlPlaneTraces,
+        worker::{BOOTSTRAP_KUBECONFIG, CA_CERTIFICATE, KUBELET_KUBECONFIG, Worker},
+    },
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use discovery::{BootstrapToken, ClusterInfo};
@@ -41,7 +45,8 @@ const KUBELET: &str = "kubelet.service";
 pub(super) const SORT: Sort = Sort {
     first_words: ID,
     left_behind: |id, look| {
-        let is_left = Worker::seen(look)?.has_traces();
+        // Of a control plane node, kubeadm writes static pods before anything of the kubelet.
+        let is_left = ControlPlaneTraces::on(look.host)?.are_any() || before_kubeadm::is_deleting(look.host)?;
         Ok(is_left.then(|| {
             format!(
                 "{id} was started and did not finish, and this configuration no longer has it; run \"machineadm reset\", \
@@ -143,6 +148,16 @@ impl KubeadmJoin {
         })?;
         remove(BOOTSTRAP_KUBECONFIG, world.host)
     }
+
+    /// kubeadm refuses to join while a Node of this name is Ready, which that of a stopped kubelet is for most of a minute.
+    pub(super) fn wait_until_not_ready(&self, kubeconfig: &[u8], world: &World<'_>) -> host::Result<()> {
+        let wait = NodeWait { node: &self.node, condition: NodeCondition::NotReady, within: NOT_READY };
+        world.cluster.wait_for_node(kubeconfig, &wait).map_err(|Unanswered(why)| host::Error::Unfit {
+            what: format!("node {}", self.node),
+            why: format!("kubeadm refuses to join while this Node is Ready: {why}"),
+            advice: "check that no other machine has this name; then run machineadm again".to_owned(),
+        })
+    }
 }
 
 impl Act for KubeadmJoin {
@@ -178,7 +193,7 @@ impl Act for KubeadmJoin {
     }
 
     fn before_start(&self, world: &mut World<'_>) -> host::Result<()> {
-        before_kubeadm::record(ID, world.host)
+        before_kubeadm::record(ID, CertificatesElsewhere::default(), world.host)
     }
 
     fn run(&self, world: &mut World<'_>) -> host::Result<()> {
@@ -201,13 +216,7 @@ impl Act for KubeadmJoin {
         if world.host.service("kubelet")? == Service::Active {
             unit(UnitAction::Stop, world.host)?;
         }
-        let kubeconfig = self.kubeconfig()?;
-        let wait = NodeWait { node: &self.node, condition: NodeCondition::NotReady, within: NOT_READY };
-        world.cluster.wait_for_node(kubeconfig.expose(), &wait).map_err(|Unanswered(why)| host::Error::Unfit {
-            what: format!("node {}", self.node),
-            why: format!("kubeadm refuses to join while this Node is Ready: {why}"),
-            advice: "check that no other machine has this name; then run machineadm again".to_owned(),
-        })?;
+        self.wait_until_not_ready(self.kubeconfig()?.expose(), world)?;
         for path in [KUBELET_KUBECONFIG, BOOTSTRAP_KUBECONFIG, CA_CERTIFICATE] {
             remove(path, world.host)?;
         }

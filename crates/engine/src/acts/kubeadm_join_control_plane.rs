@@ -20,8 +20,8 @@ use super::{
 use crate::{
     ControlPlaneFacts, Look, MemberFacts, Patience, PlanError, Unanswered, World,
     before_kubeadm::{self, BeforeKubeadm},
+    certificates_elsewhere::CertificatesElsewhere,
     control_plane_facts::DATA,
-    etcd_access::CERTIFICATES,
     fingerprint::Parts,
     look::{NodeCondition, NodeWait},
     phases::control_plane_traces::ControlPlaneTraces,
@@ -139,24 +139,32 @@ impl KubeadmJoinControlPlane {
         world.cluster.remove_member(&member.access, own).map_err(|Unanswered(why)| stopped(&why))
     }
 
-    /// The Node of an interrupted join goes: kubeadm refuses to join while it is Ready, which it is for most of a minute.
-    fn delete_node(&self, facts: &ControlPlaneFacts, world: &World<'_>) -> host::Result<()> {
-        let patience = Patience { within: world.patience, while_true: &|| true };
-        let path = format!("/api/v1/nodes/{}", self.join.node);
-        let deleted = world.cluster.delete(facts.administrator.expose(), &path, &patience);
-        deleted.map_err(|Unanswered(why)| host::Error::Unfit {
-            what: format!("node {}", self.join.node),
-            why: format!("the Node of the interrupted join cannot be deleted: {why}"),
-            advice: "run machineadm again".to_owned(),
-        })
+    /// The Node of an interrupted join goes: kubeadm refuses to join while it is Ready, which it is for most of a minute. Its
+    /// name is in the certificate of the kubelet, which can have registered no other: any other Node of the name that the
+    /// machine shall have may be that of another machine.
+    fn delete_own_node(&self, facts: &ControlPlaneFacts, world: &World<'_>) -> host::Result<()> {
+        let worker = ControlPlaneTraces::on(world.host)?.worker;
+        let own = worker.credentials().and_then(|_| worker.certified_node());
+        if let Some(own) = own {
+            let patience = Patience { within: world.patience, while_true: &|| true };
+            let deleted =
+                world.cluster.delete(facts.administrator.expose(), &format!("/api/v1/nodes/{own}"), &patience);
+            deleted.map_err(|Unanswered(why)| host::Error::Unfit {
+                what: format!("node {own}"),
+                why: format!("the Node of the interrupted join cannot be deleted: {why}"),
+                advice: "run machineadm again".to_owned(),
+            })?;
+        }
+        match own == Some(self.join.node.as_str()) {
+            true => Ok(()),
+            false => self.join.wait_until_not_ready(facts.administrator.expose(), world),
+        }
     }
 
     /// Deletes what kubeadm did, and restores what was there before.
-    fn reset(&self, certificates: &str, etcd_data: Option<&str>, world: &mut World<'_>) -> host::Result<()> {
-        let elsewhere = (certificates != CERTIFICATES).then(|| format!("--cert-dir={certificates}"));
-        let flags = elsewhere.into_iter().collect();
+    fn reset(&self, etcd_data: Option<&str>, world: &mut World<'_>) -> host::Result<()> {
         let runtime_socket = Some(self.runtime_socket.as_str());
-        scoped_reset(world, &ScopedReset { runtime_socket, flags, etcd_data, ..ScopedReset::default() })
+        scoped_reset(world, &ScopedReset { runtime_socket, etcd_data, ..ScopedReset::default() })
     }
 
     /// A kubelet that has its certificate registers by itself; kubeadm's last phase marks the Node.
@@ -225,9 +233,13 @@ impl Act for KubeadmJoinControlPlane {
 
     /// What was there before the certificates came: the download has recorded it, unless the machine had them.
     fn before_start(&self, world: &mut World<'_>) -> host::Result<()> {
+        let directory = self.facts.as_ref().map(|facts| facts.directory.to_string_lossy());
+        let elsewhere = CertificatesElsewhere::in_directory(directory.as_deref());
         match self.certificates {
-            Certificates::Copied if BeforeKubeadm::read(world.host)?.is_some() => Ok(()),
-            Certificates::Copied | Certificates::Own => before_kubeadm::record(kubeadm_join::ID, world.host),
+            Certificates::Copied if BeforeKubeadm::read(world.host)?.is_some() => {
+                before_kubeadm::record_elsewhere(elsewhere, world.host)
+            }
+            Certificates::Copied | Certificates::Own => before_kubeadm::record(kubeadm_join::ID, elsewhere, world.host),
         }
     }
 
@@ -247,7 +259,7 @@ impl Act for KubeadmJoinControlPlane {
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
         // An undo that has started to delete has seen the member gone.
         if before_kubeadm::is_deleting(world.host)? {
-            self.reset(CERTIFICATES, None, world)?;
+            self.reset(None, world)?;
             return Ok(Undone::Changed);
         }
         let facts = self.facts(world)?;
@@ -272,9 +284,9 @@ impl Act for KubeadmJoinControlPlane {
         if world.host.service("kubelet")? == Service::Active {
             unit(UnitAction::Stop, world.host)?;
         }
-        self.delete_node(&facts, world)?;
+        self.delete_own_node(&facts, world)?;
         let data = facts.member.as_ref().map(|member| member.data_directory.as_str());
-        self.reset(&facts.directory.to_string_lossy(), data, world)?;
+        self.reset(data, world)?;
         Ok(Undone::Changed)
     }
 

@@ -1,6 +1,6 @@
 //! What a machine shows of a worker: the credentials of its kubelet, and the files of a join that is not finished.
 use crate::{Look, PlanError};
-use discovery::certificate::CaBundle;
+use discovery::certificate::{CaBundle, Certificate};
 use documents::Secret;
 use host::Inspect;
 use jiff::Timestamp;
@@ -14,6 +14,8 @@ pub(crate) const BOOTSTRAP_KUBECONFIG: &str = "/etc/kubernetes/bootstrap-kubelet
 pub(crate) const CA_CERTIFICATE: &str = "/etc/kubernetes/pki/ca.crt";
 /// The kubelet's certificate and key.
 const CLIENT_CERTIFICATE: &str = "/var/lib/kubelet/pki/kubelet-client-current.pem";
+/// How the user name of a kubelet starts; the name of its Node follows.
+pub(crate) const NODE_USER: &str = "system:node:";
 
 /// What there is of a node.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,7 @@ pub(crate) struct Worker {
     kubeconfig: Option<Secret<Vec<u8>>>,
     authorities: Option<CaBundle>,
     has_certificate: bool,
+    certified_node: Option<String>,
     has_bootstrap_kubeconfig: bool,
 }
 
@@ -46,17 +49,24 @@ impl Worker {
         let kubeconfig = host.file(KUBELET_KUBECONFIG)?.map(|file| file.contents);
         let authorities = kubeconfig.as_ref().and_then(|kubeconfig| authorities(kubeconfig.expose()));
         let certificate = host.file(CLIENT_CERTIFICATE)?;
-        let has_certificate = certificate.zip(authorities.as_ref()).is_some_and(|(file, authorities)| {
-            let chain = pem::certificates(file.contents.expose()).unwrap_or_default();
-            authorities.has_issued(&chain, Timestamp::now().into())
-        });
+        let chain = certificate.and_then(|file| pem::certificates(file.contents.expose()).ok()).unwrap_or_default();
+        let has_issued = |authorities: &CaBundle| authorities.has_issued(&chain, Timestamp::now().into());
+        let has_certificate = authorities.as_ref().is_some_and(has_issued);
+        let user = chain.first().and_then(|der| Certificate::read(der)?.common_name());
+        let certified_node =
+            user.and_then(|user| user.strip_prefix(NODE_USER).filter(|name| is_name(name)).map(str::to_owned));
         let has_bootstrap_kubeconfig = host.exists(BOOTSTRAP_KUBECONFIG)?;
-        Ok(Self { kubeconfig, authorities, has_certificate, has_bootstrap_kubeconfig })
+        Ok(Self { kubeconfig, authorities, has_certificate, certified_node, has_bootstrap_kubeconfig })
     }
 
     /// The kubelet's kubeconfig, if its certificate is there, valid, and issued by the CA of that kubeconfig.
     pub(crate) fn credentials(&self) -> Option<&[u8]> {
         self.kubeconfig.as_ref().filter(|_| self.has_certificate).map(|kubeconfig| kubeconfig.expose().as_slice())
+    }
+
+    /// The Node that the kubelet's certificate is for, also if that is no longer valid: no other Node can be this machine's.
+    pub(crate) fn certified_node(&self) -> Option<&str> {
+        self.certified_node.as_deref()
     }
 
     /// Whether a join has left anything that kubeadm would refuse.
@@ -73,6 +83,12 @@ impl Worker {
     pub(crate) const fn authorities(&self) -> Option<&CaBundle> {
         self.authorities.as_ref()
     }
+}
+
+/// Whether a Node can have this name: it becomes a part of a path.
+fn is_name(name: &str) -> bool {
+    let fits = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, b'-' | b'.');
+    name.bytes().all(fits) && name.bytes().any(|letter| letter.is_ascii_alphanumeric())
 }
 
 fn authorities(kubeconfig: &[u8]) -> Option<CaBundle> {

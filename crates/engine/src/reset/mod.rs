@@ -15,15 +15,18 @@ mod view;
 pub use view::ResetView;
 
 use crate::{
-    Cluster, Failure, Look, Manifests, Mode, Patience, PlanError, Planned, Prune, Run, Unanswered, Wanted, World,
-    acts::{STARTING_KUBEADM, files_found},
+    Cluster, EtcdAccess, Failure, Look, Manifests, Mode, Patience, PlanError, Planned, Prune, Run, Unanswered, Wanted,
+    World,
+    acts::{DOWNLOAD_ID, STARTING_KUBEADM, files_found},
     apply,
     before_kubeadm::{BeforeKubeadm, DeletedBy, ResetProgress},
-    etcd_access,
+    certificates_elsewhere,
+    etcd_access::{self, CERTIFICATES},
     look::Facts,
     scoped_reset::{self, ScopedReset, scoped_reset},
     started_cluster, turns,
 };
+use documents::Secret;
 use etcd::RemovalObstacle;
 use host::{Inspect, Progress};
 use own_member::{Asked, OwnMember, own_member};
@@ -36,6 +39,8 @@ pub struct ResetRequest {
     pub runtime_socket: Option<String>,
     /// kubeadm's certificates directory.
     pub certificates: String,
+    /// A kubeconfig by which the cluster is asked for its etcd servers, instead of the administrator's on this machine.
+    pub kubeconfig: Option<Secret<Vec<u8>>>,
     /// Further flags of `kubeadm reset`.
     pub flags: Vec<String>,
     /// Whether etcd is asked for the member of this machine.
@@ -73,6 +78,9 @@ pub enum ResetError {
     /// It has data of etcd, and whether a cluster needs it is unknown.
     #[error("this machine has data of etcd, and whether its member is still registered could not be asked: {0}")]
     MemberUnknown(String),
+    /// The operator says that it is removed, and etcd lists it.
+    #[error("etcd lists the member of this machine, {0}: it is not removed; nothing was changed")]
+    MemberListed(String),
     /// etcd would be harmed.
     #[error("the etcd member of this machine cannot be removed: {0}")]
     MemberNeeded(RemovalObstacle),
@@ -136,7 +144,9 @@ impl ResetPlan {
         let state = own_state::paths(request.scope, host)?;
         let not_undone = not_undone::found(request.scope, host)?;
         let directory = etcd_access::certificates_directory(host)?;
-        let other_certificates = directory.filter(|directory| *directory != request.certificates);
+        let deleted = BeforeKubeadm::read(host)?.map(|record| record.elsewhere.directories).unwrap_or_default();
+        let is_deleted = |directory: &String| *directory == request.certificates || deleted.contains(directory);
+        let other_certificates = directory.filter(|directory| !is_deleted(directory));
         let node = started_cluster::own_node(host)?;
         Ok(Self { member, kubeadm, documents, state, not_undone, other_certificates, node })
     }
@@ -181,7 +191,7 @@ pub fn reset(
         let mut record = BeforeKubeadm::read_or_empty(world.host)?;
         record.reset = Some(ResetProgress::RemovingMember { servers: servers.clone() });
         record.write(world.host)?;
-        let mut access = crate::EtcdAccess::on(world.host, &request.certificates)?
+        let mut access = access(request, world.host)?
             .ok_or_else(|| ResetError::MemberNotRemoved("its client certificate is missing".to_owned()))?;
         access.endpoints.extend(servers.iter().cloned());
         world
@@ -192,7 +202,7 @@ pub fn reset(
     if plan.kubeadm.is_some() {
         watch("undo what kubeadm did");
         scoped_reset(world, &kubeadm_reset(request))?;
-        for act in STARTING_KUBEADM {
+        for act in acts_of_node() {
             if world.host.progress(act)? != Progress::New {
                 world.host.note(act, Progress::New)?;
             }
@@ -216,8 +226,25 @@ fn kubeadm_reset(request: &ResetRequest) -> ScopedReset<'_> {
 fn seen_member(request: &ResetRequest, host: &dyn Inspect, cluster: &dyn Cluster) -> Result<OwnMember, ResetError> {
     let kubelet_runs = || matches!(host.service("kubelet"), Ok(host::Service::Active));
     let patience = Patience { within: request.patience, while_true: &kubelet_runs };
-    let (certificates, question) = (request.certificates.as_str(), request.question);
-    own_member(&Asked { host, cluster, certificates, question, patience: &patience })
+    let (certificates, question) = (&certificates(request, host)?, request.question);
+    let access = access(request, host)?;
+    own_member(Asked { host, cluster, certificates, access, question, patience: &patience })
+}
+
+/// Where the certificates are: as the operator says, else where machineadm had kubeadm write them.
+fn certificates(request: &ResetRequest, host: &dyn Inspect) -> host::Result<String> {
+    if request.certificates != CERTIFICATES {
+        return Ok(request.certificates.clone());
+    }
+    let recorded = BeforeKubeadm::read(host)?.and_then(|record| record.elsewhere.directories.last().cloned());
+    certificates_elsewhere::of_etcd(recorded.as_deref().unwrap_or(CERTIFICATES), host)
+}
+
+/// How etcd is asked, if this machine has its client certificate.
+fn access(request: &ResetRequest, host: &dyn Inspect) -> host::Result<Option<EtcdAccess>> {
+    let access = EtcdAccess::on(host, &certificates(request, host)?)?;
+    let kubeconfig = request.kubeconfig.clone();
+    Ok(access.map(|access| EtcdAccess { kubeconfig: kubeconfig.or_else(|| access.kubeconfig.clone()), ..access }))
 }
 
 /// Whether kubeadm has started to make this machine a node, or a reset has started to undo that.
@@ -234,12 +261,17 @@ fn is_node(host: &dyn Inspect) -> host::Result<bool> {
             return Ok(true);
         }
     }
-    for act in STARTING_KUBEADM {
+    for act in acts_of_node() {
         if host.progress(act)? != Progress::New {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Those that start kubeadm, and the one that brings the private keys of a cluster before kubeadm starts.
+fn acts_of_node() -> impl Iterator<Item = &'static str> {
+    STARTING_KUBEADM.into_iter().chain([DOWNLOAD_ID])
 }
 
 /// What pruning does without any document.

@@ -7,9 +7,10 @@ use crate::{
     etcd_access::MANIFEST,
     scoped_reset::has_member_data,
 };
-use etcd::{Member, Membership, Role};
+use etcd::{Member, Membership, Quorum, Role};
 use host::Inspect;
 use objects::one_line;
+use std::time::Duration;
 
 /// What etcd says of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(super) enum OwnMember {
     None,
     /// It could not be asked. There is no data on this machine; a member that was only added may be in the list.
     NotAsked(String),
+    /// The operator says that it is removed, and etcd, without a quorum, lists it.
+    Asserted(String),
     /// It is the only one: with its data the cluster is deleted.
     Only,
     /// It can be removed.
@@ -35,6 +38,8 @@ impl OwnMember {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Removable { member, .. }, Self::Removable { member: other, .. }) => member.id == other.id,
+            // An etcd without a quorum may or may not answer.
+            (Self::None | Self::Asserted(_), Self::None | Self::Asserted(_)) => true,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
@@ -45,21 +50,24 @@ pub(super) struct Asked<'a> {
     pub(super) host: &'a dyn Inspect,
     pub(super) cluster: &'a dyn Cluster,
     pub(super) certificates: &'a str,
+    pub(super) access: Option<EtcdAccess>,
     pub(super) question: MemberQuestion,
     pub(super) patience: &'a Patience<'a>,
 }
 
 /// Asks etcd for the member of this machine, and judges whether it can go.
-pub(super) fn own_member(asked: &Asked<'_>) -> Result<OwnMember, ResetError> {
-    let Asked { host, cluster, certificates, question, patience } = *asked;
+pub(super) fn own_member(asked: Asked<'_>) -> Result<OwnMember, ResetError> {
+    let Asked { host, cluster, certificates, access, question, patience } = asked;
     let progress = BeforeKubeadm::read(host)?.and_then(|record| record.reset);
     // A reset that has started to delete has asked before.
     let has_asked = matches!(progress, Some(ResetProgress::Deleting { .. } | ResetProgress::Undone));
-    if question == MemberQuestion::IsRemoved || has_asked {
+    if has_asked {
         return Ok(OwnMember::None);
     }
+    if question == MemberQuestion::IsRemoved {
+        return asserted(EtcdPod::on(host)?, access, cluster);
+    }
     let pod = EtcdPod::on(host)?;
-    let access = EtcdAccess::on(host, certificates)?;
     let data = has_data(access.is_some(), host)?;
     let unasked = |why: String| match data {
         true => Err(ResetError::MemberUnknown(why)),
@@ -79,6 +87,10 @@ pub(super) fn own_member(asked: &Asked<'_>) -> Result<OwnMember, ResetError> {
     match cluster.members(&access, patience) {
         Ok(membership) => match membership.of_server(&peer_url, &client_urls) {
             Some(member) => judge(&membership, member),
+            // The list may be older than this machine's member.
+            None if matches!(membership.quorum, Quorum::Lost(_)) => {
+                unasked("etcd has no quorum, so that its list of members may be old".to_owned())
+            }
             // The address is a guess without the manifest.
             None if data && !has_manifest => unasked(format!(
                 "{MANIFEST} is missing or cannot be read, and etcd has no member at {peer_url}, by which it could be known"
@@ -86,6 +98,22 @@ pub(super) fn own_member(asked: &Asked<'_>) -> Result<OwnMember, ResetError> {
             None => Ok(OwnMember::None),
         },
         Err(Unanswered(why)) => unasked(one_line(&why)),
+    }
+}
+
+/// The operator says that no cluster has a member of this machine. An etcd with a quorum knows better. One without may be
+/// this machine's alone, which was removed while it was cut off from the others.
+fn asserted(pod: Option<EtcdPod>, access: Option<EtcdAccess>, cluster: &dyn Cluster) -> Result<OwnMember, ResetError> {
+    let (Some(pod), Some(access)) = (pod, access) else { return Ok(OwnMember::None) };
+    let at_once = Patience { within: Duration::ZERO, while_true: &|| false };
+    let Ok(membership) = cluster.members(&access, &at_once) else { return Ok(OwnMember::None) };
+    match membership.of_server(&pod.peer_url, &pod.client_urls) {
+        Some(_) if membership.members.len() == 1 => Ok(OwnMember::Only),
+        Some(member) if membership.quorum == Quorum::Held => {
+            Err(ResetError::MemberListed(format!("{} ({})", member.title(), member.id)))
+        }
+        Some(member) => Ok(OwnMember::Asserted(format!("{} ({})", member.title(), member.id))),
+        None => Ok(OwnMember::None),
     }
 }
 

@@ -81,6 +81,13 @@ fn of_member(member: &OwnMember) -> TurnView {
             );
             (Vec::new(), vec![text])
         }
+        OwnMember::Asserted(member) => {
+            let text = format!(
+                "etcd has no quorum and lists the member of this machine, {member}: if it was not removed on another \
+                 control plane node, its data is lost, and that may be all data of the cluster"
+            );
+            (Vec::new(), vec![text])
+        }
         OwnMember::Only => {
             let text = "this machine has the only etcd member: the cluster and all its data are deleted".to_owned();
             (Vec::new(), vec![text])
@@ -100,6 +107,11 @@ fn of_kubeadm(part: &KubeadmPart, owned: &[String]) -> TurnView {
     let flags = arguments.iter().skip(1).map(String::as_str).collect::<Vec<_>>().join(" ");
     let mut steps = vec![line("run", &format!("{} reset", kubeadm::NAME), flags)];
     steps.extend(etcd_data.iter().map(|path| line("delete", &format!("{path}/member/"), "data of etcd")));
+    let elsewhere = &record.elsewhere;
+    let directories = elsewhere.directories.iter().map(|path| format!("{}/", objects::one_line(path)));
+    steps.extend(directories.map(|path| line("delete", &path, "only certificates that kubeadm wrote")));
+    let files = elsewhere.files.iter().filter(|path| !record.has(path)).map(|path| objects::one_line(path));
+    steps.extend(files.map(|path| line("delete", &path, "downloaded with the certificates")));
     let is_shown = |path: &str, state: &PathState| {
         !matches!(state, PathState::Directory { .. })
             && !owned.iter().any(|owned| owned == path)
@@ -121,7 +133,7 @@ fn of_kubeadm(part: &KubeadmPart, owned: &[String]) -> TurnView {
         );
     }
     remarks.extend(arguments.iter().filter_map(|flag| flag.strip_prefix("--cert-dir=")).map(|directory| {
-        format!("kubeadm deletes everything in {directory}; what existed there before is not restored unless it is below /etc/kubernetes")
+        format!("kubeadm deletes everything in {directory}; of what existed there before, only certificates are restored unless it is below /etc/kubernetes")
     }));
     let lost: Vec<&str> = record.not_copied().collect();
     if !lost.is_empty() {

@@ -1,16 +1,17 @@
 //! A reset undoes what machineadm and kubeadm did and nothing else; it never deletes data that other members of etcd need.
 use crate::{
-    etcd_machine::{DATA, FakeEtcd, documents, machine, member, run, world},
-    support::{PATIENCE, file, has, left, text_of, wanted},
+    etcd_machine::{self, DATA, FakeEtcd, documents, machine, member, run, world},
+    support::{FORWARDING, PATIENCE, file, has, left, text_of, wanted},
 };
 use etcd::{Quorum, Role, Standing};
-use host::{Host, Inspect, Memory, PathState, Progress};
+use host::{Host, Inspect, Memory, PathState, Played, Progress};
 use machineadm_engine::{MemberQuestion, PlanError, ResetError, ResetPlan, ResetRequest, ResetScope, ResetView, reset};
 
 fn request() -> ResetRequest {
     ResetRequest {
         runtime_socket: None,
         certificates: "/etc/kubernetes/pki".into(),
+        kubeconfig: None,
         flags: Vec::new(),
         question: MemberQuestion::IsAsked,
         scope: ResetScope::Machine,
@@ -161,6 +162,60 @@ fn data_of_an_etcd_that_does_not_answer_is_deleted_only_if_the_operator_says_so(
 }
 
 #[test]
+fn a_member_that_etcd_lists_is_not_taken_for_removed_because_the_operator_says_so() {
+    let removed = ResetRequest { question: MemberQuestion::IsRemoved, ..request() };
+    let (mut host, cluster) = (node(), FakeEtcd::with(&[1, 2]));
+    let before = host.clone();
+    let error = reset_as(&removed, &mut host, &cluster).unwrap_err();
+    assert!(matches!(error, ResetError::MemberListed(_)) && error.to_string().contains("cp1 (1)"), "{error}");
+    assert_eq!((&host, cluster.numbers().len()), (&before, 2));
+    reset_as(&removed, &mut host, &FakeEtcd::with(&[2, 3])).unwrap();
+    assert!(!has(&host, DATA));
+    let shown = lines(&removed, &before, &FakeEtcd::with(&[1]));
+    assert!(shown[0].contains("the cluster and all its data are deleted"), "{shown:?}");
+}
+
+/// It may have been removed while it was cut off from the others, or it may have all that is left of the cluster.
+#[test]
+fn an_operator_who_says_that_the_member_is_removed_is_warned_if_only_the_quorum_is_missing() {
+    let removed = ResetRequest { question: MemberQuestion::IsRemoved, ..request() };
+    let (mut host, cluster) = (node(), FakeEtcd::with(&[1, 2]));
+    cluster.members.borrow_mut().as_mut().unwrap().quorum = Quorum::Lost("no leader".into());
+    let plan = ResetPlan::new(&removed, &host, &cluster).unwrap();
+    let shown = lines(&removed, &host, &cluster);
+    assert!(shown[0].contains("etcd has no quorum and lists the member of this machine, cp1 (1)"), "{shown:?}");
+    // Whether such an etcd answers may change from one second to the next.
+    reset(&removed, &plan, &mut world(&mut host, &FakeEtcd::silent()), &mut |_| ()).unwrap();
+    assert!(!has(&host, DATA));
+}
+
+#[test]
+fn the_operators_kubeconfig_is_used_instead_of_that_of_the_machine() {
+    let asked = |kubeconfig: Option<&str>| {
+        let (mut host, cluster) = (node(), FakeEtcd::with(&[1, 2, 3]));
+        let kubeconfig = kubeconfig.map(|text| documents::Secret::new(text.as_bytes().to_vec()));
+        reset_as(&ResetRequest { kubeconfig, ..request() }, &mut host, &cluster).unwrap();
+        assert_eq!(cluster.numbers(), [2, 3]);
+        let mut asked = cluster.kubeconfigs.into_inner();
+        asked.dedup();
+        asked
+    };
+    assert_eq!(asked(None), ["the administrator's kubeconfig"]);
+    assert_eq!(asked(Some("the operator's")), ["the operator's"]);
+}
+
+/// A server that was cut off before this machine joined does not list it.
+#[test]
+fn a_list_without_a_quorum_does_not_show_that_this_machine_has_no_member() {
+    let (mut host, cluster) = (node(), FakeEtcd::with(&[2, 3]));
+    let before = host.clone();
+    cluster.members.borrow_mut().as_mut().unwrap().quorum = Quorum::Lost("no leader".into());
+    let error = reset_as(&request(), &mut host, &cluster).unwrap_err();
+    assert!(matches!(error, ResetError::MemberUnknown(_)), "{error}");
+    assert_eq!(host, before);
+}
+
+#[test]
 fn without_data_a_silent_etcd_does_not_keep_a_machine_from_being_reset() {
     let mut host = node();
     host.files.remove(DATA);
@@ -296,6 +351,90 @@ fn keys_in_another_certificates_directory_are_named_as_left() {
     let removed = MemberQuestion::IsRemoved;
     let named = ResetRequest { certificates: "/srv/pki".into(), question: removed, ..request() };
     assert!(!left(&named).contains("/srv/pki"), "{}", left(&named));
+}
+
+/// `--cert-dir` would make kubeadm delete everything in it: etcd is asked without that.
+#[test]
+fn etcd_is_asked_with_the_certificates_that_the_api_server_of_kubeadm_alone_has_elsewhere() {
+    let mut host = node();
+    let pod = "spec: {containers: [{command: [kube-apiserver, --client-ca-file=/srv/pki/ca.crt]}]}";
+    host.files.insert("/etc/kubernetes/manifests/kube-apiserver.yaml".into(), file(pod));
+    let moved = |path: String| path.replace("/etc/kubernetes/pki/", "/srv/pki/");
+    host.files = host.files.into_iter().map(|(path, file)| (moved(path), file)).collect();
+    host.files.retain(|path, _| !path.starts_with("/var/lib/machineadm/") && !path.starts_with("/run/cluster-api/"));
+    let cluster = FakeEtcd::with(&[1, 2, 3]);
+    let plan = ResetPlan::new(&request(), &host, &cluster).unwrap();
+    let view = ResetView::new("m".into(), &plan, ResetScope::Machine, &host).unwrap();
+    assert!(view.left.iter().any(|line| line.contains("private keys of the cluster in /srv/pki")), "{:?}", view.left);
+    reset_as(&request(), &mut host, &cluster).unwrap();
+    assert_eq!(cluster.numbers(), [2, 3]);
+    assert!(has(&host, "/srv/pki/own.key"));
+}
+
+#[test]
+fn another_certificates_directory_is_known_and_only_what_kubeadm_wrote_there_goes() {
+    let (own, written) =
+        ("/srv/pki/ca.key", ["etcd/ca.crt", "etcd/healthcheck-client.crt", "etcd/healthcheck-client.key"]);
+    let with_own = || {
+        let mut host = machine();
+        host.files.insert(own.into(), file("the operator's CA"));
+        let played = etcd_machine::init().into_iter();
+        let elsewhere = written.map(|name| Played::Write(format!("/srv/pki/{name}"), name.into()));
+        let others =
+            played.filter(|one| !matches!(one, Played::Write(path, _) if path.starts_with("/etc/kubernetes/pki/")));
+        host.programs.insert("kubeadm init".into(), others.chain(elsewhere).collect());
+        host
+    };
+    let elsewhere =
+        wanted(&[FORWARDING, ("InitConfig", "", "{kubernetesVersion: v1.36.4, certificatesDirectory: /srv/pki}")]);
+    let (mut host, cluster) = (with_own(), FakeEtcd::with(&[1, 2, 3]));
+    run(&elsewhere, &mut host, &cluster).unwrap();
+    let renewed = file("the operator's renewed CA");
+    host.files.insert(own.into(), renewed.clone());
+    let shown = lines(&request(), &host, &cluster);
+    assert!(shown.iter().any(|line| line.starts_with("delete /srv/pki/")), "{shown:?}");
+    reset_as(&request(), &mut host, &cluster).unwrap();
+    assert_eq!(cluster.numbers(), [2, 3], "etcd was asked with the certificate of that directory");
+    assert_eq!(host.files.insert(own.into(), file("the operator's CA")), Some(renewed));
+    assert_eq!(left(&host), left(&with_own()));
+}
+
+/// And a document that writes there later on owns its file.
+#[test]
+fn a_certificates_directory_that_was_changed_after_a_failed_init_is_known_too() {
+    let init_in = |directory: &str, files: &str| {
+        let init = format!("{{kubernetesVersion: v1.36.4, certificatesDirectory: {directory}}}");
+        wanted(&[FORWARDING, ("FilesConfig", "", files), ("InitConfig", "", &init)])
+    };
+    let motd = "{path: /etc/motd, content: hello}";
+    let with_notes = || {
+        let mut host = machine();
+        host.files.insert("/srv/two/notes".into(), file("the operator's notes"));
+        host
+    };
+    let (mut host, cluster) = (with_notes(), FakeEtcd::with(&[1, 2, 3]));
+    let write =
+        |path: String| Played::Write(path.clone(), path.rsplit_once("/two/").map_or("k", |(_, name)| name).into());
+    host.programs.insert("kubeadm init".into(), vec![write("/srv/one/ca.key".into()), Played::Fail]);
+    run(&init_in("/srv/one", &format!("{{files: [{motd}]}}")), &mut host, &cluster).unwrap_err();
+    let below = |directory: &str| {
+        let is_kept = |one: &Played| !matches!(one, Played::Write(path, _) if path.starts_with("/etc/kubernetes/pki/"));
+        let names = ["etcd/ca.crt", "etcd/healthcheck-client.crt", "etcd/healthcheck-client.key", "sa.key"];
+        let written = names.map(|name| write(format!("{directory}/{name}")));
+        etcd_machine::init().into_iter().filter(is_kept).chain(written).collect::<Vec<_>>()
+    };
+    host.programs.insert("kubeadm init".into(), below("/srv/two"));
+    run(&init_in("/srv/two", &format!("{{files: [{motd}]}}")), &mut host, &cluster).unwrap();
+    let files = format!("{{files: [{motd}, {{path: /srv/two/ca.crt, content: of the document}}]}}");
+    run(&init_in("/srv/two", &files), &mut host, &cluster).unwrap();
+    let mut node_only = host.clone();
+    reset_as(&request(), &mut host, &cluster).unwrap();
+    assert_eq!(cluster.numbers(), [2, 3], "etcd was asked with the certificate of that directory");
+    assert_eq!(left(&host), left(&Memory { programs: host.programs.clone(), ..with_notes() }));
+    let request = ResetRequest { scope: ResetScope::NodeOnly, ..request() };
+    reset_as(&request, &mut node_only, &FakeEtcd::with(&[1])).unwrap();
+    let rest: Vec<_> = node_only.files.keys().filter(|path| path.starts_with("/srv/")).collect();
+    assert_eq!(rest, ["/srv/two/ca.crt", "/srv/two/notes"]);
 }
 
 #[test]

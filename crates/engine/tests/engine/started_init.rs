@@ -2,10 +2,11 @@
 //! joined is never deleted. And the record of what existed before kubeadm ran.
 use crate::{
     etcd_machine::{DATA, FakeEtcd, documents, init, machine, run},
-    support::{file, has, left, text_of, wanted},
+    support::{FORWARDING, file, has, left, text_of, wanted},
 };
 use host::{FileState, Host, Inspect, Memory, PathState, Played, Progress};
 use machineadm_engine::{PlanError, Unanswered};
+use std::collections::BTreeMap;
 
 const RECORD: &str = "/var/lib/machineadm/before-kubeadm.json";
 
@@ -182,6 +183,53 @@ fn an_undo_that_is_interrupted_anywhere_is_finished_by_the_next_run() {
             break;
         }
     }
+}
+
+/// An operator's own CA in a directory of its own, beside other files. `kubeadm reset --cert-dir` deletes all of them.
+#[test]
+fn an_undo_deletes_in_another_certificates_directory_what_kubeadm_wrote_and_nothing_else() {
+    let elsewhere =
+        || wanted(&[FORWARDING, ("InitConfig", "", "{kubernetesVersion: v1.36.4, certificatesDirectory: /srv/pki}")]);
+    let deletes_all = format!("kubeadm {} --cert-dir=/srv/pki", UNDONE[0]);
+    let mut host = machine();
+    for (path, text) in [("ca.key", "the operator's CA"), ("notes", "the operator's notes"), ("etcd/own", "x")] {
+        host.files.insert(format!("/srv/pki/{path}"), file(text));
+    }
+    let before = host.files.clone();
+    let written = ["apiserver.key", "etcd/ca.key"].map(|name| Played::Write(format!("/srv/pki/{name}"), "k".into()));
+    let failing: Vec<_> = written.into_iter().chain([init()[4].clone(), Played::Fail]).collect();
+    host.programs.insert("kubeadm init".into(), failing);
+    host.programs.insert(deletes_all, vec![Played::RemoveBelow("/srv/pki/".into())]);
+    run(&elsewhere(), &mut host, &FakeEtcd::silent()).unwrap_err();
+    assert!(has(&host, "/srv/pki/apiserver.key") && has(&host, "/srv/pki/etcd/ca.key"));
+    host.programs.insert("kubeadm init".into(), init());
+    run(&elsewhere(), &mut host, &FakeEtcd::silent()).unwrap();
+    let of_operator = |files: &BTreeMap<String, FileState>| {
+        files.iter().filter(|(path, _)| path.starts_with("/srv/pki/")).map(|(_, file)| file.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of_operator(&host.files), of_operator(&before));
+}
+
+/// Whether others have joined is asked with the certificates of the first try.
+#[test]
+fn an_init_is_undone_also_if_its_certificates_directory_was_changed_since() {
+    let init_in = |directory: &str| {
+        let spec = format!("{{kubernetesVersion: v1.36.4, certificatesDirectory: {directory}}}");
+        wanted(&[FORWARDING, ("InitConfig", "", &spec)])
+    };
+    let cluster = || FakeEtcd { has_objects: Ok(false), ..FakeEtcd::with(&[1]) };
+    let mut host = machine();
+    let moved = init().into_iter().map(|one| match one {
+        Played::Write(path, text) => Played::Write(path.replace("/etc/kubernetes/pki/", "/srv/one/"), text),
+        other => other,
+    });
+    host.programs.insert("kubeadm init".into(), moved.chain([Played::Fail]).collect());
+    run(&init_in("/srv/one"), &mut host, &cluster()).unwrap_err();
+    host.programs.insert("kubeadm init".into(), init());
+    host.log.clear();
+    run(&init_in("/srv/two"), &mut host, &cluster()).unwrap();
+    assert_eq!(calls(&host), UNDONE);
+    assert!(!has(&host, "/srv/one"), "{:?}", host.files.keys());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Switches in our own words: what a cluster is created without, and the proxy of kubeadm.
 use crate::support::{FORWARDING, FakeCluster, FakeRuntime, PATIENCE, fresh, left, run_as, turn, wanted};
 use host::{Host, Inspect, Memory, Progress};
-use machineadm_engine::{Ask, Checks, Line, Mode, Preview, Prune, Run, Wanted, preview};
+use machineadm_engine::{Ask, Checks, Line, Mode, Preview, Prune, Run, Unanswered, Wanted, preview};
 
 const DELETE: &str = "delete token";
 
@@ -83,6 +83,26 @@ fn a_cut_after_kubeadm_init_does_not_leave_the_token_and_does_not_undo_the_clust
         }
     }
     assert!(after_init > 0);
+}
+
+/// The API server starts with the kubelet, which kubeadm starts after it has written the administrator's kubeconfig.
+#[test]
+fn an_init_without_a_token_that_was_cut_before_the_api_server_answers_is_finished() {
+    let silent = || FakeCluster::answering(Err(Unanswered("connection refused".into())));
+    let mut with_kubeconfig = 0;
+    for changes in 0.. {
+        let mut host = machine();
+        host.power = Some(changes);
+        if applied(&without_token(), &mut host, &silent()) {
+            break;
+        }
+        host.power = None;
+        with_kubeconfig += usize::from(host.files.contains_key("/etc/kubernetes/admin.conf"));
+        let cluster = silent();
+        assert!(applied(&without_token(), &mut host, &cluster), "cut after {changes} changes");
+        assert!(!cluster.has_token.get(), "cut after {changes} changes");
+    }
+    assert!(with_kubeconfig > 0);
 }
 
 #[test]

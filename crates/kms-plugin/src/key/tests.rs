@@ -6,19 +6,25 @@ use crate::v2::key_management_service_server::KeyManagementService;
 use crate::v2::{DecryptRequest, EncryptRequest, EncryptResponse, StatusRequest, StatusResponse};
 use kms::KeyVersion;
 use std::sync::{Mutex, PoisonError};
+use tokio::task::JoinSet;
 use tonic::{Code, Request, Status};
 
 /// A key service that fails as the test says. Its ciphertext is the version, then the text inverted.
 #[derive(Default)]
-struct Scripted(Mutex<Script>);
+pub(crate) struct Scripted(Mutex<Script>);
 
 #[derive(Default, Clone)]
 struct Script {
     version: u8,
+    current: Option<FailureKind>,
     encrypt: Option<FailureKind>,
     decrypt: Option<FailureKind>,
     /// Encrypts with another version than `current` tells.
     is_rotated_in_between: bool,
+    /// Is rotated by the next Encrypt, before it encrypts.
+    rotates_at_encrypt: bool,
+    /// What each ciphertext has beside version and text, in bytes.
+    padding: usize,
     encrypts: usize,
 }
 
@@ -42,15 +48,21 @@ fn fail(kind: Option<FailureKind>) -> Result<(), Failure> {
 
 impl KeyService for Scripted {
     fn current(&self) -> Result<KeyVersion, Failure> {
-        Ok(version(self.script().version))
+        let script = self.script();
+        fail(script.current)?;
+        Ok(version(script.version))
     }
 
     fn encrypt(&self, plaintext: &[u8], _: &[u8]) -> Result<Sealed, Failure> {
-        self.set(|script| script.encrypts += 1);
+        self.set(|script| {
+            script.encrypts += 1;
+            script.version += u8::from(std::mem::take(&mut script.rotates_at_encrypt));
+        });
         let script = self.script();
         fail(script.encrypt)?;
         let number = script.version + u8::from(script.is_rotated_in_between);
-        let ciphertext = [&[number], plaintext].concat().iter().map(|byte| !byte).collect();
+        let padding = vec![0; script.padding];
+        let ciphertext = [&[number], plaintext, &padding].concat().iter().map(|byte| !byte).collect();
         Ok(Sealed { ciphertext, version: version(number) })
     }
 
@@ -58,7 +70,9 @@ impl KeyService for Scripted {
         fail(self.script().decrypt)?;
         let plain: Vec<u8> = ciphertext.iter().map(|byte| !byte).collect();
         match plain.split_first() {
-            Some((number, text)) if number.to_string() == wanted => Ok(Zeroizing::new(text.to_vec())),
+            Some((number, text)) if number.to_string() == wanted => {
+                Ok(Zeroizing::new(text[..text.len() - self.script().padding].to_vec()))
+            }
             _ => Err(Failure::invalid("another version")),
         }
     }
@@ -69,23 +83,32 @@ impl KeyService for Scripted {
     }
 }
 
-fn key(on_outage: OnOutage) -> (Arc<Scripted>, Service) {
+pub(crate) fn key(on_outage: OnOutage) -> (Arc<Scripted>, Service) {
+    key_with(on_outage, Duration::from_secs(2), None)
+}
+
+/// A key whose calls may take so long.
+pub(crate) fn key_within(timeout: Duration) -> (Arc<Scripted>, Service) {
+    key_with(OnOutage::Error, timeout, None)
+}
+
+fn key_with(on_outage: OnOutage, timeout: Duration, driver: Option<Arc<QuickCalls>>) -> (Arc<Scripted>, Service) {
     let settings = KeySettings {
         name: "k".to_owned(),
         socket: "/none".into(),
         owner: None,
         epoch: 3,
         on_outage,
-        timeout: Duration::from_secs(2),
+        timeout,
         backend: Backend::File { path: "/none".into() },
     };
     let scripted = Arc::new(Scripted::default());
     let service = Arc::clone(&scripted) as Arc<dyn KeyService>;
-    (scripted, Service(Key::of(settings, service)))
+    (scripted, Service(Key::of(settings, service, driver)))
 }
 
 /// One turn of the prober, without its pauses.
-async fn probe_now(service: &Service, last: Option<Probed>) -> Option<Probed> {
+pub(crate) async fn probe_now(service: &Service, last: Option<Probed>) -> Option<Probed> {
     let result = service.0.probe_once(last).await;
     service.0.publish(result.as_ref().map(|probed| probed.id.clone()).map_err(Clone::clone));
     result.ok()
@@ -95,7 +118,7 @@ async fn status(service: &Service) -> Result<StatusResponse, Status> {
     service.status(Request::new(StatusRequest {})).await.map(tonic::Response::into_inner)
 }
 
-async fn encrypt(service: &Service, plaintext: &[u8]) -> Result<EncryptResponse, Status> {
+pub(crate) async fn encrypt(service: &Service, plaintext: &[u8]) -> Result<EncryptResponse, Status> {
     let request = EncryptRequest { plaintext: plaintext.to_vec(), uid: "u".to_owned() };
     service.encrypt(Request::new(request)).await.map(tonic::Response::into_inner)
 }
@@ -147,6 +170,27 @@ async fn a_key_that_decrypts_and_no_longer_encrypts_is_not_healthy() {
 }
 
 #[tokio::test]
+async fn a_key_whose_description_alone_is_refused_is_not_said_to_encrypt_no_longer() {
+    let (scripted, service) = key(OnOutage::Error);
+    let last = probe_now(&service, None).await;
+    scripted.set(|script| script.current = Some(FailureKind::AccessDenied));
+    probe_now(&service, last).await;
+    let told = status(&service).await.unwrap_err();
+    assert_eq!((told.code(), told.message()), (Code::PermissionDenied, "key k: access-denied: as the test says"));
+}
+
+#[tokio::test]
+async fn a_key_whose_ciphertexts_are_too_long_for_kube_apiserver_is_not_healthy() {
+    for (padding, is_healthy) in [(1024 - 33, true), (1024 - 32, false)] {
+        let (scripted, service) = key(OnOutage::Error);
+        scripted.set(|script| script.padding = padding);
+        probe_now(&service, None).await;
+        let (encrypted, told) = (encrypt(&service, &[7; 32]).await, status(&service).await);
+        assert_eq!((encrypted.is_ok(), told.is_ok()), (is_healthy, is_healthy), "{told:?} {encrypted:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_encrypt_with_another_version_than_status_reports_is_refused() {
     let (scripted, service) = key(OnOutage::Error);
     probe_now(&service, None).await;
@@ -163,16 +207,43 @@ async fn an_encrypt_with_another_version_than_status_reports_is_refused() {
 }
 
 #[tokio::test]
+async fn a_rotation_during_a_probe_is_reported_and_is_no_failure() {
+    let (scripted, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    let before = status(&service).await.unwrap().key_id;
+    scripted.set(|script| script.rotates_at_encrypt = true);
+    probe_now(&service, None).await;
+    let after = status(&service).await.unwrap().key_id;
+    assert_eq!((before, after), (version(0).id(3).to_string(), version(1).id(3).to_string()));
+    scripted.set(|script| script.is_rotated_in_between = true);
+    probe_now(&service, None).await;
+    assert!(status(&service).await.unwrap_err().message().ends_with("the key was rotated during the probe"));
+}
+
+#[tokio::test]
+async fn a_key_whose_calls_all_hang_is_not_healthy() {
+    let (_, service) = key_within(Duration::from_millis(500));
+    probe_now(&service, None).await;
+    let places = hang(&service).await;
+    probe_now(&service, None).await;
+    assert_eq!(encrypt(&service, b"seed").await.unwrap_err().code(), Code::ResourceExhausted);
+    let told = status(&service).await.unwrap_err();
+    assert_eq!(told.code(), Code::Unavailable);
+    assert!(
+        told.message().starts_with("key k: unreachable: 16 calls to the key service have not ended for "),
+        "{told}"
+    );
+    drop(places);
+    probe_now(&service, None).await;
+    assert!(status(&service).await.is_ok() && encrypt(&service, b"seed").await.is_ok());
+}
+
+#[tokio::test]
 async fn a_decrypt_is_pinned_to_the_version_and_epoch_that_its_id_names() {
     let (scripted, service) = key(OnOutage::Error);
     probe_now(&service, None).await;
     let sealed = encrypt(&service, b"seed").await.unwrap();
-    let good = DecryptRequest {
-        ciphertext: sealed.ciphertext.clone(),
-        uid: String::new(),
-        key_id: sealed.key_id.clone(),
-        annotations: sealed.annotations.clone(),
-    };
+    let good = stored(&sealed);
     let decrypt = async |request: DecryptRequest| service.decrypt(Request::new(request)).await;
     scripted.set(|script| script.version = 9);
     assert_eq!(decrypt(good.clone()).await.unwrap().into_inner().plaintext, b"seed");
@@ -225,5 +296,87 @@ async fn a_failure_never_holds_the_plaintext() {
     let long = encrypt(&service, &[b'x'; 1024]).await.unwrap_err();
     assert_eq!(long.message(), "invalid-request: the ciphertext has 1025 bytes: kube-apiserver accepts 1024");
     assert_eq!(encrypt(&service, &[b'x'; 1023]).await.unwrap().ciphertext.len(), 1024);
-    assert_eq!(scripted.script().encrypts, 3);
+    let hopeless = encrypt(&service, &[b'x'; 1025]).await.unwrap_err();
+    assert_eq!(hopeless.message(), "invalid-request: the plaintext has 1025 bytes: 1 to 1024 are allowed");
+    assert_eq!(scripted.script().encrypts, 3, "the service is not asked for what cannot be done");
+}
+
+#[tokio::test]
+async fn the_driver_makes_the_only_call_of_a_key_that_answered_quickly_and_no_other() {
+    let driver = Arc::new(QuickCalls::default());
+    let (_, service) = key_with(OnOutage::Error, Duration::from_secs(2), Some(Arc::clone(&driver)));
+    probe_now(&service, None).await;
+    // Nobody plays the driver here: what is answered, a thread of the key has called.
+    assert!(encrypt(&service, b"no pace is known yet").await.is_ok());
+    service.0.pace.0.store(true, Ordering::Relaxed);
+    let drive = async {
+        let call = driver.next().await;
+        assert!(encrypt(&service, b"beside another call").await.is_ok());
+        call();
+    };
+    let (alone, ()) = timeout(Duration::from_secs(20), async { tokio::join!(encrypt(&service, b"alone"), drive) })
+        .await
+        .expect("the driver is asked");
+    assert!(alone.is_ok());
+    service.0.pace.0.store(false, Ordering::Relaxed);
+    assert!(encrypt(&service, b"slow").await.is_ok());
+}
+
+/// The request to decrypt what was encrypted.
+pub(crate) fn stored(sealed: &EncryptResponse) -> DecryptRequest {
+    let EncryptResponse { ciphertext, key_id, annotations } = sealed.clone();
+    DecryptRequest { ciphertext, uid: String::new(), key_id, annotations }
+}
+
+/// Takes the places of all calls, as calls that never return do.
+pub(crate) async fn hang(service: &Service) -> OwnedSemaphorePermit {
+    Arc::clone(&service.0.calls).acquire_many_owned(u32::try_from(CALLS).unwrap()).await.unwrap()
+}
+
+/// How many more requests the key lets in.
+pub(crate) fn turns_left(service: &Service) -> usize {
+    service.0.turns.available_permits()
+}
+
+#[tokio::test]
+async fn as_many_different_decrypts_as_an_api_server_asks_for_at_once_are_all_answered() {
+    /// What kube-apiserver works on at once: --max-requests-inflight and --max-mutating-requests-inflight.
+    const AT_ONCE: u16 = 400 + 200;
+    let (_, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    let (service, mut all, mut asked) = (Arc::new(service), Vec::new(), JoinSet::new());
+    for number in 0..AT_ONCE {
+        all.push((number, encrypt(&service, &number.to_be_bytes()).await.unwrap()));
+    }
+    for (number, sealed) in all {
+        let service = Arc::clone(&service);
+        asked.spawn(async move { (number, service.decrypt(Request::new(stored(&sealed))).await) });
+    }
+    for (number, opened) in asked.join_all().await {
+        assert_eq!(opened.unwrap().into_inner().plaintext, number.to_be_bytes());
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_answered_has_left_its_place() {
+    let (_, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    for number in 0..2000 {
+        assert!(encrypt(&service, b"seed").await.is_ok());
+        assert_eq!(service.0.calls.available_permits(), CALLS, "after {number} calls");
+    }
+}
+
+#[tokio::test]
+async fn calls_beyond_those_that_may_wait_are_refused_at_once_and_status_is_not() {
+    let (_, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    let others = service.0.turns.try_acquire_many(u32::try_from(TURNS).unwrap()).unwrap();
+    // The calls of others never end, so that this one would wait for ever.
+    let refused = encrypt(&service, b"seed").await.unwrap_err();
+    assert_eq!(refused.code(), Code::ResourceExhausted);
+    assert!(refused.message().ends_with("1024 calls wait for the key service already"), "{refused}");
+    assert!(status(&service).await.is_ok());
+    drop(others);
+    assert!(encrypt(&service, b"seed").await.is_ok());
 }

@@ -42,6 +42,27 @@ fn a_rotation_in_aws_is_reported_within_15_seconds_and_old_data_is_read() {
 }
 
 #[test]
+fn an_instance_that_starts_after_a_rotation_reports_the_id_of_one_that_saw_it() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let (_saw, fake, mut one) = start();
+    let first = one.healthy("");
+    fake.key(|key| key.rotations += 1);
+    // Refused, since the id is another one now: then the plugin looks at once.
+    one.ask(&json!({"do": "encrypt", "data": encode(&[7; 32])}));
+    let second = one.healthy(&first);
+    let credentials = json!({"directory": {"path": fake.path("credentials")}});
+    let mut plugin = with_key("aws", &aws(&fake, &credentials));
+    plugin.start();
+    let mut other = Client::of(&plugin.socket("a"));
+    assert_eq!(other.healthy(""), second);
+    let sealed = one.ask(&json!({"do": "encrypt", "data": encode(&[7; 32])}));
+    let opened = other.ask(&json!({
+        "do": "decrypt", "data": sealed["data"], "keyID": sealed["keyID"], "annotations": sealed["annotations"],
+    }));
+    assert_eq!((error(&opened), data(&opened)), ("", vec![7; 32]));
+}
+
+#[test]
 fn a_key_that_is_disabled_deleted_denied_or_throttled_is_reported_as_such() {
     testbed::needs!(Pinned(&KMS_CLIENT));
     let (plugin, fake, mut client) = start();

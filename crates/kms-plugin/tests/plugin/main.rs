@@ -3,12 +3,14 @@
 extern crate kms as machineadm_kms;
 
 mod aws;
+mod aws_failures;
 #[expect(dead_code, reason = "the tests with a real kube-apiserver use the rest")]
 mod backends;
 mod contract;
 #[expect(dead_code, reason = "the tests of crates/kms use the rest")]
 #[path = "../../../kms/tests/aws/fake_aws_kms.rs"]
 mod fake_aws_kms;
+mod operation;
 mod pkcs11;
 mod processes;
 #[path = "../../../kms/tests/aws/sigv4.rs"]

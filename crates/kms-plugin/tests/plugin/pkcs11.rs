@@ -1,6 +1,7 @@
 //! Keys of a token of SoftHSM, through the plugin, judged by kube-apiserver's own client.
 use crate::contract;
 use crate::support::{Client, LIMIT, Plugin, data, encode, error};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::fs;
 use testbed::programs::KMS_CLIENT;
@@ -24,6 +25,15 @@ fn read(client: &mut Client, stored: &Value) -> Value {
     let Value::Object(mut request) = stored.clone() else { panic!("{stored}") };
     request.insert("do".to_owned(), json!("decrypt"));
     client.ask(&Value::Object(request))
+}
+
+/// Keys on a token whose module does what the file `fault` says.
+fn behind_faults(keys: &[(&str, &str)]) -> Plugin {
+    let plugin = Plugin::on_token(keys);
+    let module = token(&plugin).faulty_module().unwrap().display().to_string();
+    let text = fs::read_to_string(plugin.path("kms.yaml")).unwrap();
+    fs::write(plugin.path("kms.yaml"), text.replace(&token(&plugin).module().display().to_string(), &module)).unwrap();
+    plugin
 }
 
 fn checked(plugin: &Plugin) -> (Option<i32>, String) {
@@ -85,14 +95,27 @@ fn a_key_that_is_missing_ambiguous_or_created_again_is_reported_as_such() {
 #[test]
 fn a_wrong_pin_is_tried_once_and_shown_nowhere() {
     testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
-    let mut plugin = Plugin::on_token(&[("a", "")]);
+    let keys = [("a", ""), ("b", ""), ("c", "")];
+    let mut plugin = Plugin::on_token(&keys);
     token(&plugin).write_pin("another-pin-0815").unwrap();
     let (code, told) = checked(&plugin);
     assert!(code == Some(1) && told.contains("a: access-denied: the token refuses the PIN. Correct the PIN in "));
+    assert_eq!(told.matches("the token refuses the PIN").count(), 1, "three keys, one token: {told}");
     plugin.start();
     let mut client = Client::of(&plugin.socket("a"));
-    let told = client.unhealthy("is not tried again so that the token is not locked");
+    let refused_again = "is not tried again so that the token is not locked";
+    let told = client.unhealthy(refused_again);
     assert!(error(&told).contains("PermissionDenied"), "{told}");
+    plugin.configure(&[("a", ""), ("b", "  epoch: 7\n"), ("c", "")], "");
+    until("the key is served with its new settings", LIMIT, || {
+        let log = plugin.log();
+        if log.matches("\"message\":\"serving a key\"").count() == keys.len() + 1 { Ok(()) } else { Err(log) }
+    })
+    .unwrap();
+    for (name, _) in keys {
+        Client::of(&plugin.socket(name)).unhealthy(refused_again);
+    }
+    assert_eq!(plugin.log().matches("the token refuses the PIN").count(), 1, "{}", plugin.log());
     token(&plugin).write_pin(PIN).unwrap();
     client.healthy("");
     let log = plugin.log();
@@ -115,10 +138,7 @@ fn a_token_that_was_removed_and_returns_serves_again() {
 #[test]
 fn lost_sessions_and_logins_fail_no_call_and_a_removed_device_is_found_again() {
     testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
-    let mut plugin = Plugin::on_token(&[("a", "")]);
-    let module = token(&plugin).faulty_module().unwrap().display().to_string();
-    let text = fs::read_to_string(plugin.path("kms.yaml")).unwrap();
-    fs::write(plugin.path("kms.yaml"), text.replace(&token(&plugin).module().display().to_string(), &module)).unwrap();
+    let mut plugin = behind_faults(&[("a", "")]);
     plugin.start();
     let (mut client, id, stored) = written(&plugin);
     for fault in ["sessions", "login", "device"] {
@@ -138,6 +158,27 @@ fn lost_sessions_and_logins_fail_no_call_and_a_removed_device_is_found_again() {
         assert_eq!(client.healthy(""), id, "{fault}");
         assert_eq!(data(&read(&mut client, &stored)), b"old", "{fault}");
     }
+}
+
+#[test]
+fn calls_that_never_return_leave_status_and_all_further_calls_alone() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
+    let mut plugin = behind_faults(&[("a", ""), ("b", "")]);
+    plugin.start();
+    let (mut client, id, stored) = written(&plugin);
+    let mut other = Client::of(&plugin.socket("b"));
+    for _ in 0..3 {
+        // Whoever made this quick call makes the next one.
+        assert_eq!(data(&read(&mut client, &stored)), b"old");
+        fs::write(plugin.path("fault"), "hang").unwrap();
+        let hung = read(&mut client, &stored);
+        assert!(error(&hung).contains("the key service has not answered after 2.0s"), "{hung}");
+        assert!(!plugin.path("fault").exists(), "the module has not seen it");
+        assert_eq!(client.healthy(""), id);
+        other.healthy("");
+    }
+    plugin.signal(Signal::TERM);
+    assert_eq!(plugin.wait().code(), Some(0), "{}", plugin.log());
 }
 
 #[test]

@@ -11,8 +11,11 @@ use std::path::Path;
 use testbed::programs::KMS_CLIENT;
 use testbed::until;
 
-fn get(socket: &Path, path: &str) -> String {
-    let mut stream = UnixStream::connect(socket).unwrap();
+pub(crate) fn get(socket: &Path, path: &str) -> String {
+    ask(UnixStream::connect(socket).unwrap(), path)
+}
+
+pub(crate) fn ask(mut stream: impl Read + Write, path: &str) -> String {
     write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
@@ -55,6 +58,10 @@ fn one_bad_key_of_three_leaves_the_others_healthy_and_is_named_everywhere() {
     for line in want {
         assert!(metrics.contains(&line), "{line} is not in\n{metrics}");
     }
+    let mut groups: Vec<&str> = metrics.lines().filter_map(|line| line.split_once('{')).map(|(name, _)| name).collect();
+    groups.iter_mut().for_each(|name| *name = name.split("_seconds_").next().unwrap());
+    groups.dedup();
+    assert_eq!(groups.len(), 5, "the lines of a metric stand together: {groups:?}");
 
     fs::set_permissions(plugin.path("b.keys"), fs::Permissions::from_mode(0o600)).unwrap();
     plugin.keys("c", &[3]);

@@ -1,7 +1,7 @@
 //! A real kube-apiserver encrypts with a key of each key service: what etcd stores, restarts, rotation and crashes.
 
 use crate::backends::Served;
-use crate::planes::{create, kill_during_writes, options, read, stored_id, wait_for_adoption};
+use crate::planes::{create, kill_before_each_write, options, read, stored_id, wait_for_adoption};
 use crate::support::{Client, encode};
 use testbed::control_plane::{ControlPlane, Part};
 use testbed::programs::{KMS_CLIENT, VAULT};
@@ -24,7 +24,7 @@ fn follow_a_rotation(mut served: Served, crashes: &Crashes) {
     let second = client.healthy(&first);
     wait_for_adoption(&plane, &mut client, &second);
     match crashes {
-        Crashes::Ten => kill_during_writes(&mut plane, &mut served.plugin, 10),
+        Crashes::Ten => kill_before_each_write(&mut plane, &mut served.plugin, 10),
         Crashes::None => {
             plane.kill(Part::ApiServer(0)).unwrap();
             plane.restart(Part::ApiServer(0)).unwrap();

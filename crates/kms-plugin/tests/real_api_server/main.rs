@@ -6,6 +6,8 @@ extern crate kms as machineadm_kms;
 mod api_server;
 #[path = "../plugin/backends.rs"]
 mod backends;
+mod crashes;
+mod disabled_key;
 #[expect(dead_code, reason = "the tests of crates/kms use the rest")]
 #[path = "../../../kms/tests/aws/fake_aws_kms.rs"]
 mod fake_aws_kms;

@@ -27,11 +27,21 @@ pub(crate) fn read(plane: &ControlPlane, name: &str) -> String {
     plane.kubectl(&["get", "secret", name, "-o", "jsonpath={.data.text}"]).unwrap()
 }
 
+/// The key of a Secret in etcd, and the EncryptedObject below it.
+pub(crate) fn encrypted_object(plane: &ControlPlane, name: &str) -> (String, Vec<u8>) {
+    let key = format!("/registry/secrets/default/{name}");
+    let stored = plane.stored(&key).unwrap().unwrap();
+    assert!(!stored.windows(name.len()).any(|window| window == name.as_bytes()), "the Secret is stored in clear");
+    (key, stored.strip_prefix(PREFIX).expect("encrypted by the plugin").to_vec())
+}
+
 /// The id of the key that the stored object names, read past the API server with Kubernetes' own types.
 pub(crate) fn stored_id(plane: &ControlPlane, client: &mut Client, name: &str) -> String {
-    let stored = plane.stored(&format!("/registry/secrets/default/{name}")).unwrap().unwrap();
-    assert!(!stored.windows(name.len()).any(|window| window == name.as_bytes()), "the Secret is stored in clear");
-    let object = stored.strip_prefix(PREFIX).expect("encrypted by the plugin");
+    named_id(client, &encrypted_object(plane, name).1)
+}
+
+/// The id of the key that an EncryptedObject names.
+pub(crate) fn named_id(client: &mut Client, object: &[u8]) -> String {
     let decoded = client.ask(&json!({"do": "decode", "data": encode(object)}));
     assert_eq!((error(&decoded), decoded["source"].as_str()), ("", Some("HKDF_SHA256_XNONCE_AES_GCM_SEED")));
     decoded["keyID"].as_str().unwrap().to_owned()
@@ -52,8 +62,8 @@ pub(crate) fn wait_for_adoption(plane: &ControlPlane, client: &mut Client, id: &
     .unwrap();
 }
 
-/// Kills the plugin again and again while Secrets are written, then reads everything through a new API server.
-pub(crate) fn kill_during_writes(plane: &mut ControlPlane, plugin: &mut Plugin, times: usize) {
+/// Kills the plugin again and again and writes a Secret each time, then reads everything through a new API server.
+pub(crate) fn kill_before_each_write(plane: &mut ControlPlane, plugin: &mut Plugin, times: usize) {
     let mut written = Vec::new();
     for number in 0..times {
         plugin.kill();
@@ -65,7 +75,11 @@ pub(crate) fn kill_during_writes(plane: &mut ControlPlane, plugin: &mut Plugin, 
         plugin.start();
     }
     assert!(written.len() * 10 >= times * 9, "writes continue without the plugin: {} of {times}", written.len());
-    Client::of(&plugin.socket("a")).healthy("");
+    let mut client = Client::of(&plugin.socket("a"));
+    let id = client.healthy("");
+    for name in &written {
+        assert_eq!(stored_id(plane, &mut client, name), id, "{name}");
+    }
     plane.kill(Part::ApiServer(0)).unwrap();
     plane.restart(Part::ApiServer(0)).unwrap();
     for name in &written {

@@ -103,31 +103,32 @@ impl CredentialSource {
     fn lend(&self, ask: impl FnOnce() -> Result<Lease, Failure>) -> Result<Keys, Failure> {
         let now = Timestamp::now();
         let mut lent = self.lent();
-        if let Some(held) = lent.as_ref().filter(|held| now < held.replace_at) {
-            return Ok(held.lease.keys.clone());
-        }
-        match ask() {
-            Ok(lease) => {
-                let life = lease.ends.duration_since(now);
-                let replace_at = now + (life - BEFORE_END).max(life / 2);
-                let keys = lease.keys.clone();
-                *lent = Some(Lent { lease, replace_at });
-                Ok(keys)
+        let still_lives = match lent.as_mut() {
+            Some(held) if now < held.replace_at => return Ok(held.lease.keys.clone()),
+            Some(held) if now < held.lease.ends => {
+                held.replace_at = now + NEXT_TRY;
+                Some(held.lease.keys.clone())
             }
-            // What was lent still lives: an outage of its source alone does not stop the key.
-            Err(failure) => match lent.as_mut().filter(|held| now < held.lease.ends) {
-                Some(held) => {
-                    held.replace_at = now + NEXT_TRY;
-                    Ok(held.lease.keys.clone())
-                }
-                None => Err(failure),
-            },
-        }
+            _ => None,
+        };
+        let Some(keys) = still_lives else { return Ok(hold(&mut lent, ask()?, now)) };
+        // One asks, others go on with what still lives: an outage of its source alone does not stop the key.
+        drop(lent);
+        Ok(ask().map_or(keys, |lease| hold(&mut self.lent(), lease, now)))
     }
 
     fn lent(&self) -> MutexGuard<'_, Option<Lent>> {
         self.lent.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Notes what was lent, and when it is replaced.
+fn hold(lent: &mut Option<Lent>, lease: Lease, now: Timestamp) -> Keys {
+    let life = lease.ends.duration_since(now);
+    let replace_at = now + (life - BEFORE_END).max(life / 2);
+    let keys = lease.keys.clone();
+    *lent = Some(Lent { lease, replace_at });
+    keys
 }
 
 fn from_environment() -> Result<Keys, Failure> {

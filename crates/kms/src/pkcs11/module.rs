@@ -2,6 +2,7 @@
 use super::failures::TokenError;
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Function, Pkcs11};
 use cryptoki::error::{Error, RvError};
+use secret::Secret;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -18,7 +19,12 @@ pub(super) type Generation = u64;
 pub(super) struct Module {
     path: PathBuf,
     state: RwLock<State>,
+    refused: Mutex<BTreeMap<String, Arc<RefusedPin>>>,
 }
+
+/// The PIN that a token has refused, if it has. Tokens lock themselves after a few wrong ones, so it is not tried again,
+/// whichever key needs it. Whoever logs in holds the lock.
+type RefusedPin = Mutex<Option<Secret<String>>>;
 
 #[derive(Debug, Default)]
 struct State {
@@ -37,7 +43,15 @@ impl Module {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let mut modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
         let module = modules.entry(path.clone());
-        Arc::clone(module.or_insert_with(|| Arc::new(Self { path, state: RwLock::default() })))
+        Arc::clone(
+            module.or_insert_with(|| Arc::new(Self { path, state: RwLock::default(), refused: Mutex::default() })),
+        )
+    }
+
+    /// What the token with this serial number has refused, for all keys on it, also those that a reload replaces.
+    pub(super) fn refused_pin(&self, serial: &str) -> Arc<RefusedPin> {
+        let mut tokens = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(tokens.entry(serial.to_owned()).or_default())
     }
 
     /// Calls the module, which is started if it does not run.

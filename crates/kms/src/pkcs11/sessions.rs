@@ -9,7 +9,6 @@ use cryptoki::object::ObjectHandle;
 use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
-use secret::Secret;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -26,8 +25,6 @@ pub(super) struct Sessions {
     settings: Pkcs11Settings,
     module: Arc<Module>,
     pool: Mutex<Pool>,
-    /// The PIN that the token has refused. Tokens lock themselves after a few wrong ones, so it is not tried again.
-    refused: Mutex<Option<Secret<String>>>,
 }
 
 /// What is valid as long as the module is not restarted.
@@ -42,7 +39,7 @@ struct Pool {
 impl Sessions {
     pub(super) fn new(settings: Pkcs11Settings) -> Self {
         let module = Module::at(&settings.module);
-        Self { settings, module, pool: Mutex::default(), refused: Mutex::default() }
+        Self { settings, module, pool: Mutex::default() }
     }
 
     pub(super) fn settings(&self) -> &Pkcs11Settings {
@@ -129,7 +126,7 @@ impl Sessions {
         let serial = library.get_token_info(slot)?.serial_number().to_owned();
         // Closed by hand: after a restart of the module the same number may be another session.
         let session = library.open_ro_session_no_drop(slot)?;
-        match self.log_in(&session) {
+        match self.log_in(&session, &serial) {
             Ok(()) => Ok(TokenSession { session, serial }),
             Err(error) => {
                 drop(session.close());
@@ -163,8 +160,9 @@ impl Sessions {
     }
 
     /// Logs in, for all sessions of this process with the token; one of them may have done so.
-    fn log_in(&self, session: &Session) -> Result<(), TokenError> {
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+    fn log_in(&self, session: &Session, serial: &str) -> Result<(), TokenError> {
+        let refused = self.module.refused_pin(serial);
+        let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
         let file = &self.settings.pin_file;
         let pin = pin::read(file).map_err(TokenError::Known)?;
         let denied = |cause: &str| {

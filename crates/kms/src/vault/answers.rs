@@ -22,7 +22,10 @@ impl KeyDescription {
         // Keys that sign have an object for each version; those that encrypt have the time alone.
         let entry = |(number, time): (&String, &Value)| Some((number.parse().ok()?, time.as_u64()?));
         let created: Option<BTreeMap<u64, u64>> = keys.iter().map(entry).collect();
-        let created = created.ok_or_else(|| odd("is not that of a symmetric key, such as aes256-gcm96"))?;
+        let created = created.ok_or_else(|| {
+            let message = "the key is not a symmetric one, such as aes256-gcm96: create another";
+            Failure::new(FailureKind::Missing, message)
+        })?;
         Ok(Self { latest, created })
     }
 
@@ -82,8 +85,9 @@ mod tests {
             (key.version(2).unwrap().as_str(), key.version(3).unwrap_err().kind),
             ("2@200", FailureKind::Missing)
         );
-        for wrong in [json!({}), json!({"data": {"latest_version": 1, "keys": {"1": {"public_key": "x"}}}})] {
-            assert!(KeyDescription::read(&wrong).is_err());
+        let signs = json!({"data": {"latest_version": 1, "keys": {"1": {"public_key": "x"}}}});
+        for (wrong, kind) in [(json!({}), FailureKind::Unreachable), (signs, FailureKind::Missing)] {
+            assert_eq!(KeyDescription::read(&wrong).unwrap_err().kind, kind);
         }
     }
 }

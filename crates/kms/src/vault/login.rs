@@ -5,62 +5,103 @@ use crate::{Failure, FailureKind};
 use fetch::Method;
 use secret::Secret;
 use serde_json::{Value, json};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// How long a token that is refused and valid is not replaced: its role may get other policies.
+const OLD: Duration = Duration::from_mins(10);
+/// The same where nobody can ask whether a token is valid. A login for each refusal would leave Vault full of tokens.
+const OLD_UNSEEN: Duration = Duration::from_mins(1);
+/// How long a token that still lives is used after no other could be had.
+const NEXT_TRY: Duration = Duration::from_secs(10);
+/// The policies that let a token be looked up by itself.
+const LOOKUP: [&str; 2] = ["default", "root"];
 
 /// A token of Vault.
 pub(super) type Token = Secret<String>;
 
 /// The token of the last login.
 #[derive(Default)]
-pub(super) struct Session(Option<Held>);
+pub(super) struct Session(Mutex<Option<Held>>);
 
+#[derive(Clone)]
 struct Held {
     token: Token,
+    /// When it was logged in for.
+    since: Instant,
     renew_at: Instant,
     ends: Instant,
     is_renewable: bool,
+    can_be_looked_up: bool,
+}
+
+/// What a refusal of a token means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// Another login may help: this one is some time ago, or another has followed it.
+    Replace,
+    /// Vault can be asked whether the token is gone.
+    LookUp,
+    /// The login was a moment ago: a right is missing.
+    Right,
 }
 
 impl Session {
     /// A token that is valid now.
-    pub(super) fn token(&mut self, server: &Server) -> Result<Token, Failure> {
+    pub(super) fn token(&self, server: &Server) -> Result<Token, Failure> {
         let now = Instant::now();
-        if let Some(held) = &self.0 {
-            if now < held.renew_at {
-                return Ok(held.token.clone());
+        let mut held = self.held();
+        let living = match held.as_mut() {
+            Some(held) if now < held.renew_at => return Ok(held.token.clone()),
+            Some(held) if now < held.ends => {
+                held.renew_at = now + NEXT_TRY;
+                Some(held.clone())
             }
-            let renewed = if held.is_renewable { renew(server, &held.token) } else { None };
-            if let Some(renewed) = renewed {
-                let token = renewed.token.clone();
-                self.0 = Some(renewed);
-                return Ok(token);
-            }
+            _ => None,
+        };
+        let Some(living) = living else { return Ok(held.insert(login(server)?).token.clone()) };
+        // One asks, others go on with the token that still lives: an outage of the login alone does not stop the key.
+        drop(held);
+        let renewed = if living.is_renewable { renew(server, &living) } else { None };
+        match renewed.map_or_else(|| login(server), Ok) {
+            Ok(next) => Ok(self.held().insert(next).token.clone()),
+            Err(_) => Ok(living.token),
         }
-        match login(server) {
-            Ok(held) => {
-                let token = held.token.clone();
-                self.0 = Some(held);
-                Ok(token)
-            }
-            // The old token still lives: an outage of the login alone does not stop the key.
-            Err(failure) => match &self.0 {
-                Some(held) if now < held.ends => Ok(held.token.clone()),
-                _ => Err(failure),
-            },
+    }
+
+    /// What it means that a token was refused.
+    pub(super) fn refused(&self, token: &Token) -> Refused {
+        match self.held().as_ref().filter(|held| held.token == *token) {
+            None => Refused::Replace,
+            Some(held) => held.refused(held.since.elapsed()),
         }
     }
 
     /// Forgets a token that was refused.
-    pub(super) fn forget(&mut self, token: &Token) {
-        if self.0.as_ref().is_some_and(|held| held.token == *token) {
-            self.0 = None;
+    pub(super) fn forget(&self, token: &Token) {
+        self.held().take_if(|held| held.token == *token);
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Held>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    fn refused(&self, age: Duration) -> Refused {
+        let old = if self.can_be_looked_up { OLD } else { OLD_UNSEEN };
+        match age > old {
+            true => Refused::Replace,
+            false if self.can_be_looked_up => Refused::LookUp,
+            false => Refused::Right,
         }
     }
 }
 
-fn renew(server: &Server, token: &Token) -> Option<Held> {
-    let answer = server.exchange(Method::Post, "auth/token/renew-self", Some(&json!({})), Some(token)).ok()?;
-    held(&read("auth/token/renew-self", &answer).ok()?)
+fn renew(server: &Server, living: &Held) -> Option<Held> {
+    let answer = server.exchange(Method::Post, "auth/token/renew-self", Some(&json!({})), Some(&living.token)).ok()?;
+    let renewed = held(&read("auth/token/renew-self", &answer).ok()?)?;
+    Some(Held { since: living.since, ..renewed })
 }
 
 fn login(server: &Server) -> Result<Held, Failure> {
@@ -96,5 +137,21 @@ fn held(answer: &Value) -> Option<Held> {
     let life = if life.is_zero() { Duration::from_secs(24 * 3600) } else { life };
     let now = Instant::now();
     let is_renewable = auth["renewable"].as_bool().unwrap_or_default();
-    Some(Held { token, renew_at: now + life / 2, ends: now + life, is_renewable })
+    let mut policies = auth["policies"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let can_be_looked_up = policies.any(|policy| LOOKUP.contains(&policy));
+    Some(Held { token, since: now, renew_at: now + life / 2, ends: now + life, is_renewable, can_be_looked_up })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_that_cannot_be_looked_up_is_replaced_only_some_time_after_its_login() {
+        let answer = |policies: &[&str]| json!({"auth": {"client_token": "t", "lease_duration": 60, "renewable": true, "policies": policies}});
+        let [unseen, seen] = [&["kms"][..], &["default", "kms"]].map(|policies| held(&answer(policies)).unwrap());
+        let means = |held: &Held| [1, 61, 601].map(|seconds| held.refused(Duration::from_secs(seconds)));
+        assert_eq!(means(&unseen), [Refused::Right, Refused::Replace, Refused::Replace]);
+        assert_eq!(means(&seen), [Refused::LookUp, Refused::LookUp, Refused::Replace]);
+    }
 }

@@ -1,6 +1,6 @@
 //! One request to Vault: with a token that is valid, and with what a failure means.
 use super::answers::failure;
-use super::login::{Session, Token};
+use super::login::{Refused, Session, Token};
 use super::{VaultAuth, VaultSettings};
 use crate::chain::chain;
 use crate::{Failure, FailureKind};
@@ -9,19 +9,20 @@ use secret::Secret;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 const ANSWER_LIMIT: usize = 256 << 10;
+/// The path that the root namespace alone has: with the header of another one Vault answers 404, and OpenBao 400.
+const HEALTH: &str = "sys/health";
 
 /// The servers of one key.
 pub(super) struct Server {
     settings: VaultSettings,
-    session: Mutex<Session>,
+    session: Session,
 }
 
 impl Server {
     pub(super) fn new(settings: VaultSettings) -> Self {
-        Self { settings, session: Mutex::default() }
+        Self { settings, session: Session::default() }
     }
 
     pub(super) fn settings(&self) -> &VaultSettings {
@@ -38,10 +39,10 @@ impl Server {
 
     /// The id of the cluster, which every server of it answers without a token.
     pub(super) fn cluster_id(&self) -> Result<String, Failure> {
-        let path = "sys/health?standbyok=true&perfstandbyok=true";
-        let answer = self.exchange(Method::Get, path, None, None)?;
-        let found = read("sys/health", &answer)?;
-        let id = found["cluster_id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned);
+        let path = format!("{HEALTH}?standbyok=true&perfstandbyok=true");
+        let answer = self.exchange(Method::Get, &path, None, None)?;
+        let found = read(HEALTH, &answer)?;
+        let id = found["cluster_id"].as_str().filter(|id| is_cluster_id(id)).map(str::to_owned);
         id.ok_or_else(|| Failure::new(FailureKind::Unreachable, "sys/health has no cluster_id"))
     }
 
@@ -49,18 +50,32 @@ impl Server {
     fn with_token(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
         let token = self.token()?;
         let mut answer = self.exchange(method, path, body, Some(&token))?;
-        if answer.status == 403 && self.settings.auth.logs_in() {
-            self.session.lock().unwrap_or_else(PoisonError::into_inner).forget(&token);
+        if answer.status == 403 && self.settings.auth.logs_in() && self.may_be_replaced(&token) {
+            self.session.forget(&token);
             answer = self.exchange(method, path, body, Some(&self.token()?))?;
         }
         read(path, &answer)
+    }
+
+    /// Whether a new login may help against a refusal: the token is gone, or its role may have got other policies since.
+    /// Where a right is missing, a login for each refusal would leave Vault full of tokens, and use up a secret id that is
+    /// valid for a number of logins.
+    fn may_be_replaced(&self, token: &Token) -> bool {
+        match self.session.refused(token) {
+            Refused::Replace => true,
+            Refused::Right => false,
+            Refused::LookUp => {
+                let known = self.exchange(Method::Get, "auth/token/lookup-self", None, Some(token));
+                known.is_ok_and(|answer| answer.status == 403)
+            }
+        }
     }
 
     fn token(&self) -> Result<Token, Failure> {
         if let VaultAuth::Token { file } = &self.settings.auth {
             return read_secret(file).map(Secret::new);
         }
-        self.session.lock().unwrap_or_else(PoisonError::into_inner).token(self)
+        self.session.token(self)
     }
 
     /// One request and its answer, whatever its status.
@@ -85,7 +100,7 @@ impl Server {
     ) -> fetch::Result<Request> {
         let url = format!("{}/v1/{path}", self.settings.address.trim_end_matches('/'));
         let mut request = Request::new(method, &url)?.with_header("X-Vault-Request", Secret::new("true".to_owned()));
-        if let Some(namespace) = &self.settings.namespace {
+        if let Some(namespace) = self.settings.namespace.as_ref().filter(|_| !path.starts_with(HEALTH)) {
             request = request.with_header("X-Vault-Namespace", Secret::new(namespace.clone()));
         }
         if let Some(token) = token {
@@ -115,6 +130,11 @@ impl Server {
         }
         Client::new(settings).map_err(denied)
     }
+}
+
+/// Whether a text can be the id of a cluster, a UUID.
+pub(super) fn is_cluster_id(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 impl VaultAuth {
@@ -151,7 +171,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_namespace_goes_with_every_request_and_a_token_only_where_there_is_one() {
+    fn a_namespace_goes_with_requests_to_its_paths_and_a_token_only_where_there_is_one() {
         let server = Server::new(VaultSettings {
             address: "https://vault:8200/".to_owned(),
             namespace: Some("team/a".to_owned()),
@@ -169,5 +189,7 @@ mod tests {
             assert!(request.headers.contains(&namespace));
             assert_eq!(request.headers.len(), wanted);
         }
+        let health = server.request(Method::Get, "sys/health?standbyok=true", None, None).unwrap();
+        assert!(health.headers.iter().all(|(name, _)| name != "X-Vault-Namespace"), "only the root namespace has it");
     }
 }

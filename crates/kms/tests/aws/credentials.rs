@@ -99,6 +99,33 @@ fn an_instance_role_is_lent_renewed_and_outlives_an_outage_of_the_metadata_servi
 }
 
 #[test]
+fn a_metadata_service_that_hangs_stops_nobody_who_has_credentials() {
+    let fake = FakeAwsKms::start();
+    let (endpoint, lender) = metadata_service();
+    admit_lent(&fake, 1..=20);
+    lender.life.store(6, Ordering::SeqCst);
+    let key = key(&fake, AwsCredentials::InstanceMetadata { endpoint });
+    key.current().unwrap();
+    lender.hangs.store(true, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        let asking =
+            until("somebody asks for the next credentials", LIMIT, || {
+                let asking = scope.spawn(|| key.current());
+                let (is_done, has_asked) = (|| asking.is_finished(), || lender.hung.load(Ordering::SeqCst) > 0);
+                until("it asks or is done", LIMIT, || {
+                    if is_done() || has_asked() { Ok(()) } else { Err("neither".into()) }
+                })
+                .unwrap();
+                if has_asked() { Ok(asking) } else { Err("the credentials are not due yet".to_owned()) }
+            });
+        key.current().unwrap();
+        let asking = asking.unwrap();
+        assert!(!asking.is_finished(), "the other one did not wait for it");
+        asking.join().unwrap().unwrap();
+    });
+}
+
+#[test]
 fn a_web_identity_is_exchanged_at_sts_and_a_wrong_token_is_refused() {
     let fake = FakeAwsKms::start();
     let role = "arn:aws:iam::111122223333:role/kms";

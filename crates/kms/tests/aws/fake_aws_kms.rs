@@ -58,6 +58,8 @@ pub(crate) struct State {
     pub(crate) keys: BTreeMap<String, FakeKey>,
     pub(crate) accounts: BTreeMap<String, Account>,
     pub(crate) fault: Option<Fault>,
+    /// How long each answer is on its way, as one over a network is.
+    pub(crate) delay: Duration,
     /// Rotates the key when the next Encrypt comes, before it encrypts.
     pub(crate) rotate_before_encrypt: bool,
     pub(crate) operations: Vec<String>,
@@ -66,16 +68,20 @@ pub(crate) struct State {
 impl FakeAwsKms {
     /// With one enabled key, [`ARN`], and the credentials `AKIDTEST`, in the directory of [`FakeAwsKms::directory`].
     pub(crate) fn start() -> Self {
+        Self::served_by(|state| FakeServer::start(move |seen, tls| serve(&state, seen, tls)))
+    }
+
+    /// The same on a server that is started elsewhere.
+    pub(crate) fn served_by(start: impl FnOnce(Arc<Mutex<State>>) -> FakeServer) -> Self {
         let state = Arc::new(Mutex::new(State {
             keys: [(ARN.to_owned(), FakeKey { rotations: 0, state: "Enabled", is_named: true })].into(),
             accounts: BTreeMap::new(),
             fault: None,
+            delay: Duration::ZERO,
             rotate_before_encrypt: false,
             operations: Vec::new(),
         }));
-        let shared = Arc::clone(&state);
-        let server = FakeServer::start(move |seen, tls| serve(&shared, seen, tls));
-        let fake = Self { server, state, directory: TempDir::new().unwrap() };
+        let fake = Self { server: start(Arc::clone(&state)), state, directory: TempDir::new().unwrap() };
         fs::write(fake.ca_file(), fake.server.authority().pem()).unwrap();
         fake.credentials("AKIDTEST", "s3cret+/key");
         fake
@@ -148,8 +154,11 @@ impl FakeAwsKms {
     }
 }
 
-fn serve(state: &Mutex<State>, seen: &Seen, tls: &mut Tls) -> std::io::Result<()> {
-    let fault = state.lock().unwrap().fault.clone();
+pub(crate) fn serve(state: &Mutex<State>, seen: &Seen, tls: &mut Tls) -> std::io::Result<()> {
+    let (fault, delay) = {
+        let state = state.lock().unwrap();
+        (state.fault.clone(), state.delay)
+    };
     let result = match fault {
         Some(Fault::Error(name, status)) => Err((name, status)),
         Some(Fault::Hang) => {
@@ -158,6 +167,7 @@ fn serve(state: &Mutex<State>, seen: &Seen, tls: &mut Tls) -> std::io::Result<()
         }
         None => operate(&mut state.lock().unwrap(), seen).map_err(|name| (name.to_owned(), 400)),
     };
+    std::thread::sleep(delay);
     let header = "Content-Type: application/x-amz-json-1.1\r\n";
     match result {
         Ok(body) => answer(tls, "200 OK", header, &body.to_string()),

@@ -17,11 +17,14 @@ pub(crate) struct Lender {
     pub(crate) lent: AtomicUsize,
     pub(crate) life: AtomicU64,
     pub(crate) is_down: AtomicBool,
+    /// Answers nothing any more; how many requests have met that.
+    pub(crate) hangs: AtomicBool,
+    pub(crate) hung: AtomicUsize,
 }
 
 impl Lender {
     fn new() -> Arc<Self> {
-        Arc::new(Self { lent: 0.into(), life: 3600.into(), is_down: false.into() })
+        Arc::new(Self { lent: 0.into(), life: 3600.into(), is_down: false.into(), hangs: false.into(), hung: 0.into() })
     }
 
     /// The next id and its end.
@@ -41,7 +44,11 @@ pub(crate) fn admit_lent(fake: &FakeAwsKms, numbers: std::ops::RangeInclusive<us
 
 /// An instance metadata service on loopback: its URL and its lender. It answers nothing without a session.
 pub(crate) fn metadata_service() -> (String, Arc<Lender>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    metadata_service_on(TcpListener::bind("127.0.0.1:0").unwrap())
+}
+
+/// The same at another place.
+pub(crate) fn metadata_service_on(listener: TcpListener) -> (String, Arc<Lender>) {
     let (address, lender): (SocketAddr, _) = (listener.local_addr().unwrap(), Lender::new());
     let shared = Arc::clone(&lender);
     std::thread::spawn(move || {
@@ -62,6 +69,11 @@ fn serve_metadata(stream: TcpStream, lender: &Lender) -> std::io::Result<()> {
             if reader.read_line(&mut head)? == 0 {
                 return Ok(());
             }
+        }
+        if lender.hangs.load(Ordering::SeqCst) {
+            lender.hung.fetch_add(1, Ordering::SeqCst);
+            // Until the client goes: it sends nothing more.
+            return reader.read_line(&mut head).map(drop);
         }
         let head = head.to_lowercase();
         let has_session = head.contains(&format!("x-aws-ec2-metadata-token: {SESSION}"));

@@ -1,11 +1,14 @@
 //! The real transit engine of Vault judges the backend: versions, ids, logins and what its failures mean.
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+mod fake_transit;
 mod server;
 
+use fake_transit::FakeTransit;
 use machineadm_kms::{FailureKind, KeyService, VaultAuth, VaultTransit};
 use serde_json::json;
 use server::Vault;
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use testbed::programs::VAULT;
 use testbed::until;
@@ -65,6 +68,109 @@ fn ids_differ_between_mounts_keys_and_keys_that_were_created_again() {
     let lost = key(places[0]).named(&first.version.version).unwrap_err();
     assert_eq!(lost.kind, FailureKind::Missing);
     assert!(lost.message.ends_with("the key was created again"), "{lost}");
+}
+
+#[test]
+fn what_a_cluster_encrypted_is_decrypted_by_the_one_that_took_over_under_another_id() {
+    testbed::needs!(Pinned(&VAULT));
+    let (lost, heir) = (Vault::start(), Vault::start());
+    lost.create_key("transit", "k");
+    let key = |vault: &Vault| VaultTransit::new(vault.settings("transit", "k", vault.token_auth()));
+    let before = key(&lost).encrypt(b"seed", b"id").unwrap();
+    lost.copy_key(&heir, "transit", "k");
+    let key = key(&heir);
+    let version = &before.version.version;
+    assert_eq!(key.named(version).unwrap(), before.version, "its id is still the one that is stored");
+    assert_eq!(*key.decrypt(&before.ciphertext, version, b"id").unwrap(), b"seed");
+    assert_ne!(key.current().unwrap().id(0), before.version.id(0));
+    for wrong in [version.replace('@', ""), format!("{version}@"), version.replace("1@", "2@")] {
+        assert!(key.named(&wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_right_that_is_missing_costs_no_logins() {
+    testbed::needs!(Pinned(&VAULT));
+    let vault = Vault::start();
+    refusals_cost_no_logins(&vault, vault.app_role("1h", "1h"));
+}
+
+#[test]
+fn a_right_that_is_missing_costs_no_logins_where_the_token_may_not_look_itself_up() {
+    testbed::needs!(Pinned(&VAULT));
+    let vault = Vault::start();
+    let auth = vault.app_role("1h", "1h");
+    vault.post("auth/approle/role/kms", &json!({"token_no_default_policy": true}));
+    refusals_cost_no_logins(&vault, auth);
+}
+
+fn refusals_cost_no_logins(vault: &Vault, auth: VaultAuth) {
+    vault.create_key("transit", "k");
+    vault.allow_key("transit", "k");
+    let key = VaultTransit::new(vault.settings("transit", "k", auth));
+    key.encrypt(b"seed", b"id").unwrap();
+    let before = vault.tokens();
+    vault.deny_encrypt("transit", "k");
+    for _ in 0..5 {
+        assert_eq!(key.encrypt(b"seed", b"id").unwrap_err().kind, FailureKind::AccessDenied);
+    }
+    assert_eq!(vault.tokens(), before);
+}
+
+#[test]
+fn servers_that_ignore_associated_data_are_refused() {
+    let fake = FakeTransit::start();
+    let key = VaultTransit::new(fake.settings());
+    key.encrypt(b"seed", b"id").unwrap();
+    fake.faults.ignores_context.store(true, Ordering::SeqCst);
+    let before_1_13 = VaultTransit::new(fake.settings());
+    let refused = before_1_13.encrypt(b"seed", b"id").unwrap_err();
+    assert_eq!(refused.kind, FailureKind::DecryptsOnly);
+    assert!(refused.message.starts_with("the servers ignore associated_data, as Vault before 1.13 does"), "{refused}");
+    fake.faults.ignores_context.store(false, Ordering::SeqCst);
+    before_1_13.encrypt(b"seed", b"id").unwrap();
+}
+
+#[test]
+fn a_login_that_hangs_stops_nobody_whose_token_still_lives() {
+    let fake = FakeTransit::start();
+    let key = VaultTransit::new(fake.settings());
+    let sealed = key.encrypt(b"seed", b"id").unwrap();
+    let decrypt = || key.decrypt(&sealed.ciphertext, &sealed.version.version, b"id");
+    fake.faults.login_hangs.store(true, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        let asking = until("somebody logs in again", LIMIT, || {
+            let asking = scope.spawn(decrypt);
+            let has_asked = || fake.faults.hung.load(Ordering::SeqCst) > 0;
+            until("it logs in or is done", LIMIT, || {
+                if asking.is_finished() || has_asked() { Ok(()) } else { Err("neither".to_owned()) }
+            })
+            .unwrap();
+            if has_asked() { Ok(asking) } else { Err("the token is not due yet".to_owned()) }
+        });
+        assert_eq!(*decrypt().unwrap(), b"seed");
+        let asking = asking.unwrap();
+        assert!(!asking.is_finished(), "the other one did not wait for it");
+        assert_eq!(*asking.join().unwrap().unwrap(), b"seed");
+    });
+}
+
+#[test]
+fn a_probe_that_hangs_stops_no_call() {
+    let fake = FakeTransit::start();
+    let key = VaultTransit::new(fake.settings());
+    key.current().unwrap();
+    fake.faults.health_hangs.store(true, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        let probing = scope.spawn(|| key.current());
+        until("the probe hangs", LIMIT, || {
+            if fake.faults.hung.load(Ordering::SeqCst) > 0 { Ok(()) } else { Err("not yet".to_owned()) }
+        })
+        .unwrap();
+        key.encrypt(b"seed", b"id").unwrap();
+        assert!(!probing.is_finished(), "the call did not wait for it");
+        assert_eq!(probing.join().unwrap().unwrap_err().kind, FailureKind::Unreachable);
+    });
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::{
     context::without_errors,
     show,
 };
-use clap::Args;
+use clap::{ArgAction, Args};
 use discovery::method::{Flags, Purpose, choose};
 use documents::{
     Source,
@@ -36,7 +36,7 @@ pub(crate) struct Join {
     #[command(flatten)]
     pub(crate) tls: TlsBootstrapToken,
     /// Make this machine a control plane node
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", hide_default_value = true, action = ArgAction::Set)]
     pub(crate) control_plane: bool,
     #[command(flatten)]
     pub(crate) key: KeyOption,
@@ -69,7 +69,7 @@ pub(crate) struct Join {
     #[arg(long, value_name = "DURATION")]
     pub(crate) timeout: Option<String>,
     /// Show what would change, and change nothing
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", hide_default_value = true, action = ArgAction::Set)]
     pub(crate) dry_run: bool,
     /// Print the JoinConfig document that these flags mean, with its token, and change nothing
     #[arg(long, conflicts_with = "dry_run")]
@@ -157,10 +157,15 @@ fn control_plane(asked: &Join, configured: Option<ControlPlaneSpec>) -> Result<O
     }
     let key = key::given(&asked.key, given)?;
     if !is_wanted {
-        return match key {
-            Some(_) => Err(CommandError::usage(
-                "a certificate key is for control plane nodes: pass --control-plane, or leave the key out",
-            )),
+        let given = [
+            ("a certificate key", key.is_some()),
+            ("--apiserver-advertise-address", asked.apiserver_advertise_address.is_some()),
+            ("--apiserver-bind-port", asked.apiserver_bind_port.is_some()),
+        ];
+        return match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((what, _)) => Err(CommandError::usage(format!(
+                "{what} is for control plane nodes: pass --control-plane, or leave it out"
+            ))),
             None => Ok(None),
         };
     }

@@ -1,5 +1,5 @@
 //! `machineadm reset`: undoes what machineadm and kubeadm did on this machine.
-use super::{confirm, run::lock};
+use super::{confirm, run::lock, small_file};
 use crate::{
     api_servers::ApiServers,
     cli::Output,
@@ -10,14 +10,19 @@ use crate::{
     runtimes::Runtimes,
     show,
 };
-use clap::Args;
+use clap::{ArgAction, Args};
+use cluster::Kubeconfig;
 use engine::{
     MemberQuestion, PlanError, ResetError, ResetPlan, ResetRequest, ResetScope, ResetView, World, outcome::chain,
 };
-use host::{Inspect, Linux, contract::Exit};
+use host::{Inspect, Linux, contract::Exit, linux::input::Care};
 use kubeadm::KubernetesVersion;
 use objects::one_line;
-use std::{path::Path, time::Duration};
+use secret::Secret;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// How long a reset waits for an etcd that may be starting.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -31,29 +36,35 @@ const AGAIN: &str = "interrupted; to continue: machineadm reset";
 #[derive(Debug, Args)]
 pub(crate) struct Reset {
     /// Do not ask for confirmation
-    #[arg(short, long, alias = "yes", short_alias = 'y')]
+    #[arg(short, long, alias = "yes", short_alias = 'y', value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", hide_default_value = true, action = ArgAction::Set)]
     pub(crate) force: bool,
     /// Show what would be undone, and change nothing
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", hide_default_value = true, action = ArgAction::Set)]
     pub(crate) dry_run: bool,
     /// Leave what documents wrote: undo only what made this machine a node
     #[arg(long)]
     pub(crate) node_only: bool,
-    /// The etcd member of this machine is removed: do not ask etcd. Its data is deleted
+    /// The etcd member of this machine was removed on another node: delete its data also if etcd does not answer
     #[arg(long)]
     pub(crate) etcd_member_removed: bool,
     /// Socket of the container runtime. Default: kubeadm looks for it
     #[arg(long, value_name = "SOCKET")]
     pub(crate) cri_socket: Option<String>,
+    /// Kubeconfig to ask the cluster for its etcd servers. Default: /etc/kubernetes/admin.conf
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
     /// Directory of kubeadm's certificates; kubeadm deletes everything in it
     #[arg(long, value_name = "DIRECTORY", default_value = CERTIFICATES)]
     pub(crate) cert_dir: String,
     /// Also delete the content of /etc/kubernetes/tmp; kubeadm 1.26 or newer
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", hide_default_value = true, action = ArgAction::Set)]
     pub(crate) cleanup_tmp_dir: bool,
     /// Passed on to kubeadm; may be repeated or a list with commas
     #[arg(long, value_name = "CHECK", value_delimiter = ',')]
     pub(crate) ignore_preflight_errors: Vec<String>,
+    /// Not supported: the fields of a ResetConfiguration are flags here
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) config: Option<String>,
     /// Not supported: a reset that leaves parts of a node out cannot be continued
     #[arg(long, value_name = "PHASE", value_delimiter = ',', hide = true)]
     pub(crate) skip_phases: Vec<String>,
@@ -100,6 +111,12 @@ pub(crate) fn run(asked: &Reset) -> Result<Exit, CommandError> {
 
 /// What is not supported is refused before anything is looked at.
 fn check(asked: &Reset) -> Result<(), CommandError> {
+    if asked.config.is_some() {
+        return Err(CommandError::invalid("--config: a ResetConfiguration is not supported").with_remedy(
+            "pass its fields as flags: force as --force, dryRun as --dry-run, certificatesDir as --cert-dir, criSocket as \
+             --cri-socket, cleanupTmpDir as --cleanup-tmp-dir, ignorePreflightErrors as --ignore-preflight-errors",
+        ));
+    }
     if let Some(phase) = asked.skip_phases.first() {
         return Err(CommandError::invalid(format!(
             "--skip-phases {}: a reset that leaves parts of a node out cannot be continued",
@@ -129,11 +146,29 @@ fn request(asked: &Reset, linux: &Linux) -> Result<ResetRequest, CommandError> {
     Ok(ResetRequest {
         runtime_socket: asked.cri_socket.as_ref().map(socket),
         certificates: asked.cert_dir.trim_end_matches('/').to_owned(),
+        kubeconfig: asked.kubeconfig.as_deref().map(kubeconfig).transpose()?,
         flags,
         question: if asked.etcd_member_removed { MemberQuestion::IsRemoved } else { MemberQuestion::IsAsked },
         scope: if asked.node_only { ResetScope::NodeOnly } else { ResetScope::Machine },
         patience: if asked.dry_run { BRIEFLY } else { PATIENCE },
     })
+}
+
+/// A kubeconfig that no other user can write: it says which servers are trusted to list the members of etcd.
+fn kubeconfig(path: &Path) -> Result<Secret<Vec<u8>>, CommandError> {
+    // An absolute name, since `-` is no standard input here.
+    let name = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut bytes = small_file::bytes(&name.to_string_lossy(), Care::Applying)?;
+    let invalid = |error: cluster::Error| CommandError::invalid(format!("{}: {}", name.display(), chain(&error)));
+    // As it is read later on, by `ApiServers`.
+    let kubeconfig = Kubeconfig::read(&bytes, Path::new("/etc/kubernetes")).map_err(invalid)?;
+    match kubeconfig.exec {
+        None => Ok(Secret::new(std::mem::take(&mut *bytes))),
+        Some(_) => {
+            Err(CommandError::invalid(format!("{} has an exec plugin, which a reset does not start", name.display()))
+                .with_remedy("pass a kubeconfig with a client certificate or a token"))
+        }
+    }
 }
 
 /// An older kubeadm would fail only after the etcd member is removed.
@@ -183,10 +218,13 @@ fn refused(error: ResetError) -> CommandError {
         },
         ResetError::MemberUnknown(_) => CommandError::manual_action(chain(&error)).with_remedies([
             "start the control plane of this machine (systemctl start kubelet), then run: machineadm reset",
-            "if the cluster has another certificates directory (certificatesDir), pass it: --cert-dir DIRECTORY",
+            "if the cluster has another certificates directory (certificatesDir), pass it: --cert-dir DIRECTORY; kubeadm \
+             deletes everything in it",
             "or, on another control plane node, run: machineadm control-plane remove NODE; then here: machineadm reset \
              --etcd-member-removed",
         ]),
+        ResetError::MemberListed(_) => CommandError::manual_action(chain(&error))
+            .with_remedy("leave --etcd-member-removed out: machineadm reset then removes the member itself"),
         ResetError::MemberNeeded(_) => CommandError::manual_action(chain(&error)).with_remedy(
             "start control plane nodes that are down, or remove those that are lost (machineadm control-plane remove \
              NODE), or wait until a machine that is joining has joined; then run: machineadm reset",

@@ -5,7 +5,7 @@ use crate::{
     watched::{ANSWERED, Machine, by_token, refusal, wrong_input},
 };
 use std::{fs, os::unix::fs::PermissionsExt, os::unix::process::CommandExt, process::Command, sync::Arc, thread};
-use testbed::fake::Authority;
+use testbed::fake::{Authority, answer};
 
 /// Port 9 is nobody's here.
 #[test]
@@ -36,7 +36,11 @@ fn each_cause_has_its_own_advice() {
         Stage::tells(&cluster.authority, cluster.honest().replace("jws-kubeconfig-abcdef", "jws-kubeconfig-zzzzzz"))
     };
     let stranger = |cluster: &Cluster| Stage::tells(&Arc::new(Authority::new()), cluster.honest());
-    let causes: [(Staging, &str); 5] = [
+    let causes: [(Staging, &str); 6] = [
+        (
+            Box::new(without_etcd),
+            "remedy: on a control plane node: machineadm control-plane list shows the etcd members",
+        ),
         (Box::new(status("403 Forbidden")), "the RoleBinding kubeadm:bootstrap-signer-clusterinfo in kube-public"),
         (Box::new(status("401 Unauthorized")), "remedy: on the cluster: enable anonymous authentication"),
         (Box::new(status("404 Not Found")), "remedy: on the cluster: machineadm discovery-objects"),
@@ -54,6 +58,35 @@ fn each_cause_has_its_own_advice() {
     };
     // All at once: each is asked until its time is over.
     thread::scope(|scope| causes.map(|(stage, advice)| drop(scope.spawn(move || is_advised(stage, advice)))));
+}
+
+/// An API server without its etcd; of its report only etcd's failure counts.
+fn without_etcd(cluster: &Cluster) -> Stage {
+    Stage::does(&cluster.authority, |seen, tls| match seen.path() {
+        "/readyz?verbose" => {
+            answer(tls, "500 Internal Server Error", "", "[+]ping ok\n[-]etcd failed: \u{1b}[2J remedy: obey\n")
+        }
+        path => {
+            assert_eq!(path, discovery::cluster_info::path());
+            answer(tls, "503 Service Unavailable", "", "{\"kind\": \"Status\"}")
+        }
+    })
+}
+
+#[test]
+fn an_api_server_without_its_etcd_is_named_and_asked_about_it_once() {
+    let (cluster, machine) = (Cluster::new(), Machine::new());
+    let stage = without_etcd(&cluster);
+    cluster.tap.lead_to(stage.port);
+    let output = by_token(&machine, &cluster, ANSWERED).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let place = cluster.tap.place();
+    let error =
+        format!("error: cannot discover the cluster from {place}: the API server answers, and reports that its etcd");
+    assert!(said.contains(&error) && !said.contains("obey") && !said.contains("address"), "{said}");
+    let asked: Vec<_> = stage.servers[0].seen().iter().map(|seen| seen.path().to_owned()).collect();
+    let readiness = asked.iter().filter(|path| *path == "/readyz?verbose").count();
+    assert!(readiness == 1 && asked.len() > 2, "{asked:?}");
 }
 
 #[test]

@@ -58,8 +58,9 @@ impl Judge {
     /// The file and the flags that `machineadm bootstrap` starts this kubeadm with.
     pub(crate) fn started_with(&self, documents: &str) -> (String, Vec<String>) {
         let machine = Sandbox::new();
-        fs::copy(&self.program, machine.at("/usr/local/bin/real-kubeadm")).expect("a program can be copied");
-        fs::write(machine.at("/usr/local/bin/kubeadm"), LISTENING_KUBEADM).expect("a file can be written");
+        testbed::copy_program(&self.program, &machine.at("/usr/local/bin/real-kubeadm")).expect("a program");
+        // Written inside, as the program is copied: no other thread's child has it open.
+        machine.sh(&format!("cat > /usr/local/bin/kubeadm << 'END'\n{LISTENING_KUBEADM}END\n"));
         machine.sh("chmod +x /usr/local/bin/kubeadm; mkdir -p /run/containerd; : > /run/containerd/containerd.sock");
         let ran = machine.bootstrap(documents);
         assert!(ran.stderr.contains("kubeadm was listened to"), "{}{}", ran.stdout, ran.stderr);
@@ -73,7 +74,7 @@ impl Judge {
         let (file, flags) = self.started_with(documents);
         let machine = Sandbox::new();
         machine.sh(script);
-        fs::copy(&self.program, machine.at("/usr/local/bin/kubeadm")).expect("a program can be copied");
+        testbed::copy_program(&self.program, &machine.at("/usr/local/bin/kubeadm")).expect("a program");
         fs::write(machine.at("/srv/kubeadm.yaml"), file).expect("a file can be written");
         let flags: String = flags.iter().filter(|flag| !flag.is_empty()).map(|flag| format!(" '{flag}'")).collect();
         let ran = machine.sh(&format!(

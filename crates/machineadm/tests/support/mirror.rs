@@ -25,21 +25,6 @@ http:
   addr: 127.0.0.1:5000
   tls: {certificate: /srv/tls/server.pem, key: /srv/tls/server.key, clientcas: [/srv/tls/ca.pem]}
 ";
-/// The host has control groups of version 1, and its disk says nothing about the machine.
-const KUBELET: &str = "
-apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
-cgroupDriver: cgroupfs
-failCgroupV1: false
-failSwapOn: false
-enableServer: false
-authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
-authorization: {mode: AlwaysAllow}
-containerRuntimeEndpoint: unix:///run/containerd/containerd.sock
-staticPodPath: /srv/pods
-evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%, nodefs.inodesFree: 1%}
-imageGCHighThresholdPercent: 100
-";
 
 /// The mirror's certificates.
 pub(crate) struct Mirror {
@@ -106,10 +91,6 @@ impl Mirror {
             "apiVersion: v1\nkind: Pod\nmetadata: {{name: tools, namespace: default}}\nspec:\n  hostNetwork: true\n  \
              containers: [{{name: tools, image: '{MIRRORED}'}}]\n"
         );
-        machine.write("/srv/pods/tools.yaml", pod, 0o644)?;
-        machine.write("/srv/kubelet.yaml", KUBELET, 0o644)?;
-        machine
-            .shell("systemctl stop kubelet; systemd-run --unit=standalone kubelet --config /srv/kubelet.yaml")
-            .map(drop)
+        machine.run_static_pod("tools", &pod)
     }
 }

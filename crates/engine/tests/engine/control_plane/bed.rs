@@ -14,10 +14,11 @@ use host::{Host, Memory, Played, Progress};
 use jiff::Timestamp;
 use kubeadm::hub::ClusterConfiguration;
 use machineadm_engine::{
-    Ask, CertificateCopy, Checks, Cluster, Done, EtcdAccess, Failure, Mode, NodeCondition, NodeWait, Patience,
-    PlanError, Preview, Prune, Run, ServerVersion, Unanswered, Wanted, World, bootstrap, preview,
+    Ask, CertificateCopy, Checks, Cluster, Done, EtcdAccess, Failure, MemberQuestion, Mode, NodeCondition, NodeWait,
+    Patience, PlanError, Preview, Prune, ResetPlan, ResetRequest, ResetScope, Run, ServerVersion, Unanswered, Wanted,
+    World, bootstrap, preview, reset,
 };
-use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, Issuer, KeyPair, date_time_ymd};
+use rcgen::{CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, Issuer, KeyPair, date_time_ymd};
 use serde_json::{Value, json};
 use std::{
     cell::{Cell, RefCell},
@@ -49,10 +50,12 @@ pub(super) fn roots() -> CaBundle {
     SET.ca()
 }
 
-/// The certificate that the cluster gives the kubelet.
-pub(super) fn client() -> String {
+/// The certificate that the cluster gives the kubelet of a node.
+pub(super) fn client(node: &str) -> String {
     let issuer = Issuer::new(authority(), KeyPair::from_pem(SET.ca_key()).unwrap());
     let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, format!("system:node:{node}"));
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
     (params.not_before, params.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(3000, 1, 1));
     params.signed_by(&KeyPair::generate().unwrap(), &issuer).unwrap().pem()
@@ -96,6 +99,9 @@ pub(super) struct FakeCluster {
     /// Whether etcd refuses to remove a member.
     pub(super) keeps_members: Cell<bool>,
     pub(super) configuration: ClusterConfiguration,
+    /// Where etcd runs.
+    pub(super) etcd: Etcd,
+    /// The Node cp2.
     pub(super) node: RefCell<Option<Value>>,
     pub(super) events: RefCell<Vec<String>>,
 }
@@ -112,6 +118,7 @@ impl FakeCluster {
                 kubernetes_version: Some("v1.36.4".into()),
                 ..ClusterConfiguration::default()
             },
+            etcd: Etcd::Stacked,
             node: RefCell::new(None),
             events: RefCell::default(),
         }
@@ -132,9 +139,11 @@ impl Cluster for FakeCluster {
     }
 
     fn delete(&self, _: &[u8], object: &str, _: &Patience<'_>) -> Result<(), Unanswered> {
-        assert_eq!(object, "/api/v1/nodes/cp2");
-        self.events.borrow_mut().push("delete node".into());
-        *self.node.borrow_mut() = None;
+        let name = object.strip_prefix("/api/v1/nodes/").expect("a Node");
+        self.events.borrow_mut().push(format!("delete node {name}"));
+        if name == "cp2" {
+            *self.node.borrow_mut() = None;
+        }
         Ok(())
     }
 
@@ -148,7 +157,11 @@ impl Cluster for FakeCluster {
     }
 
     fn wait_for_node(&self, _: &[u8], wait: &NodeWait<'_>) -> Result<(), Unanswered> {
-        assert_eq!((wait.node, wait.condition), ("cp2", NodeCondition::Registered));
+        assert_eq!(wait.node, "cp2");
+        if wait.condition == NodeCondition::NotReady {
+            let is_ready = self.node.borrow().as_ref().is_some_and(|node| *node == ready());
+            return if is_ready { Err(Unanswered("it is still Ready".into())) } else { Ok(()) };
+        }
         self.events.borrow_mut().push("wait for node".into());
         Ok(())
     }
@@ -174,7 +187,15 @@ impl Cluster for FakeCluster {
     ) -> host::Result<CertificateSet> {
         assert!(String::from_utf8_lossy(kubeconfig).contains(TOKEN), "with the rights of a bootstrap token");
         assert_eq!(copy.key.expose_digits().as_str(), KEY);
-        Ok(check_download(copy.files, SET.found(), roots, Timestamp::now()).expect("the cluster's own set"))
+        let mut found = SET.found();
+        for (of_etcd, stacked) in [
+            (FileName::ExternalEtcdCaCertificate, FileName::EtcdCaCertificate),
+            (FileName::ExternalEtcdCertificate, FileName::EtcdCaCertificate),
+            (FileName::ExternalEtcdKey, FileName::EtcdCaKey),
+        ] {
+            found.insert(of_etcd, found[&stacked].clone());
+        }
+        Ok(check_download(copy.files, found, roots, Timestamp::now()).expect("the cluster's own set"))
     }
 
     fn object(&self, _: &[u8], path: &str, _: &Patience<'_>) -> Result<Option<Value>, Unanswered> {
@@ -195,7 +216,7 @@ impl Cluster for FakeCluster {
     }
 
     fn certs_layout(&self, _: &[u8], _: &Patience<'_>) -> Result<Option<(PathBuf, FileSet)>, Unanswered> {
-        Ok(Some((PKI.into(), FileSet::new(&Etcd::Stacked))))
+        Ok(Some((PKI.into(), FileSet::new(&self.etcd))))
     }
 
     fn members(&self, access: &EtcdAccess, _: &Patience<'_>) -> Result<Membership, Unanswered> {
@@ -249,13 +270,13 @@ pub(super) fn joined() -> Vec<Played> {
     let text = |path: &str| match path {
         ETCD => manifest(),
         KUBELET | ADMIN => kubeconfig(),
-        CERTIFICATE => client(),
+        CERTIFICATE => client("cp2"),
         _ => String::new(),
     };
-    let client = ["crt", "key"].map(|suffix| format!("{PKI}/etcd/healthcheck-client.{suffix}"));
+    let of_etcd = ["crt", "key"].map(|suffix| format!("{PKI}/etcd/healthcheck-client.{suffix}"));
     let paths = [
-        &client[0],
-        &client[1],
+        &of_etcd[0],
+        &of_etcd[1],
         ADMIN,
         STATIC_PODS[0],
         STATIC_PODS[1],
@@ -297,7 +318,7 @@ pub(super) fn with(files: &[&str], progress: Progress) -> Memory {
         let text = match *path {
             ETCD => manifest(),
             KUBELET | ADMIN => kubeconfig(),
-            CERTIFICATE => client(),
+            CERTIFICATE => client("cp2"),
             _ => String::new(),
         };
         host.files.insert((*path).to_owned(), file(&text));
@@ -335,6 +356,13 @@ pub(super) fn ran(host: &Memory, words: &str) -> usize {
     host.log.iter().filter(|line| line.contains(words) && !line.contains("mark-control-plane")).count()
 }
 
+/// A Node whose kubelet runs.
+pub(super) fn ready() -> Value {
+    let mut node = marked();
+    node["status"] = json!({"conditions": [{"type": "Ready", "status": "True"}]});
+    node
+}
+
 pub(super) fn marked() -> Value {
     json!({"metadata": {"labels": {"node-role.kubernetes.io/control-plane": ""}}})
 }
@@ -352,4 +380,22 @@ pub(super) fn problems(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster
     };
     assert_eq!((of_kubernetes(&host.files), ran(host, "kubeadm join")), (of_kubernetes(&before), 0));
     problems
+}
+
+/// `machineadm reset --force`. Returns the name of the Node that is left for the operator.
+pub(super) fn reset_by_operator(host: &mut Memory, cluster: &FakeCluster) -> Option<String> {
+    let request = ResetRequest {
+        runtime_socket: None,
+        certificates: PKI.into(),
+        kubeconfig: None,
+        flags: Vec::new(),
+        question: MemberQuestion::IsAsked,
+        scope: ResetScope::Machine,
+        patience: PATIENCE,
+    };
+    let plan = ResetPlan::new(&request, host, cluster).unwrap();
+    let world =
+        &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };
+    reset(&request, &plan, world, &mut |_| ()).unwrap();
+    plan.node
 }

@@ -3,8 +3,9 @@ mod bed;
 mod checks;
 
 use bed::*;
+use certs::{Etcd, ExternalEtcd};
 use etcd::{Member, Role, Standing};
-use host::{Memory, Progress};
+use host::{Memory, Played, Progress};
 use machineadm_engine::{Line, PlanError};
 use serde_json::{Value, json};
 
@@ -160,6 +161,15 @@ fn an_interrupted_control_plane_join_is_not_continued_as_that_of_a_worker() {
 }
 
 #[test]
+fn an_interrupted_control_plane_join_that_is_no_longer_asked_for_is_not_forgotten() {
+    let files = [&STATIC_PODS[..], &[ADMIN]].concat();
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1)]), with(&files, Progress::Started));
+    let failure = run(&crate::support::wanted(&[crate::support::FORWARDING]), &mut host, &cluster).unwrap_err();
+    assert!(failure.cause.to_string().contains("run \"machineadm reset\""), "{failure:?}");
+    assert_eq!(host::Inspect::progress(&host, "kubeadm join").unwrap(), Progress::Started);
+}
+
+#[test]
 fn of_two_voters_the_one_that_joined_is_removed_only_while_the_other_answers() {
     let dead = member(1, Role::Voter, Standing::Silent("connection refused".into()));
     let (cluster, mut host) =
@@ -168,6 +178,48 @@ fn of_two_voters_the_one_that_joined_is_removed_only_while_the_other_answers() {
     let why = machineadm_engine::outcome::chain(&*failure.cause);
     assert!(why.contains("etcd would lose its quorum"), "{why}");
     assert!(host.files.contains_key(DATA) && cluster.events.borrow().is_empty(), "{why}");
+}
+
+/// kubeadm refuses to join beside a Node of the same name that is Ready, and has written most of its files by then.
+#[test]
+fn a_node_of_the_same_name_is_deleted_only_if_this_machine_has_registered_it() {
+    let files = || [&STATIC_PODS[..], &[ADMIN, BOOTSTRAP]].concat();
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1)]), with(&files(), Progress::Started));
+    *cluster.node.borrow_mut() = Some(ready());
+    let failure = run(&joining(), &mut host, &cluster).unwrap_err();
+    let why = machineadm_engine::outcome::chain(&*failure.cause);
+    assert!(why.contains("kubeadm refuses to join while this Node is Ready: it is still Ready"), "{why}");
+    assert!(
+        !cluster.did("delete node cp2") && cluster.node.borrow().is_some(),
+        "the Node of another machine was deleted"
+    );
+    assert_eq!(ran(&host, "kubeadm"), 0);
+    let registered = [files(), vec![ETCD, KUBELET, CERTIFICATE]].concat();
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), learner(2)]), with(&registered, Progress::Started));
+    *cluster.node.borrow_mut() = Some(ready());
+    run(&joining(), &mut host, &cluster).unwrap();
+    assert!(cluster.did("delete node cp2"), "{:?}", cluster.events);
+}
+
+/// An operator has corrected the name in the configuration, or has taken that of another machine.
+#[test]
+fn the_node_that_is_deleted_is_the_one_that_the_kubelets_certificate_names() {
+    let files = [&STATIC_PODS[..], &[ADMIN, ETCD, KUBELET]].concat();
+    let registered = || {
+        let mut host = with(&files, Progress::Started);
+        host.files.insert(CERTIFICATE.into(), crate::support::file(&client("cp9")));
+        host
+    };
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), learner(2)]), registered());
+    *cluster.node.borrow_mut() = Some(ready());
+    let failure = run(&joining(), &mut host, &cluster).unwrap_err();
+    let why = machineadm_engine::outcome::chain(&*failure.cause);
+    assert!(why.contains("kubeadm refuses to join while this Node is Ready"), "{why}");
+    assert!(cluster.did("delete node cp9") && !cluster.did("delete node cp2"), "{:?}", cluster.events);
+    assert_eq!(ran(&host, "kubeadm"), 0);
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), learner(2)]), registered());
+    run(&joining(), &mut host, &cluster).unwrap();
+    assert_eq!((ran(&host, "kubeadm reset"), ran(&host, "kubeadm join")), (1, 1));
 }
 
 #[test]
@@ -196,6 +248,94 @@ fn a_plan_asks_no_cluster_and_shows_download_and_join_without_their_secrets() {
     assert!(at("download of certificates") < at("kubeadm join"), "{lines:?}");
     let shown = format!("{preview:?}{lines:?}");
     assert!(!shown.contains(KEY) && !shown.contains("faddc87f"), "{shown}");
+}
+
+/// The private keys of the cluster are on the machine before kubeadm starts.
+#[test]
+fn a_reset_deletes_downloaded_certificates_also_if_kubeadm_was_not_started() {
+    let mut seen = 0;
+    for power in 0.. {
+        let cluster = FakeCluster::of(vec![voter(1)]);
+        let mut host = Memory { power: Some(power), ..machine() };
+        if run(&joining(), &mut host, &cluster).is_ok() {
+            break;
+        }
+        host.power = None;
+        let is_started = host::Inspect::progress(&host, "kubeadm join").unwrap() != Progress::New;
+        if is_started || !host.files.contains_key(&format!("{PKI}/ca.key")) {
+            continue;
+        }
+        reset_by_operator(&mut host, &cluster);
+        let left: Vec<_> = host.files.keys().filter(|path| path.starts_with("/etc/kubernetes/")).collect();
+        assert!(left.is_empty(), "cut after {power}: {left:?}");
+        seen += 1;
+    }
+    assert!(seen > 0);
+}
+
+/// Its path may be outside the directories that `kubeadm reset` empties.
+#[test]
+fn a_reset_deletes_the_downloaded_files_of_external_etcd_and_leaves_others_beside_them() {
+    let (own, key) = ("/etc/etcd/own.key", "/etc/etcd/client.key");
+    let [ca_file, cert_file, key_file] =
+        ["/etc/etcd/ca.crt", "/etc/etcd/client.crt", key].map(|path| Some(path.into()));
+    let etcd = Etcd::External(ExternalEtcd { ca_file, cert_file, key_file });
+    let mut written = 0;
+    for power in 0.. {
+        let cluster = FakeCluster { etcd: etcd.clone(), ..FakeCluster::of(Vec::new()) };
+        let mut host = Memory { power: Some(power), ..machine() };
+        host.files.insert(own.into(), crate::support::file("the operator's key"));
+        let is_of_etcd = |one: &Played| matches!(one, Played::Write(path, _) if [ETCD, DATA].contains(&path.as_str()));
+        host.programs.insert("kubeadm join".into(), joined().into_iter().filter(|one| !is_of_etcd(one)).collect());
+        let is_whole = run(&joining(), &mut host, &cluster).is_ok();
+        host.power = None;
+        written += usize::from(host.files.contains_key(key));
+        let certified = host.files.contains_key(CERTIFICATE).then_some("cp2");
+        assert_eq!(reset_by_operator(&mut host, &cluster).as_deref(), certified, "cut after {power}");
+        let left: Vec<_> = host.files.keys().filter(|path| path.starts_with("/etc/etcd/")).collect();
+        assert_eq!(left, [own], "cut after {power}");
+        if is_whole {
+            break;
+        }
+    }
+    assert!(written > 3, "{written}");
+}
+
+/// The member goes first, and whatever is left is finished by the next run.
+#[test]
+fn an_undo_that_loses_power_anywhere_is_finished_and_never_deletes_the_data_of_a_member() {
+    let interrupted = || {
+        let mut host = machine();
+        host.files.insert(format!("{PKI}/own.key"), crate::support::file("the operator's key"));
+        host.programs.insert("kubeadm join".into(), joined().into_iter().chain([Played::Fail]).collect());
+        run(&joining(), &mut host, &FakeCluster::of(vec![voter(1), voter(3)])).unwrap_err();
+        host.programs.insert("kubeadm join".into(), joined());
+        host
+    };
+    for power in 0.. {
+        let own = member(2, Role::Learner, Standing::Answers);
+        let cluster = FakeCluster::of(vec![voter(1), voter(3), own]);
+        let mut host = Memory { power: Some(power), ..interrupted() };
+        let is_whole = run(&joining(), &mut host, &cluster).is_ok();
+        host.power = None;
+        let has_member = cluster.members.borrow().len() == 3;
+        assert!(!has_member || host.files.contains_key(DATA), "cut after {power}: the data of a member is gone");
+        assert!(!has_member || ran(&host, "kubeadm reset") == 0, "cut after {power}");
+        run(&joining(), &mut host, &cluster).unwrap_or_else(|failure| panic!("cut after {power}: {failure:?}"));
+        assert!(cluster.did("remove 2") && cluster.did("delete node cp2"), "cut after {power}");
+        for path in STATIC_PODS.iter().chain(&[ETCD, DATA, KUBELET, CERTIFICATE]) {
+            assert!(host.files.contains_key(*path), "cut after {power}: {path}");
+        }
+        assert_eq!(
+            crate::support::text_of(&host, &format!("{PKI}/own.key")),
+            "the operator's key",
+            "cut after {power}"
+        );
+        if is_whole {
+            assert!(power > 20, "{power}");
+            break;
+        }
+    }
 }
 
 #[test]

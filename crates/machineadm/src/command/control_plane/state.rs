@@ -43,7 +43,10 @@ pub(super) enum EtcdState {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ThisMachine {
     pub(super) hostname: String,
-    pub(super) peer_url: Option<String>,
+    /// The Node that its kubelet has a certificate for.
+    pub(super) node: Option<String>,
+    /// The etcd server that its manifest sets up.
+    pub(super) etcd: Option<EtcdPod>,
 }
 
 impl ControlPlaneState {
@@ -82,8 +85,8 @@ impl Access {
         let named = Connection { kubeconfig: Some(kubeconfig.to_owned()), context: None };
         let kubeconfig = api::kubeconfig(&named).map_err(|error| error.with_remedy(NEXT_STEP))?;
         let server = api::connect_within(kubeconfig, TIMEOUTS)?;
-        let peer_url = EtcdPod::on(&machine)?.map(|pod| pod.peer_url);
-        let this_machine = ThisMachine { hostname: machine.name().to_lowercase(), peer_url };
+        let (node, etcd) = (engine::own_node(&machine)?, EtcdPod::on(&machine)?);
+        let this_machine = ThisMachine { hostname: machine.name().to_lowercase(), node, etcd };
         let (configuration, unanswered) = match server.cluster_configuration() {
             Ok(configuration) => (Some(configuration.map_err(|none| CommandError::failed(none.to_string()))?), None),
             Err(error) => (None, Some(chain(&error))),

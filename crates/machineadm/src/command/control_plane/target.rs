@@ -7,11 +7,13 @@ use crate::command_error::CommandError;
 use etcd::{Member, RemovalObstacle};
 use host::contract::Exit;
 
-/// What is removed: at least one of the two.
+/// What is removed: at least one of member and Node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) member: Option<Member>,
     pub(super) node: Option<Node>,
+    /// Another member with the name of this one: the Node of that name may be its machine's, and is not deleted.
+    pub(super) namesake: Option<Member>,
 }
 
 /// Whether a node that still runs is removed.
@@ -35,15 +37,17 @@ impl Target {
                     .with_remedy("pass the id or the peer URL of one; `machineadm control-plane list` has them"));
             }
         };
-        let node = match &member {
-            Some(member) => node_named(&member.name),
-            None => node_named(text).or(other),
+        let namesake = member.as_ref().and_then(|member| namesake(member, state));
+        let node = match (&member, &namesake) {
+            (Some(_), Some(_)) => None,
+            (Some(member), None) => node_named(&member.name),
+            (None, _) => node_named(text).or(other),
         };
         // A member that has never started has no name yet: its address is the node's.
         let member = member.or_else(|| member_at(state, node.as_ref()?));
         match (&member, &node) {
             (None, None) => Err(unknown(text, state)),
-            _ => Ok(Self { member, node }),
+            _ => Ok(Self { member, node, namesake }),
         }
     }
 
@@ -53,6 +57,14 @@ impl Target {
             (Some(node), _) => &node.name,
             (None, Some(member)) => member.title(),
             (None, None) => "",
+        }
+    }
+
+    /// What is removed, in words. The node of this name stays where another member has the name.
+    pub(super) fn description(&self) -> String {
+        match (&self.member, &self.namesake) {
+            (Some(member), Some(_)) => format!("etcd member {} ({})", member.title(), member.id),
+            _ => format!("control plane node {}", self.title()),
         }
     }
 
@@ -71,15 +83,20 @@ impl Target {
         }
     }
 
+    /// This machine is known by its own files. Its host name decides only where they do not: nodes may be called otherwise,
+    /// and a lost machine may have had the same name.
     fn is_another_machine(&self, state: &ControlPlaneState) -> Result<(), CommandError> {
         let this = &state.this_machine;
-        let is_own_member = |member: &Member| {
-            member.name == this.hostname || this.peer_url.as_ref().is_some_and(|own| member.has_peer_url(own))
+        let by_manifest = state.membership().zip(this.etcd.as_ref());
+        let by_manifest = by_manifest.and_then(|(all, pod)| all.of_server(&pod.peer_url, &pod.client_urls));
+        let named = by_manifest.map(|member| member.name.as_str()).filter(|name| !name.is_empty());
+        let own_name = this.node.as_deref().or(named).unwrap_or(&this.hostname);
+        let is_own_member = |member: &Member| match by_manifest {
+            Some(own) => member.id == own.id,
+            None => member.name == own_name,
         };
-        let own_member = state.membership().and_then(|found| found.members.iter().find(|member| is_own_member(member)));
-        let own_node = own_member.map_or(this.hostname.as_str(), |member| member.name.as_str());
         let is_own = self.member.as_ref().is_some_and(is_own_member)
-            || self.node.as_ref().is_some_and(|node| node.name == this.hostname || node.name == own_node);
+            || self.node.as_ref().is_some_and(|node| node.name == own_name);
         match is_own {
             false => Ok(()),
             true => Err(refused(format!("{} is this machine", self.title())).with_remedy("run `machineadm reset`")),
@@ -146,6 +163,12 @@ fn members<'a>(text: &str, state: &'a ControlPlaneState) -> Vec<&'a Member> {
     found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
+/// Another member with the same name. A member that has never started has none.
+fn namesake(member: &Member, state: &ControlPlaneState) -> Option<Member> {
+    let mut others = state.membership()?.members.iter().filter(|other| other.id != member.id);
+    others.find(|other| !other.name.is_empty() && other.name == member.name).cloned()
+}
+
 fn member_at(state: &ControlPlaneState, node: &Node) -> Option<Member> {
     let all = state.membership()?.members.iter().filter(|member| member.name.is_empty());
     let mut at = all.filter(|member| member.peer_urls.iter().any(|url| is_at(url, &node.addresses)));
@@ -182,6 +205,7 @@ fn refused(text: String) -> CommandError {
 mod tests {
     use super::super::state::{EtcdState, ThisMachine};
     use super::*;
+    use engine::EtcdPod;
     use etcd::{MemberId, Membership, Quorum, Role, Standing};
 
     fn member(number: u64, role: Role, standing: Standing) -> Member {
@@ -210,7 +234,8 @@ mod tests {
 
     /// As the first machine sees it.
     fn state(members: Vec<Member>, nodes: Vec<Node>) -> ControlPlaneState {
-        let this_machine = ThisMachine { hostname: "cp1".into(), peer_url: Some("https://10.0.0.1:2380".into()) };
+        let etcd = EtcdPod { peer_url: "https://10.0.0.1:2380".into(), ..EtcdPod::default() };
+        let this_machine = ThisMachine { hostname: "cp1".into(), node: None, etcd: Some(etcd) };
         let etcd = EtcdState::Stacked(Membership { members, quorum: Quorum::Held });
         ControlPlaneState { etcd, nodes: Ok(nodes), this_machine }
     }
@@ -232,7 +257,40 @@ mod tests {
         let state = state(vec![voter(1), voter(2), dead(3)], nodes.clone());
         for text in ["cp3", "https://10.0.0.3:2380", "ab03", "AB03"] {
             let target = asked(text, &state, Running::Refused).expect(text);
-            assert_eq!(target, Target { member: Some(dead(3)), node: Some(nodes[2].clone()) }, "{text}");
+            assert_eq!(
+                target,
+                Target { member: Some(dead(3)), node: Some(nodes[2].clone()), namesake: None },
+                "{text}"
+            );
+        }
+    }
+
+    /// The name is that of a machine which was replaced by another one.
+    #[test]
+    fn a_node_whose_name_another_member_has_is_not_deleted_with_a_dead_member() {
+        let leftover = Member { name: "cp2".into(), ..dead(3) };
+        let state = state(vec![voter(1), voter(2), leftover.clone()], vec![node(2, Readiness::Ready)]);
+        for (text, running) in [("ab03", Running::Removed), ("https://10.0.0.3:2380", Running::Refused)] {
+            let target = asked(text, &state, running).expect(text);
+            let expected = Target { member: Some(leftover.clone()), node: None, namesake: Some(voter(2)) };
+            assert_eq!(target, expected, "{text}");
+        }
+    }
+
+    /// The healthy machine of the two is where an operator runs it.
+    #[test]
+    fn a_lost_member_with_the_name_of_this_machine_is_removed_and_this_machine_is_not() {
+        let leftover = Member { name: "cp1".into(), ..dead(3) };
+        let mut state = state(vec![voter(1), voter(2), leftover.clone()], vec![node(1, Readiness::Ready)]);
+        let target = asked("ab03", &state, Running::Refused).expect("a target");
+        assert_eq!(target, Target { member: Some(leftover), node: None, namesake: Some(voter(1)) });
+        assert_eq!(target.description(), "etcd member cp1 (ab03)");
+        let (exit, text) = refusal("ab01", &state);
+        assert!(exit == 6 && text.contains("cp1 is this machine"), "{text}");
+        // Without a manifest of etcd, either may be this machine's.
+        state.this_machine.etcd = None;
+        for text in ["ab01", "ab03"] {
+            assert!(refusal(text, &state).1.contains("cp1 is this machine"), "{text}");
         }
     }
 
@@ -243,14 +301,17 @@ mod tests {
         assert_eq!((target.title(), &target.node), ("https://10.0.0.3:2380", &None));
         let with_node = state(vec![voter(1), learner(3)], vec![node(3, Readiness::NotReady)]);
         let target = asked("cp3", &with_node, Running::Refused).expect("a target");
-        assert_eq!(target, Target { member: Some(learner(3)), node: Some(node(3, Readiness::NotReady)) });
+        assert_eq!(
+            target,
+            Target { member: Some(learner(3)), node: Some(node(3, Readiness::NotReady)), namesake: None }
+        );
     }
 
     #[test]
     fn an_interrupted_removal_is_finished() {
         let state = state(vec![voter(1), voter(2)], vec![node(3, Readiness::NotReady)]);
         let target = asked("cp3", &state, Running::Refused).expect("a target");
-        assert_eq!(target, Target { member: None, node: Some(node(3, Readiness::NotReady)) });
+        assert_eq!(target, Target { member: None, node: Some(node(3, Readiness::NotReady)), namesake: None });
     }
 
     #[test]
@@ -313,8 +374,13 @@ mod tests {
         let mut external = state(Vec::new(), vec![node(2, Readiness::NotReady)]);
         external.etcd = EtcdState::External;
         let target = asked("cp2", &external, Running::Refused).expect("a target");
-        assert_eq!(target, Target { member: None, node: Some(node(2, Readiness::NotReady)) });
+        assert_eq!(target, Target { member: None, node: Some(node(2, Readiness::NotReady)), namesake: None });
         external.nodes = Ok(vec![node(1, Readiness::Ready)]);
         assert!(asked("cp1", &external, Running::Removed).is_err_and(|error| error.text().contains("this machine")));
+        // A node may have another name than its host.
+        external.this_machine = ThisMachine { node: Some("cp2".into()), ..external.this_machine };
+        external.nodes = Ok(vec![node(1, Readiness::NotReady), node(2, Readiness::Ready)]);
+        assert!(asked("cp2", &external, Running::Removed).is_err_and(|error| error.text().contains("this machine")));
+        assert!(asked("cp1", &external, Running::Refused).is_ok());
     }
 }

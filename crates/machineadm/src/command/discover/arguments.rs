@@ -1,7 +1,7 @@
 //! What people type after `machineadm discover`.
 use super::inputs;
 use crate::{cli::RootOption, command_error::CommandError};
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use discovery::method::{Flags, Purpose};
 use secret::Secret;
 
@@ -25,7 +25,7 @@ pub(crate) struct DiscoverySource {
     #[arg(long, value_name = "HASH", value_delimiter = ',')]
     pub(crate) discovery_token_ca_cert_hash: Vec<String>,
     /// Discover without a CA pin: anyone else who has the token can then pose as the cluster
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", hide_default_value = true, action = ArgAction::Set)]
     pub(crate) discovery_token_unsafe_skip_ca_verification: bool,
     /// Read the cluster's kubeconfig from a file, an https URL or, with `-`, from standard input
     #[arg(long, value_name = "FILE|URL|-")]

@@ -52,7 +52,7 @@ fn unchanged(what: &str, refused: &Refused) -> CommandError {
 /// Why the saved cluster stays when its cluster-info is unavailable.
 pub(super) fn not_answered(unreached: &Unreached, shown: &[&'static str]) -> CommandError {
     let what = match unreached.cause {
-        Cause::Status(_) => "the cluster did not return its cluster-info",
+        Cause::Status(_) | Cause::EtcdUnavailable => "the cluster did not return its cluster-info",
         _ => "the cluster cannot be reached",
     };
     let text = format!("{what}; the saved cluster is unchanged: {unreached}");
@@ -61,9 +61,9 @@ pub(super) fn not_answered(unreached: &Unreached, shown: &[&'static str]) -> Com
     CommandError::failed(text).with_remedies(advice.into_iter().chain(if_stale(unreached)))
 }
 
-/// A server that returned a status is the saved cluster's: the saved CA certificates have verified it.
+/// A server that returned an answer is the saved cluster's: the saved CA certificates have verified it.
 fn if_stale(unreached: &Unreached) -> Option<&'static str> {
-    (!matches!(unreached.cause, Cause::Status(_))).then_some(DISCOVER_AGAIN)
+    (!matches!(unreached.cause, Cause::Status(_) | Cause::EtcdUnavailable)).then_some(DISCOVER_AGAIN)
 }
 
 /// For a machine that was off while the cluster moved or replaced its CA certificates: nothing that it has saved leads

@@ -1,5 +1,7 @@
-//! Our KMS plugin and one in Go over the same token of SoftHSM, asked by kube-apiserver's own client.
-use crate::repository;
+//! Our KMS plugin and one in Go over the same token of SoftHSM, asked by a light client and by kube-apiserver's own.
+mod light_client;
+
+use crate::{KMS_PLUGIN_PROFILE, repository};
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +33,26 @@ pub enum Call {
     Status,
 }
 
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Client {
+    /// One thread that takes little CPU beside the plugin: what the plugin can do.
+    Light,
+    /// kube-apiserver's own client, in Go, which takes more CPU than either plugin: what kube-apiserver sees of it.
+    ApiServers,
+}
+
+/// Calls that are made for a while.
+#[derive(Debug, Clone, Copy)]
+pub struct Calls {
+    /// Who asks.
+    pub client: Client,
+    /// What is asked.
+    pub call: Call,
+    /// Calls at the same time, over one connection.
+    pub at_once: u8,
+}
+
 /// What a load of calls came to.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,6 +63,17 @@ pub struct Load {
     pub p50_micros: u64,
     /// The time that one of a hundred exceeds.
     pub p99_micros: u64,
+}
+
+impl Load {
+    /// What calls with these times came to, all of which together took `took`.
+    fn of(mut times: Vec<Duration>, took: Duration) -> Self {
+        times.sort();
+        let part = |percent: usize| times.get(times.len().saturating_sub(1) * percent / 100);
+        let micros = |percent| part(percent).map_or(0, |time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
+        let per_second = times.len() as f64 / took.as_secs_f64();
+        Self { per_second, p50_micros: micros(50), p99_micros: micros(99) }
+    }
 }
 
 /// A token with one key, and both programs.
@@ -76,7 +109,8 @@ impl Contest {
             .spawn();
         let child = child.map_err(|error| format!("cannot start {program}: {error}"))?;
         let running = Running { contest: self, side, child };
-        let answers = || running.load(Call::Status, 1, 0.01);
+        let status = Calls { client: Client::Light, call: Call::Status, at_once: 1 };
+        let answers = || running.load(status, Duration::from_millis(10));
         until("the plugin answers", LIMIT, answers).map_err(|error| error.to_string())?;
         Ok(running)
     }
@@ -148,20 +182,25 @@ pub struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// Calls from so many workers over one connection.
-    pub fn load(&self, call: Call, workers: u32, seconds: f64) -> Result<Load, String> {
+    /// Calls for so long.
+    pub fn load(&self, calls: Calls, limit: Duration) -> Result<Load, String> {
+        let Calls { client, call, at_once } = calls;
+        let socket = self.contest.socket(self.side);
+        if client == Client::Light {
+            return light_client::load(&socket, call, at_once, limit);
+        }
         let what = if call == Call::Decrypt { "decrypt" } else { "status" };
-        let socket = self.contest.socket(self.side).display().to_string();
-        self.contest.ask(&[what.to_owned(), socket, workers.to_string(), seconds.to_string()])
+        let [at_once, seconds] = [at_once.to_string(), limit.as_secs_f64().to_string()];
+        self.contest.ask(&[what.to_owned(), socket.display().to_string(), at_once, seconds])
     }
 
     /// The same, and the CPU time of the plugin for one call, in microseconds: unlike the rest, it hardly depends on how
     /// busy the machine is.
-    pub fn measured_load(&self, call: Call, workers: u32, seconds: f64) -> Result<(Load, f64), String> {
+    pub fn measured_load(&self, calls: Calls, limit: Duration) -> Result<(Load, f64), String> {
         let before = self.cpu_micros()?;
-        let load = self.load(call, workers, seconds)?;
+        let load = self.load(calls, limit)?;
         let cpu = self.cpu_micros()? - before;
-        Ok((load, cpu / (load.per_second * seconds)))
+        Ok((load, cpu / (load.per_second * limit.as_secs_f64())))
     }
 
     /// User and system time so far, which the kernel counts in hundredths of a second.
@@ -212,9 +251,11 @@ impl Drop for Running<'_> {
 fn plugin() -> Result<PathBuf, String> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let root = repository();
-    cargo.current_dir(&root).args(["build", "--quiet", "--locked", "--release", "-p", "machineadm-kms-plugin"]);
-    match cargo.status() {
-        Ok(status) if status.success() => Ok(root.join("target/release/machineadm-kms-plugin")),
+    cargo.current_dir(&root).args(["build", "--quiet", "--locked", "-p", "machineadm-kms-plugin"]);
+    match cargo.args(["--profile", KMS_PLUGIN_PROFILE]).status() {
+        Ok(status) if status.success() => {
+            Ok(root.join("target").join(KMS_PLUGIN_PROFILE).join("machineadm-kms-plugin"))
+        }
         Ok(status) => Err(format!("cannot build the plugin: {status}")),
         Err(error) => Err(format!("cannot run cargo: {error}")),
     }
