@@ -261,10 +261,12 @@ fn a_member_whose_own_server_alone_is_known_is_removed_by_another() -> Result<()
     });
     let third = member(&seen(&cluster), &cluster.peer_url(2));
     let own = Member { client_urls: vec![url_of(&stand_in), cluster.url(2)], ..third };
-    remove(&EtcdServers::connect(&credentials, vec![url_of(&stand_in)]).expect("a client"), &own)?;
+    let through = EtcdServers::connect(&credentials, vec![url_of(&stand_in)]).expect("a client");
+    remove(&through, &own)?;
     let left = servers(&cluster, vec![cluster.url(0)]).membership().expect("a list");
     assert_eq!((left.members.len(), left.at(&cluster.peer_url(2))), (2, None));
-    Ok(())
+    // As after a removal whose answer was lost: its own server lists it still, the others have nothing to remove.
+    remove(&through, &own)
 }
 
 #[test]

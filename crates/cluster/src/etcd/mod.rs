@@ -49,21 +49,20 @@ impl EtcdServers {
     }
 
     /// Removes a member, by a server that is not its own where there is one, and sees it gone. A server that is removed
-    /// may end before it has answered; then only the others know.
+    /// may end before it has answered, or list the member for ever; then only the others know.
     pub fn remove(&self, member: &Member) -> Result<()> {
-        let endpoints = self.endpoints_of_members();
-        let (own, others): (Vec<_>, Vec<_>) =
-            endpoints.iter().partition(|endpoint| member.client_urls.contains(*endpoint));
+        let mut servers = self.endpoints_of_members();
+        servers.sort_by_key(|server| member.client_urls.contains(server));
         let mut failures = Vec::new();
-        for endpoint in others.into_iter().chain(own) {
+        for server in &servers {
             let body = format!("{{\"ID\":\"{}\"}}", member.id.0);
-            match self.post(endpoint, "/v3/cluster/member/remove", body) {
-                Ok(answer) => return see_gone(&answer, member.id, endpoint),
+            match self.post(server, "/v3/cluster/member/remove", body) {
+                Ok(answer) => return see_gone(&answer, member.id, server),
                 Err(error) => failures.push(error),
             }
         }
         // A removal whose answer was lost is one that the next server knows nothing to remove for.
-        match self.listed(&endpoints) {
+        match self.listed(&servers) {
             Ok(Membership { members, quorum: Quorum::Held }) if members.iter().all(|left| left.id != member.id) => {
                 Ok(())
             }
