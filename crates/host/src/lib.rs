@@ -152,4 +152,6 @@ pub trait Host: Inspect + Drafts {
     fn remove_tree(&mut self, path: &str) -> Result<()>;
     /// Waits until a service runs.
     fn wait_active(&mut self, service: &str, within: Duration) -> Result<()>;
+    /// Waits until the machine shows what others bring about, such as a file that a service writes; whether it does in time.
+    fn wait_until(&mut self, shows: &dyn Fn(&dyn Inspect) -> Result<bool>, within: Duration) -> Result<bool>;
 }

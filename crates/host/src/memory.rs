@@ -60,6 +60,8 @@ pub struct Memory {
     pub address: Option<IpAddr>,
     /// What programs do, by their words or by the first two of them; others succeed and do nothing.
     pub programs: BTreeMap<String, Vec<Played>>,
+    /// What happens while one waits for something that the machine does not show yet.
+    pub awaited: Vec<Played>,
     /// Programs that never end, by their words.
     pub hanging: BTreeSet<String>,
     /// Directories by absolute path. Others are there only while something is below them, with the usual mode.
@@ -118,6 +120,7 @@ impl Default for Memory {
             environments: BTreeMap::new(),
             address: None,
             programs: BTreeMap::new(),
+            awaited: Vec::new(),
             hanging: BTreeSet::new(),
             directories: BTreeMap::new(),
             links: BTreeMap::new(),
@@ -470,5 +473,15 @@ impl Host for Memory {
                 Err(Error::Unfit { what: service.into(), why: "does not run".into(), advice: "look at its log".into() })
             }
         }
+    }
+    fn wait_until(&mut self, shows: &dyn Fn(&dyn Inspect) -> Result<bool>, _: Duration) -> Result<bool> {
+        if shows(self)? {
+            return Ok(true);
+        }
+        for played in std::mem::take(&mut self.awaited) {
+            self.spend()?;
+            self.play(&played)?;
+        }
+        shows(self)
     }
 }

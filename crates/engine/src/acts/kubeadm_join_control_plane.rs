@@ -8,7 +8,7 @@
 //! | none | none | none | any | `kubeadm join` |
 //! | voter, with its data here | all | valid | marked as control plane | nothing |
 //! | voter, with its data here | all | valid | not marked, or missing | start the kubelet, wait for the Node, mark it |
-//! | voter, with its data here | all | none | any | start the kubelet, wait for the Node, mark it; if it does not come, as below |
+//! | voter, with its data here | all | none | any | start the kubelet, wait for its certificate and its Node, mark it; without a certificate, as below |
 //! | learner, or voter without its data | any | any | any | remove the member and see it gone; then reset, then `kubeadm join` |
 //! | none | some | any | any | reset, then `kubeadm join` |
 //! | not known: etcd does not answer | some | any | any | stop: a data directory whose member is registered is never deleted |
@@ -23,8 +23,7 @@ use crate::{
     certificates_elsewhere::CertificatesElsewhere,
     control_plane_facts::DATA,
     fingerprint::Parts,
-    look::{NodeCondition, NodeWait},
-    phases::control_plane_traces::ControlPlaneTraces,
+    phases::{control_plane_traces::ControlPlaneTraces, worker::Worker},
     scoped_reset::{ScopedReset, has_member_data, scoped_reset},
 };
 use documents::{Secret, v1alpha1::Repeat};
@@ -36,8 +35,8 @@ use host::{
 use serde_json::Value;
 use std::{rc::Rc, time::Duration};
 
-/// How long a kubelet whose etcd member votes may take to get its certificate and register its Node.
-const REGISTERED: Duration = Duration::from_secs(180);
+/// How long a kubelet whose etcd member votes may take to get its certificate.
+const CERTIFIED: Duration = Duration::from_secs(180);
 /// How long etcd may take to have its quorum again after this machine's kubelet was started.
 const QUORUM: Duration = Duration::from_secs(90);
 /// kubeadm's mark on a Node; until 1.23 it was another one.
@@ -161,6 +160,23 @@ impl KubeadmJoinControlPlane {
         }
     }
 
+    /// Starts a kubelet that has no certificate yet, and so has registered no Node. One of its name that is Ready is another
+    /// machine's, which this kubelet would take over; or that of a kubelet which ended within the last minute.
+    fn start_promoted(&self, facts: &ControlPlaneFacts, world: &mut World<'_>) -> host::Result<()> {
+        if world.host.service("kubelet")? == Service::Active {
+            return Ok(());
+        }
+        // Without an answer it is started all the same: etcd may lack only this machine for its quorum.
+        let at_once = Patience { within: Duration::from_secs(5), while_true: &|| false };
+        let (administrator, path) = (facts.administrator.expose(), format!("/api/v1/nodes/{}", self.join.node));
+        if let Ok(Some(node)) = world.cluster.object(administrator, &path, &at_once)
+            && is_ready(&node)
+        {
+            self.join.wait_until_not_ready(administrator, world)?;
+        }
+        unit(UnitAction::Start, world.host)
+    }
+
     /// Deletes what kubeadm did, and restores what was there before.
     fn reset(&self, etcd_data: Option<&str>, world: &mut World<'_>) -> host::Result<()> {
         let runtime_socket = Some(self.runtime_socket.as_str());
@@ -271,10 +287,10 @@ impl Act for KubeadmJoinControlPlane {
         match State::of(&*world.host, &facts, own)? {
             State::Absent | State::Serves => return Ok(Undone::Nothing),
             State::Promoted => {
-                start_kubelet(world.host)?;
-                let wait = NodeWait { node: &self.join.node, condition: NodeCondition::Registered, within: REGISTERED };
-                let registered = world.cluster.wait_for_node(facts.administrator.expose(), &wait);
-                if registered.is_ok() && ControlPlaneTraces::on(&*world.host)?.worker.credentials().is_some() {
+                self.start_promoted(&facts, world)?;
+                // A Node shows nothing: it may be left by an earlier node of the same name.
+                let certified = |host: &dyn Inspect| Ok(Worker::on(host)?.credentials().is_some());
+                if world.host.wait_until(&certified, CERTIFIED)? {
                     return Ok(Undone::Nothing);
                 }
             }
@@ -322,6 +338,11 @@ fn start_kubelet(host: &mut dyn Host) -> host::Result<()> {
 /// Whether a Node has kubeadm's marks.
 fn is_marked(node: &Value) -> bool {
     MARKS.iter().any(|mark| node["metadata"]["labels"].get(mark).is_some())
+}
+
+fn is_ready(node: &Value) -> bool {
+    let conditions = node["status"]["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    conditions.iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }
 
 /// What is not known of etcd is not undone.

@@ -46,7 +46,8 @@ use std::{
     net::IpAddr,
     path::{Path, PathBuf},
     rc::Rc,
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 /// What every machineadm process does first, while it has one thread: it keeps what it inherited from its children,
@@ -345,5 +346,15 @@ impl Host for Linux {
     }
     fn wait_active(&mut self, service: &str, within: Duration) -> Result<()> {
         systemd::wait_active(service, within)
+    }
+    fn wait_until(&mut self, shows: &dyn Fn(&dyn Inspect) -> Result<bool>, within: Duration) -> Result<bool> {
+        let deadline = Instant::now() + within;
+        while !shows(self)? {
+            if Instant::now() >= deadline {
+                return Ok(false);
+            }
+            thread::sleep(systemd::BETWEEN_LOOKS);
+        }
+        Ok(true)
     }
 }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// What a service had read of each of its files: one entry a file, so that two documents with different files of one
 /// service do not restart it for each other.

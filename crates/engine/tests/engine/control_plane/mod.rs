@@ -201,6 +201,40 @@ fn a_node_of_the_same_name_is_deleted_only_if_this_machine_has_registered_it() {
     assert!(cluster.did("delete node cp2"), "{:?}", cluster.events);
 }
 
+/// The kubelet of a promoted member: it gets its certificate a while after it was started.
+fn promoted() -> Memory {
+    let mut host = with(&[&STATIC_PODS[..], &[ADMIN, ETCD, DATA, BOOTSTRAP]].concat(), Progress::Started);
+    let written = [(KUBELET, kubeconfig()), (CERTIFICATE, client("cp2"))];
+    host.awaited = written.map(|(path, text)| Played::Write(path.into(), text)).to_vec();
+    host
+}
+
+/// The Node is there before the kubelet could register it.
+#[test]
+fn a_promoted_member_beside_the_node_of_an_earlier_reset_is_finished_and_not_removed() {
+    for leftover in [None, Some(marked()), Some(json!({"metadata": {"labels": {}}}))] {
+        let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(2)]), promoted());
+        cluster.node.borrow_mut().clone_from(&leftover);
+        run(&joining(), &mut host, &cluster).unwrap();
+        let marks = host.log.iter().filter(|line| line.contains("mark-control-plane")).count();
+        assert_eq!((ran(&host, "kubeadm reset"), ran(&host, "kubeadm join"), marks), (0, 0, 1), "{leftover:?}");
+        assert!(host.files.contains_key(DATA) && !host.files.contains_key(BOOTSTRAP), "{leftover:?}");
+        assert_eq!(*cluster.events.borrow(), ["discover", "wait for node"], "{leftover:?}");
+    }
+}
+
+#[test]
+fn the_kubelet_of_a_promoted_member_does_not_take_over_the_node_of_another_machine() {
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(2)]), promoted());
+    *cluster.node.borrow_mut() = Some(ready());
+    let failure = run(&joining(), &mut host, &cluster).unwrap_err();
+    let why = machineadm_engine::outcome::chain(&*failure.cause);
+    assert!(why.contains("this Node is Ready: it is still Ready"), "{why}");
+    assert_eq!(*cluster.events.borrow(), ["discover"]);
+    assert!(host.files.contains_key(DATA) && host.files.contains_key(BOOTSTRAP));
+    assert!(!host.services.get("kubelet").is_some_and(|runs| *runs) && ran(&host, "kubeadm") == 0);
+}
+
 /// An operator has corrected the name in the configuration, or has taken that of another machine.
 #[test]
 fn the_node_that_is_deleted_is_the_one_that_the_kubelets_certificate_names() {
