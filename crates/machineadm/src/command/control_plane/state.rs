@@ -11,6 +11,7 @@ use engine::{Cluster, EtcdAccess, EtcdPod, Patience, Unanswered, outcome::chain}
 use etcd::{Member, Membership};
 use host::Linux;
 use kubeadm::hub::ClusterConfiguration;
+use objects::one_line;
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -69,6 +70,8 @@ pub(super) struct Access {
     server: ApiServer,
     etcd: EtcdOf,
     this_machine: ThisMachine,
+    /// The client URLs of the etcd servers that the cluster of the kubeconfig has as static pods.
+    of_cluster: Vec<String>,
     /// Why the API server did not answer, if it did not.
     unanswered: Option<String>,
 }
@@ -95,7 +98,7 @@ impl Access {
             true => EtcdOf::Others,
             false => EtcdOf::ThisCluster(Box::new(stacked(&machine, configuration.as_ref(), unanswered.as_deref())?)),
         };
-        let mut access = Self { server, etcd, this_machine, unanswered };
+        let mut access = Self { server, etcd, this_machine, of_cluster: Vec::new(), unanswered };
         access.find_servers();
         Ok(access)
     }
@@ -106,7 +109,8 @@ impl Access {
         // They are asked for here, with the kubeconfig of the command line.
         etcd.kubeconfig = None;
         if self.unanswered.is_none() {
-            etcd.endpoints.extend(self.server.etcd_endpoints().unwrap_or_default());
+            self.of_cluster = self.server.etcd_endpoints().unwrap_or_default();
+            etcd.endpoints.extend_from_slice(&self.of_cluster);
         }
     }
 
@@ -116,7 +120,9 @@ impl Access {
             EtcdOf::Others => EtcdState::External,
             EtcdOf::ThisCluster(etcd) => {
                 let patience = Patience { within: Duration::ZERO, while_true: &|| false };
-                EtcdState::Stacked(ApiServers.members(etcd, &patience).map_err(|why| silent(&why))?)
+                let membership = ApiServers.members(etcd, &patience).map_err(|why| silent(&why))?;
+                of_one_cluster(&membership.members, &self.of_cluster)?;
+                EtcdState::Stacked(membership)
             }
         };
         let members = if let EtcdState::Stacked(membership) = &etcd { &membership.members[..] } else { &[] };
@@ -172,7 +178,60 @@ fn stacked(
     })
 }
 
+/// The members are of this machine's etcd, the Nodes of the kubeconfig's cluster: one must not be removed for the other.
+fn of_one_cluster(members: &[Member], of_cluster: &[String]) -> Result<(), CommandError> {
+    let mut own = members.iter().flat_map(|member| &member.client_urls);
+    if of_cluster.is_empty() || own.any(|url| of_cluster.iter().any(|found| host_of(found) == host_of(url))) {
+        return Ok(());
+    }
+    let theirs = one_line(&of_cluster.join(", "));
+    let text = format!(
+        "the kubeconfig is of another cluster: its etcd servers {theirs} are not members of this machine's etcd"
+    );
+    Err(CommandError::failed(text)
+        .with_remedy("run the command on a control plane node of that cluster, or without --kubeconfig for this one"))
+}
+
+/// The host of a URL with a port.
+pub(super) fn host_of(url: &str) -> &str {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest).rsplit_once(':').map_or(url, |(host, _)| host);
+    host.trim_matches(['[', ']'])
+}
+
 fn silent(Unanswered(why): &Unanswered) -> CommandError {
     CommandError::failed(format!("etcd does not answer: {why}"))
         .with_remedy("run `crictl ps --all --name etcd` and `journalctl --unit kubelet` to see why it does not run")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use etcd::{MemberId, Role, Standing};
+
+    fn member(client_urls: &[&str]) -> Member {
+        Member {
+            id: MemberId(1),
+            name: String::new(),
+            peer_urls: vec!["https://10.0.0.9:2380".into()],
+            client_urls: client_urls.iter().map(|&url| url.to_owned()).collect(),
+            role: Role::Voter,
+            standing: Standing::Answers,
+        }
+    }
+
+    #[test]
+    fn members_and_nodes_are_of_one_cluster() {
+        let members = [member(&[]), member(&["https://[fd00::1]:2379", "https://10.0.0.1:2379"])];
+        let told = |of_cluster: &[&str]| {
+            let of_cluster: Vec<_> = of_cluster.iter().map(|&url| url.to_owned()).collect();
+            of_one_cluster(&members, &of_cluster).map_err(|error| error.to_string())
+        };
+        for same in [&[][..], &["https://10.0.0.2:2379", "https://10.0.0.1:2379"], &["https://[fd00::1]:12379"]] {
+            assert_eq!(told(same), Ok(()), "{same:?}");
+        }
+        for other in ["https://10.0.0.2:2379", "https://10.0.0.11:2379", "https://10.0.0.9:2379"] {
+            let why = told(&[other]).unwrap_err();
+            assert!(why.starts_with("error: the kubeconfig is of another cluster") && why.contains(other), "{why}");
+        }
+    }
 }

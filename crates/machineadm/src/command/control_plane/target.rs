@@ -1,7 +1,7 @@
 //! What `machineadm control-plane remove NODE` is about, and what forbids it.
 use super::{
     node::{Node, NodeRole, Readiness},
-    state::ControlPlaneState,
+    state::{ControlPlaneState, host_of},
 };
 use crate::command_error::CommandError;
 use etcd::{Member, RemovalObstacle};
@@ -177,8 +177,7 @@ fn member_at(state: &ControlPlaneState, node: &Node) -> Option<Member> {
 
 /// Whether a peer URL has one of these addresses.
 fn is_at(url: &str, addresses: &[String]) -> bool {
-    let host = url.split_once("://").map_or(url, |(_, rest)| rest).rsplit_once(':').map_or(url, |(host, _)| host);
-    addresses.iter().any(|address| address == host.trim_matches(['[', ']']))
+    addresses.iter().any(|address| address == host_of(url))
 }
 
 /// Nothing has this name: what there is instead.
