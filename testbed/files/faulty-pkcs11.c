@@ -7,6 +7,9 @@
  *   login     logs the user out
  *   device    answers CKR_DEVICE_REMOVED to everything, until the module is ended and started again
  *   hang      lets the next C_Decrypt of 17 to 31 bytes never return, which is none of the plugin's own
+ *
+ * As long as a file with the same name and the end .no-ecb exists, CKM_AES_ECB is refused, as by a token whose policy or
+ * firmware was changed.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -17,6 +20,8 @@
 #define MODULE "/usr/lib/softhsm/libsofthsm2.so"
 #define CKR_GENERAL_ERROR 5UL
 #define CKR_DEVICE_REMOVED 0x32UL
+#define CKR_MECHANISM_INVALID 0x70UL
+#define CKM_AES_ECB 0x1081UL
 
 typedef unsigned long ulong_t;
 typedef ulong_t (*any)(void *, void *, void *, void *, void *, void *);
@@ -53,6 +58,14 @@ static void take_fault(void *session) {
         hangs = 1;
 }
 
+static int refuses(const ulong_t *mechanism) {
+    char name[4096];
+    const char *path = getenv("PKCS11_FAULT");
+    if (!path || *mechanism != CKM_AES_ECB) return 0;
+    snprintf(name, sizeof name, "%s.no-ecb", path);
+    return !access(name, F_OK);
+}
+
 static void take_hang(ulong_t length) {
     if (length <= 16 || length >= 32 || !__sync_bool_compare_and_swap(&hangs, 1, 0)) return;
     for (;;) pause();
@@ -65,6 +78,7 @@ static void take_hang(ulong_t length) {
         if (number == DECRYPT) take_hang((ulong_t)c);                                        \
         if (number == FINALIZE) is_removed = 0;                                              \
         if (is_removed) return CKR_DEVICE_REMOVED;                                           \
+        if (number == DECRYPT_INIT && refuses(b)) return CKR_MECHANISM_INVALID;              \
         return real.functions[number](a, b, c, d, e, f);                                     \
     }
 #define TEN(x, tens) x(tens##0) x(tens##1) x(tens##2) x(tens##3) x(tens##4) x(tens##5) x(tens##6) x(tens##7) x(tens##8) x(tens##9)

@@ -1,6 +1,6 @@
 //! The fields of a key of a PKCS#11 token.
 use crate::fields::{Fields, Presence, Problems};
-use kms::{Pkcs11Settings, Pkcs11Support, Pkcs11Token};
+use kms::{Pkcs11Identity, Pkcs11Settings, Pkcs11Support, Pkcs11Token};
 use serde_json::Value;
 
 /// What PKCS#11 has room for in the label of a token, in bytes.
@@ -26,11 +26,12 @@ pub(crate) fn pkcs11(value: &Value, path: &str, support: Pkcs11Support, problems
         }
         id
     });
+    let identity = identity(&fields);
     if key_label.is_none() && key_id.is_none() {
         fields.refuse_all("keyLabel or keyId is required");
     }
     fields.finish();
-    Some(Pkcs11Settings { module: module?, token: token?, pin_file: pin_file?, key_label, key_id })
+    Some(Pkcs11Settings { module: module?, token: token?, pin_file: pin_file?, key_label, key_id, identity })
 }
 
 fn token(fields: &Fields<'_>) -> Option<Pkcs11Token> {
@@ -45,6 +46,17 @@ fn token(fields: &Fields<'_>) -> Option<Pkcs11Token> {
         _ => {
             fields.refuse_all("exactly one is required: tokenLabel or slot");
             None
+        }
+    }
+}
+
+fn identity(fields: &Fields<'_>) -> Pkcs11Identity {
+    match fields.text("identity") {
+        None | Some("material") => Pkcs11Identity::Material,
+        Some("attributes") => Pkcs11Identity::Attributes,
+        Some(_) => {
+            fields.refuse("identity", "must be material or attributes");
+            Pkcs11Identity::default()
         }
     }
 }
@@ -69,17 +81,20 @@ mod tests {
 
     #[test]
     fn a_key_of_a_token_is_read() {
-        let text = "{module: /usr/lib/p.so, slot: 5, pinFile: /etc/pin, keyLabel: k, keyId: 0aFF}";
+        let text =
+            "{module: /usr/lib/p.so, slot: 5, pinFile: /etc/pin, keyLabel: k, keyId: 0aFF, identity: attributes}";
         let settings = Pkcs11Settings {
             module: "/usr/lib/p.so".into(),
             token: Pkcs11Token::Slot(5),
             pin_file: "/etc/pin".into(),
             key_label: Some("k".into()),
             key_id: Some(vec![10, 255]),
+            identity: Pkcs11Identity::Attributes,
         };
         assert_eq!(parse(text, Pkcs11Support::BuiltIn).unwrap(), settings);
         let text = "{module: /p.so, tokenLabel: t, pinFile: /pin, keyLabel: k}";
-        assert_eq!(parse(text, Pkcs11Support::BuiltIn).unwrap().token, Pkcs11Token::Label("t".into()));
+        let settings = parse(text, Pkcs11Support::BuiltIn).unwrap();
+        assert_eq!((settings.token, settings.identity), (Pkcs11Token::Label("t".into()), Pkcs11Identity::Material));
     }
 
     #[test]
@@ -95,12 +110,13 @@ mod tests {
 
     #[test]
     fn every_problem_is_reported_with_its_path() {
-        let text = "{module: p.so, tokenLabel: t, slot: 1, pin: 1234, keyId: xyz}";
+        let text = "{module: p.so, tokenLabel: t, slot: 1, pin: 1234, keyId: xyz, identity: label}";
         let want = [
             "keys[0].pkcs11.module: must be an absolute path without `..`",
             "keys[0].pkcs11: exactly one is required: tokenLabel or slot",
             "keys[0].pkcs11.pinFile: required",
             "keys[0].pkcs11.keyId: must be bytes in hexadecimal digits, such as \"01\"",
+            "keys[0].pkcs11.identity: must be material or attributes",
             "keys[0].pkcs11: keyLabel or keyId is required",
             "keys[0].pkcs11.pin: unknown field",
         ];

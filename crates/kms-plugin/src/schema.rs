@@ -97,6 +97,10 @@ fn pkcs11() -> Value {
             ("pinFile", path("File with the user's PIN")),
             ("keyLabel", text("Label of the key")),
             ("keyId", pattern("^([0-9A-Fa-f]{2})+$", "Id of the key, in hexadecimal digits")),
+            (
+                "identity",
+                json!({"enum": ["material", "attributes"], "description": "What the key id is computed from. Default: material"}),
+            ),
         ],
     );
     schema["oneOf"] = json!([{"required": ["tokenLabel"]}, {"required": ["slot"]}]);

@@ -30,7 +30,7 @@ pub use aws::{AwsCredentials, AwsKms, AwsSettings, KeyArn};
 pub use failure::{Failure, FailureKind};
 pub use file::FileKeys;
 pub use key_id::{KeyId, KeyVersion};
-pub use pkcs11::{PKCS11_SUPPORT, Pkcs11Key, Pkcs11Settings, Pkcs11Support, Pkcs11Token};
+pub use pkcs11::{PKCS11_SUPPORT, Pkcs11Identity, Pkcs11Key, Pkcs11Settings, Pkcs11Support, Pkcs11Token};
 pub use service::{KeyService, Sealed};
 pub use vault::{VaultAuth, VaultSettings, VaultTransit};
 

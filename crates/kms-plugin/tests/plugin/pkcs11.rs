@@ -181,12 +181,25 @@ fn calls_that_never_return_leave_status_and_all_further_calls_alone() {
     assert_eq!(plugin.wait().code(), Some(0), "{}", plugin.log());
 }
 
+/// What key ids are computed from, from the next start on.
+fn identify_by(plugin: &Plugin, identity: &str) {
+    let text = fs::read_to_string(plugin.path("kms.yaml")).unwrap();
+    let without = text.replace(", identity: attributes", "");
+    let field = format!(", identity: {identity}");
+    fs::write(plugin.path("kms.yaml"), without.replace(", keyLabel", &format!("{field}, keyLabel"))).unwrap();
+}
+
 #[test]
-fn a_key_that_may_do_nothing_but_gcm_is_named_by_its_attributes() {
+fn a_key_that_may_do_nothing_but_gcm_is_named_by_its_attributes_where_the_configuration_says_so() {
     testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
     let mut plugin = Plugin::on_token(&[]);
     token(&plugin).generate("a", "01", &["--allowed-mechanisms", "AES-GCM"]).unwrap();
     plugin.configure(&[("a", "")], "");
+    let (code, told) = checked(&plugin);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("a: access-denied: the token refuses CKM_AES_ECB for the key, "), "{told}");
+    assert!(told.contains("set identity: attributes"), "{told}");
+    identify_by(&plugin, "attributes");
     plugin.start();
     let (mut client, first, stored) = written(&plugin);
     token(&plugin).generate("a", "02", &["--allowed-mechanisms", "AES-GCM"]).unwrap();
@@ -196,6 +209,61 @@ fn a_key_that_may_do_nothing_but_gcm_is_named_by_its_attributes() {
     let sealed = client.ask(&json!({"do": "encrypt", "data": encode(&[1; 32])}));
     let version = sealed["annotations"]["version.kms.machineadm.cluster.x-k8s.io"].as_str().unwrap();
     assert!(String::from_utf8(data(&json!({"data": version}))).unwrap().starts_with("attributes:"), "{sealed}");
+}
+
+#[test]
+fn what_a_token_refuses_or_allows_later_makes_no_other_id_and_loses_no_data() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
+    let mut plugin = behind_faults(&[("a", "")]);
+    plugin.start();
+    let (mut client, by_material, first) = written(&plugin);
+
+    fs::write(plugin.path("fault.no-ecb"), "").unwrap();
+    let told = client.unhealthy("decrypts-only: the key still decrypts and no longer encrypts (access-denied: ");
+    assert!(error(&told).contains("set identity: attributes"), "{told}");
+    assert_eq!(data(&read(&mut client, &first)), b"old");
+    plugin.kill();
+    plugin.start();
+    client.unhealthy("access-denied: the token refuses CKM_AES_ECB for the key");
+    let opened = read(&mut client, &first);
+    assert_eq!((error(&opened), data(&opened)), ("", b"old".to_vec()), "nobody has computed its version");
+
+    plugin.kill();
+    identify_by(&plugin, "attributes");
+    plugin.start();
+    let (mut client, by_attributes, second) = written(&plugin);
+    assert_ne!(by_attributes, by_material);
+    assert_eq!(data(&read(&mut client, &first)), b"old");
+    fs::remove_file(plugin.path("fault.no-ecb")).unwrap();
+    plugin.kill();
+    plugin.start();
+    assert_eq!(client.healthy(""), by_attributes, "what the token allows now changes nothing");
+    for stored in [&first, &second] {
+        assert_eq!(data(&read(&mut client, stored)), b"old", "{stored}");
+    }
+
+    plugin.kill();
+    identify_by(&plugin, "material");
+    plugin.start();
+    assert_eq!(client.healthy(""), by_material);
+    assert_eq!(data(&read(&mut client, &second)), b"old");
+}
+
+#[test]
+fn data_of_a_key_that_is_gone_is_missing_and_no_other_key_is_taken_for_it() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
+    let mut plugin = behind_faults(&[("a", "")]);
+    plugin.start();
+    let (mut client, id, stored) = written(&plugin);
+    token(&plugin).generate("a", "02", &[]).unwrap();
+    token(&plugin).delete("a", "01").unwrap();
+    client.healthy(&id);
+    for tried in [": put the old key back", ", and none of 1 that may be decrypts this data: put the old key back"] {
+        let refused = read(&mut client, &stored);
+        assert!(error(&refused).contains("NotFound") && error(&refused).contains(tried), "{refused}");
+        // From now on the token does not tell which key is of which version.
+        fs::write(plugin.path("fault.no-ecb"), "").unwrap();
+    }
 }
 
 #[test]

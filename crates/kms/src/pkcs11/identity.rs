@@ -1,6 +1,8 @@
 //! Which keys of a token count, which one of them encrypts, and what names each of them for ever.
-use super::Pkcs11Settings;
+use super::failures::TokenError;
 use super::sessions::TokenSession;
+use super::{Pkcs11Identity, Pkcs11Settings};
+use crate::{Failure, FailureKind};
 use aws_lc_rs::digest::{Context, SHA256};
 use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::Mechanism;
@@ -15,6 +17,8 @@ const BLOCK: &[u8; 16] = b"machineadm kms 1";
 /// Separates the digests of the two rules from each other and from any others.
 const OF_MATERIAL: &str = "material";
 const OF_ATTRIBUTES: &str = "attributes";
+const NO_ECB: &str = "the token refuses CKM_AES_ECB for the key, with which the key id is computed: allow it for the key, or \
+    set identity: attributes, which makes another key id";
 
 /// One key of the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,10 +51,44 @@ pub(super) fn by_number(a: &[u8], b: &[u8]) -> Ordering {
     a.len().cmp(&b.len()).then_with(|| a.cmp(&b))
 }
 
-/// The version of a key: by its material, or by its attributes where the token does not let it decrypt a single block.
-pub(super) fn version(open: &TokenSession, key: &TokenKey) -> Result<String, Error> {
+/// The version of a key, by the rule of the settings and by no other: a token that allows or refuses CKM_AES_ECB from now
+/// on must not look like one whose key was rotated.
+pub(super) fn version(open: &TokenSession, key: &TokenKey, identity: Pkcs11Identity) -> Result<String, TokenError> {
+    match identity {
+        Pkcs11Identity::Attributes => Ok(attributes(open, key)?),
+        Pkcs11Identity::Material => {
+            material(open, key)?.ok_or_else(|| TokenError::Known(Failure::new(FailureKind::AccessDenied, NO_ECB)))
+        }
+    }
+}
+
+/// Whether a key is the one that a version names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Match {
+    /// It is.
+    Yes,
+    /// It is not: its material is another.
+    No,
+    /// The token does not let that be computed, or attributes were changed since. Only the key that encrypted decrypts.
+    Unknown,
+}
+
+/// Compares a key with a version, by the version's rule.
+pub(super) fn compare(open: &TokenSession, key: &TokenKey, version: &str) -> Result<Match, Error> {
+    if rule(version) == Some(OF_ATTRIBUTES) {
+        return Ok(if attributes(open, key)? == version { Match::Yes } else { Match::Unknown });
+    }
+    Ok(match material(open, key)? {
+        Some(own) if own == version => Match::Yes,
+        Some(_) => Match::No,
+        None => Match::Unknown,
+    })
+}
+
+/// A digest of one block that the token decrypts; nothing where it refuses that for the key.
+fn material(open: &TokenSession, key: &TokenKey) -> Result<Option<String>, Error> {
     match open.session.decrypt(&Mechanism::AesEcb, key.handle, BLOCK) {
-        Ok(block) => Ok(digest(OF_MATERIAL, &[Zeroizing::new(block).as_slice()])),
+        Ok(block) => Ok(Some(digest(OF_MATERIAL, &[Zeroizing::new(block).as_slice()]))),
         Err(Error::Pkcs11(
             RvError::MechanismInvalid
             | RvError::KeyFunctionNotPermitted
@@ -58,7 +96,7 @@ pub(super) fn version(open: &TokenSession, key: &TokenKey) -> Result<String, Err
             | RvError::ActionProhibited
             | RvError::FunctionNotSupported,
             _,
-        )) => attributes(open, key),
+        )) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -93,8 +131,13 @@ fn digest(rule: &str, parts: &[&[u8]]) -> String {
 
 /// Whether a text can be a version.
 pub(super) fn is_version(text: &str) -> bool {
-    text.split_once(':')
-        .is_some_and(|(rule, digest)| [OF_MATERIAL, OF_ATTRIBUTES].contains(&rule) && hex::encodes(digest, 16))
+    rule(text).is_some()
+}
+
+/// The rule of a version.
+fn rule(version: &str) -> Option<&'static str> {
+    let (rule, digest) = version.split_once(':')?;
+    [OF_MATERIAL, OF_ATTRIBUTES].into_iter().find(|own| *own == rule && hex::encodes(digest, 16))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The backend `pkcs11`: AES-GCM with a key that never leaves its token.
 use super::Pkcs11Settings;
 use super::failures::{Recovery, TokenError, recovery};
-use super::identity::{self, TokenKey};
+use super::identity::{self, Match, TokenKey};
 use super::sessions::{Sessions, TokenSession};
 use crate::{Failure, FailureKind, KeyService, KeyVersion, Sealed};
 use aws_lc_rs::rand;
@@ -50,27 +50,64 @@ impl Pkcs11Key {
                 format!("two keys with {} have the same CKA_ID ({id}): give the newer a larger one", self.shown());
             return Err(missing(message));
         }
-        let version = identity::version(open, key)?;
+        let version = identity::version(open, key, self.sessions.settings().identity)?;
         Ok((key.clone(), version))
     }
 
-    /// The key of a version: where it was found before, or among all keys.
-    fn find(&self, open: &TokenSession, version: &str) -> Result<ObjectHandle, TokenError> {
-        if let Some(handle) = self.sessions.found(version) {
-            return Ok(handle);
-        }
+    /// The keys that may be of a version: those that are; where none is, those of which the token does not tell.
+    fn of_version(&self, open: &TokenSession, version: &str) -> Result<(Match, Vec<TokenKey>), TokenError> {
+        let (mut named, mut unknown) = (Vec::new(), Vec::new());
         for key in self.keys(open)? {
-            if identity::version(open, &key)? == version {
-                self.sessions.note(version, key.handle);
-                return Ok(key.handle);
+            match identity::compare(open, &key, version)? {
+                Match::Yes => named.push(key),
+                Match::Unknown => unknown.push(key),
+                Match::No => {}
             }
         }
-        let message = format!(
-            "no key with {} is of version {}: put the old key back on the token, with a smaller CKA_ID",
-            self.shown(),
-            objects::printable(version, 80)
-        );
-        Err(TokenError::Known(Failure::new(FailureKind::Missing, message)))
+        Ok(if named.is_empty() { (Match::Unknown, unknown) } else { (Match::Yes, named) })
+    }
+
+    /// Decrypts with the key that did so before, or with the one among all that can.
+    fn open(&self, open: &TokenSession, sealed: &Ciphertext<'_>) -> Result<Option<Plaintext>, TokenError> {
+        if let Some(handle) = self.sessions.found(sealed.version)
+            && let Some(plaintext) = sealed.open(open, handle)?
+        {
+            return Ok(Some(plaintext));
+        }
+        let mut refusal = None;
+        for key in self.of_version(open, sealed.version)?.1 {
+            match sealed.open(open, key.handle) {
+                Ok(Some(plaintext)) => {
+                    self.sessions.note(sealed.version, key.handle);
+                    return Ok(Some(plaintext));
+                }
+                Ok(None) => {}
+                // Another key may be the right one.
+                Err(error) if recovery(&error) == Recovery::Nothing => refusal = Some(error),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        refusal.map_or(Ok(None), |error| Err(error.into()))
+    }
+
+    /// Why no key decrypts: the data is to blame only if the token still has the key and lets it be used.
+    fn undecryptable(&self, version: &str) -> Failure {
+        match self.sessions.run(|open| self.of_version(open, version)) {
+            Err(failure) => failure,
+            Ok((Match::Yes, _)) => damaged(),
+            Ok((_, tried)) => {
+                let tried = match tried.len() {
+                    0 => String::new(),
+                    number => format!(", and none of {number} that may be decrypts this data"),
+                };
+                let message = format!(
+                    "no key with {} is known to be of version {}{tried}: put the old key back on the token, with a smaller CKA_ID",
+                    self.shown(),
+                    objects::printable(version, 80)
+                );
+                Failure::new(FailureKind::Missing, message)
+            }
+        }
     }
 
     fn shown(&self) -> String {
@@ -80,18 +117,6 @@ impl Pkcs11Key {
             (None, Some(id)) => format!("the CKA_ID {}", hex::encode(id)),
             (label, None) => format!("the label {}", label.as_deref().unwrap_or_default()),
         }
-    }
-
-    /// Whether the token still has the key and lets it be used, so that what it refused is to blame for a failure.
-    fn works(&self, version: &str) -> Result<(), Failure> {
-        self.sessions.run(|open| {
-            for key in self.keys(open)? {
-                if identity::version(open, &key)? == version {
-                    return Ok(());
-                }
-            }
-            Err(TokenError::Known(Failure::new(FailureKind::Missing, "the key was removed a moment ago")))
-        })
     }
 }
 
@@ -116,34 +141,50 @@ impl KeyService for Pkcs11Key {
     }
 
     fn decrypt(&self, ciphertext: &[u8], version: &str, context: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        let damaged = || Failure::invalid("the ciphertext is damaged, or was not encrypted by the key that it names");
         let (nonce, sealed) = ciphertext.split_at_checked(NONCE).ok_or_else(damaged)?;
         if sealed.len() <= TAG {
             return Err(damaged());
         }
-        let opened = self.sessions.run(|open| {
-            let handle = self.find(open, version)?;
-            let mut nonce = nonce.to_vec();
-            let mechanism = Mechanism::AesGcm(GcmParams::new(&mut nonce, context, TAG_BITS.into())?);
-            match open.session.decrypt(&mechanism, handle, sealed) {
-                Ok(plaintext) => Ok(Some(Zeroizing::new(plaintext))),
-                Err(error) if is_about_data(&error) => Ok(None),
-                Err(error) => Err(error.into()),
-            }
-        })?;
-        match opened {
-            Some(plaintext) => Ok(plaintext),
-            None => self.works(version).and_then(|()| Err(damaged())),
-        }
+        let ciphertext = Ciphertext { nonce, sealed, version, context };
+        let opened = self.sessions.run(|open| self.open(open, &ciphertext))?;
+        opened.ok_or_else(|| self.undecryptable(version))
     }
 
-    /// The id follows from the version alone, since decryption takes the key of this version and no other.
+    /// The id follows from the version alone: the id is authenticated data, so that no key decrypts but the one that
+    /// encrypted under this version.
     fn named(&self, version: &str) -> Result<KeyVersion, Failure> {
         if !identity::is_version(version) {
             return Err(Failure::invalid("the annotation is not a version of a PKCS#11 key"));
         }
         Ok(named(version.to_owned()))
     }
+}
+
+type Plaintext = Zeroizing<Vec<u8>>;
+
+/// What is to be decrypted.
+struct Ciphertext<'a> {
+    nonce: &'a [u8],
+    sealed: &'a [u8],
+    version: &'a str,
+    context: &'a [u8],
+}
+
+impl Ciphertext<'_> {
+    /// Decrypts with this key; nothing if the key or the data is not the right one.
+    fn open(&self, open: &TokenSession, key: ObjectHandle) -> Result<Option<Plaintext>, Error> {
+        let mut nonce = self.nonce.to_vec();
+        let mechanism = Mechanism::AesGcm(GcmParams::new(&mut nonce, self.context, TAG_BITS.into())?);
+        match open.session.decrypt(&mechanism, key, self.sealed) {
+            Ok(plaintext) => Ok(Some(Zeroizing::new(plaintext))),
+            Err(error) if is_about_data(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn damaged() -> Failure {
+    Failure::invalid("the ciphertext is damaged, or was not encrypted by the key that it names")
 }
 
 /// The material alone names the key: copies on several tokens have the same ids.

@@ -7,6 +7,10 @@
 //!
 //! - The version of a key is computed from its material: the token decrypts one fixed block with it. A key that was created
 //!   again under the same label and CKA_ID has another version, and a copy of the key on another token has the same one.
+//!   Where the token refuses that, the settings can ask for a version from attributes. Which of the two is never guessed,
+//!   so that the reported id depends on the settings and the key alone.
+//! - A version that no key has, and that some key may have, is decrypted by the key whose GCM tag fits: the key id is
+//!   authenticated data, so that only the key that encrypted under this id decrypts.
 //! - Encryption is AES-GCM in the token: the only authenticated mechanism that SoftHSM and hardware share, and the only one
 //!   that binds the key id to the ciphertext. The nonce is random and ours; a token that insists on its own, as those in
 //!   FIPS mode do, writes it back, and that one is stored.
@@ -62,6 +66,18 @@ pub struct Pkcs11Settings {
     pub key_label: Option<String>,
     /// The id (CKA_ID) of the only key that counts.
     pub key_id: Option<Vec<u8>>,
+    /// What versions are computed from.
+    pub identity: Pkcs11Identity,
+}
+
+/// What the version of a key is computed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pkcs11Identity {
+    /// Its material, by CKM_AES_ECB: the same for all copies.
+    #[default]
+    Material,
+    /// Its attributes and the serial number of its token, where CKM_AES_ECB is refused.
+    Attributes,
 }
 
 /// Which token of a module.
