@@ -91,6 +91,9 @@ const FORBIDDEN: &[libc::c_long] = &[
 const MODULE: &str = "no key had a PKCS#11 module when the plugin started, and landlock now forbids the files of one: restart \
     the plugin";
 
+const ROOT: &str =
+    "enforced in part, since a path of the configuration lies in /, which leaves all files: move it to a directory";
+
 /// What is in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Confinement {
@@ -110,12 +113,9 @@ impl Confinement {
             true => None,
             false => Some(restrict_files(directories).map_err(failed)?),
         };
-        let (landlock, left) = match status {
-            Some(RulesetStatus::FullyEnforced) => ("enforced", Some(directories.clone())),
-            Some(RulesetStatus::PartiallyEnforced) => ("enforced in part", Some(directories.clone())),
-            Some(RulesetStatus::NotEnforced) => ("not in this kernel", None),
-            None => ("off, since only a PKCS#11 module knows which files it opens", None),
-        };
+        let landlock = shown(status.as_ref(), directories);
+        let is_confined = matches!(status, Some(RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced));
+        let left = is_confined.then(|| directories.clone());
         let seccomp = match restrict_calls() {
             Ok(()) => "enforced",
             Err(seccompiler::Error::Prctl(_) | seccompiler::Error::Seccomp(_)) => "not in this kernel",
@@ -135,6 +135,18 @@ impl Confinement {
             "the directory {} was not in the configuration when the plugin started, and landlock now forbids it: restart the plugin",
             lacking.display()
         ))
+    }
+}
+
+/// What landlock does; without a status, it was not asked.
+fn shown(status: Option<&RulesetStatus>, directories: &Directories) -> &'static str {
+    let has_root = directories.read.iter().chain(&directories.write).any(|path| path.parent().is_none());
+    match status {
+        Some(RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced) if has_root => ROOT,
+        Some(RulesetStatus::FullyEnforced) => "enforced",
+        Some(RulesetStatus::PartiallyEnforced) => "enforced in part",
+        Some(RulesetStatus::NotEnforced) => "not in this kernel",
+        None => "off, since only a PKCS#11 module knows which files it opens",
     }
 }
 
@@ -189,6 +201,17 @@ mod tests {
     /// Runs on a thread of its own, which alone is confined.
     fn confined<T: Send>(directories: &Directories, work: impl FnOnce(Confinement) -> T + Send) -> T {
         std::thread::scope(|scope| scope.spawn(|| work(Confinement::enter(directories).unwrap())).join().unwrap())
+    }
+
+    #[test]
+    fn a_path_that_leaves_all_files_is_told() {
+        let others = TempDir::new().unwrap();
+        fs::write(others.path().join("key"), "secret").unwrap();
+        let directories = Directories { read: vec!["/".into()], ..Directories::default() };
+        confined(&directories, |confinement| {
+            let is_left = fs::read(others.path().join("key")).is_ok();
+            assert_eq!((is_left, confinement.landlock), (true, ROOT));
+        });
     }
 
     #[test]
