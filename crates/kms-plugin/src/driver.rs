@@ -3,7 +3,7 @@
 //! To wake another thread and to be woken by it takes longer than a token such as SoftHSM takes to answer. The driver
 //! therefore makes a call that is expected to be quick between two turns of the runtime. A timer of the kernel runs
 //! meanwhile: when the call is not quick after all, the standby takes the runtime over, so that Status and the other keys
-//! are answered whatever becomes of the call.
+//! are answered whatever becomes of the call. For the same reason the driver does not sleep at once after a call.
 //!
 //! ```text
 //!  driver   ── turn ── call ── turn ── call ─ ─ ─ ─ ─ ─ hangs; the thread ends with it
@@ -21,12 +21,16 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
 /// How long a call may keep the driver from its sockets.
 const LIMIT: Duration = Duration::from_millis(5);
+
+/// How long the driver looks for the next call before it sleeps. A caller that asks one thing after the other, as an API
+/// server that reads its objects does, asks again within this time; to sleep and be woken takes as long.
+const LINGER: Duration = Duration::from_micros(100);
 
 /// Calls that wait for the driver.
 #[derive(Default)]
@@ -42,12 +46,17 @@ impl QuickCalls {
         self.ready.notify_one();
     }
 
-    /// The next call, for who makes it.
-    pub(crate) async fn next(&self) -> Call {
+    /// The next call, for who makes it; until `awake` nobody sleeps.
+    pub(crate) async fn next(&self, awake: Instant) -> Call {
         loop {
             let next = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             match next {
                 Some(call) => return call,
+                None if Instant::now() < awake => {
+                    // Whoever else wants the core has it first.
+                    thread::yield_now();
+                    tokio::task::yield_now().await;
+                }
                 None => self.ready.notified().await,
             }
         }
@@ -77,8 +86,9 @@ impl Driver {
     /// Serves, until the standby has taken over.
     fn drive(self) {
         let standby = self.standby();
+        let mut awake = Instant::now();
         loop {
-            let call = self.runtime.block_on(self.calls.next());
+            let call = self.runtime.block_on(self.calls.next(awake));
             let Ok(watch) = &standby else {
                 // Without a standby no call may hold the driver.
                 drop(self.runtime.spawn_blocking(call));
@@ -87,6 +97,7 @@ impl Driver {
             if watch.outlasts(call) {
                 return;
             }
+            awake = Instant::now() + LINGER;
         }
     }
 
@@ -161,7 +172,9 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::pin;
     use std::sync::mpsc::channel;
+    use std::task::{Context, Wake, Waker};
     use tokio::runtime::Builder;
     use tokio::sync::oneshot;
 
@@ -182,6 +195,31 @@ mod tests {
         let calls = Arc::new(QuickCalls::default());
         let work = work(Arc::clone(&calls));
         run(Builder::new_current_thread().enable_all().build().unwrap(), calls, work).unwrap()
+    }
+
+    /// How often somebody asked to be polled again.
+    struct Woken(AtomicU8);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn without_a_call_the_driver_looks_for_one_for_a_while_and_then_sleeps_until_there_is_one() {
+        let (calls, now) = (QuickCalls::default(), Instant::now());
+        let woken = Arc::new(Woken(AtomicU8::new(0)));
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut looks = pin!(calls.next(now + PATIENCE));
+        assert!(looks.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert_eq!(woken.0.swap(0, Ordering::SeqCst), 1);
+        let mut sleeps = pin!(calls.next(now));
+        assert!(sleeps.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert_eq!(woken.0.load(Ordering::SeqCst), 0);
+        calls.submit(Box::new(|| ()));
+        assert_eq!(woken.0.load(Ordering::SeqCst), 1);
+        assert!(sleeps.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
     }
 
     #[test]

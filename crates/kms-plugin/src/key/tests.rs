@@ -310,7 +310,7 @@ async fn the_driver_makes_the_only_call_of_a_key_that_answered_quickly_and_no_ot
     assert!(encrypt(&service, b"no pace is known yet").await.is_ok());
     service.0.pace.0.store(true, Ordering::Relaxed);
     let drive = async {
-        let call = driver.next().await;
+        let call = driver.next(std::time::Instant::now()).await;
         assert!(encrypt(&service, b"beside another call").await.is_ok());
         call();
     };
