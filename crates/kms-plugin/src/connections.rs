@@ -65,7 +65,7 @@ async fn connection(stream: UnixStream, service: KeyManagementServiceServer<Serv
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::key::tests::{encrypt, hang, key_within, probe_now, stored, turns_left};
     use crate::v2::StatusRequest;
@@ -77,7 +77,7 @@ mod tests {
     use tempfile::TempDir;
     use tokio::time::timeout;
 
-    const LIMIT: Duration = Duration::from_secs(20);
+    pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
     /// A key on a socket.
     struct Served {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     /// Sends a call; whoever wants it waits for its answer.
-    async fn send(sender: &SendRequest<Bytes>, method: &str, message: &impl Message) -> ResponseFuture {
+    pub(crate) async fn send(sender: &SendRequest<Bytes>, method: &str, message: &impl Message) -> ResponseFuture {
         let head = Request::post(format!("http://localhost/v2.KeyManagementService/{method}"));
         let head = head.header("content-type", "application/grpc").header("te", "trailers").body(()).unwrap();
         let message = message.encode_to_vec();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     /// The code of a call that is refused; nothing for one that is answered.
-    async fn code(answer: ResponseFuture) -> Option<String> {
+    pub(crate) async fn code(answer: ResponseFuture) -> Option<String> {
         let answer = timeout(LIMIT, answer).await.expect("an answer").unwrap();
         answer.headers().get("grpc-status").map(|code| code.to_str().unwrap().to_owned())
     }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     /// Waits until the server has sent what every connection opens with.
-    async fn accepted(stream: &UnixStream) {
+    pub(crate) async fn accepted(stream: &UnixStream) {
         while stream.try_read(&mut [0; 9]).is_err() {
             stream.readable().await.unwrap();
         }

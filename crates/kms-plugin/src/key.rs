@@ -280,6 +280,18 @@ impl Key {
         })
     }
 
+    /// Requests that were let in and are not answered.
+    pub(crate) fn requests(&self) -> usize {
+        TURNS - self.turns.available_permits()
+    }
+
+    /// Waits until there are none. No further one is let in meanwhile.
+    pub(crate) async fn no_request(&self) {
+        let all = self.turns.acquire_many(u32::try_from(TURNS).unwrap_or(u32::MAX)).await;
+        // Nobody closes the semaphore.
+        drop(all);
+    }
+
     /// Calls the service on a thread, within its time, with retries from the budget.
     async fn call<T, F>(&self, operation: &'static str, call: F) -> Result<T, Failure>
     where

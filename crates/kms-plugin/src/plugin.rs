@@ -20,12 +20,14 @@ use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinHandle};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 /// How often the configuration file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long requests under way may take when a key or the process ends.
 const DRAIN: Duration = Duration::from_secs(5);
+/// How long clients have to read that the server ends, and the last answers. One that reads nothing is not waited for.
+const NOTICE: Duration = Duration::from_millis(100);
 
 /// Serves until SIGTERM or SIGINT. An error is why it could not start.
 pub(crate) async fn serve(
@@ -99,7 +101,7 @@ impl Plugin {
         };
         let (stay, go): (Vec<_>, Vec<_>) = std::mem::take(&mut self.served).into_iter().partition(is_wanted);
         self.served = stay;
-        stop(go).await;
+        stop(go, DRAIN).await;
         let (mut problems, mut unserved) = (Vec::new(), Vec::new());
         for settings in &wanted.keys {
             let name = &settings.name;
@@ -175,13 +177,13 @@ impl Plugin {
 
     async fn stop(&mut self) {
         self.stop_health().await;
-        stop(std::mem::take(&mut self.served)).await;
+        stop(std::mem::take(&mut self.served), DRAIN).await;
     }
 }
 
-/// Stops keys, all at the same time.
-async fn stop(keys: Vec<ServedKey>) {
-    let stopping: Vec<_> = keys.into_iter().map(|served| tokio::spawn(served.stop())).collect();
+/// Stops keys, all at the same time; their requests under way have until the limit.
+async fn stop(keys: Vec<ServedKey>, limit: Duration) {
+    let stopping: Vec<_> = keys.into_iter().map(|served| tokio::spawn(served.stop(limit))).collect();
     for stopped in stopping {
         let _ = stopped.await;
     }
@@ -198,9 +200,14 @@ struct ServedKey {
 
 impl ServedKey {
     fn start(settings: &KeySettings, calls: &Arc<QuickCalls>) -> Result<Self, String> {
+        Self::serve(settings, || Key::new(settings.clone(), Arc::clone(calls)))
+    }
+
+    /// Creates the socket, then the key.
+    fn serve(settings: &KeySettings, key: impl FnOnce() -> Arc<Key>) -> Result<Self, String> {
         let (socket, listener) = Socket::open(&settings.socket, settings.owner).map_err(|error| error.to_string())?;
         let listener = UnixListener::from_std(listener).map_err(|error| error.to_string())?;
-        let key = Key::new(settings.clone(), Arc::clone(calls));
+        let key = key();
         let probing = tokio::spawn(Arc::clone(&key).probe_forever()).abort_handle();
         let (end, ended) = oneshot::channel();
         let service = KeyManagementServiceServer::new(Service(Arc::clone(&key)))
@@ -213,15 +220,36 @@ impl ServedKey {
     }
 
     /// Lets requests under way finish, then removes the socket.
-    async fn stop(self) {
-        let Self { key, probing, mut server, end, socket } = self;
+    async fn stop(self, limit: Duration) {
+        let Self { key, probing, server, end, socket } = self;
         // The server may have ended by itself.
         let _ = end.send(());
-        if timeout(DRAIN, &mut server).await.is_err() {
-            server.abort();
-        }
+        let unanswered = drain(&key, server, limit).await;
         probing.abort();
         drop(socket);
-        log::line(Level::Info, "no longer serving a key", json!({"key": key.settings.name}));
+        let level = if unanswered == 0 { Level::Info } else { Level::Warning };
+        log::line(level, "no longer serving a key", json!({"key": key.settings.name, "unanswered": unanswered}));
     }
 }
+
+/// Waits until a server that ends has no connection, or none with a request, and closes what is left. Returns how many
+/// requests were not answered within the limit.
+async fn drain(key: &Key, mut server: JoinHandle<()>, limit: Duration) -> usize {
+    let no_request = async {
+        sleep(NOTICE).await;
+        key.no_request().await;
+        sleep(NOTICE).await;
+    };
+    let drained = timeout(limit, async {
+        tokio::select! {
+            _ = &mut server => {}
+            () = no_request => {}
+        }
+    });
+    let is_drained = drained.await.is_ok();
+    server.abort();
+    if is_drained { 0 } else { key.requests() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use crate::grpc::{Service, code};
 use crate::v2::key_management_service_server::KeyManagementService;
 use crate::v2::{DecryptRequest, EncryptRequest, EncryptResponse, StatusRequest, StatusResponse};
 use kms::KeyVersion;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use tokio::task::JoinSet;
 use tonic::{Code, Request, Status};
@@ -92,16 +93,25 @@ pub(crate) fn key_within(timeout: Duration) -> (Arc<Scripted>, Service) {
     key_with(OnOutage::Error, timeout, None)
 }
 
-fn key_with(on_outage: OnOutage, timeout: Duration, driver: Option<Arc<QuickCalls>>) -> (Arc<Scripted>, Service) {
-    let settings = KeySettings {
+/// A key whose socket is not created yet.
+pub(crate) fn key_on(socket: PathBuf, timeout: Duration) -> Service {
+    Service(Key::of(KeySettings { socket, timeout, ..settings() }, Arc::new(Scripted::default()), None))
+}
+
+fn settings() -> KeySettings {
+    KeySettings {
         name: "k".to_owned(),
         socket: "/none".into(),
         owner: None,
         epoch: 3,
-        on_outage,
-        timeout,
+        on_outage: OnOutage::Error,
+        timeout: Duration::from_secs(2),
         backend: Backend::File { path: "/none".into() },
-    };
+    }
+}
+
+fn key_with(on_outage: OnOutage, timeout: Duration, driver: Option<Arc<QuickCalls>>) -> (Arc<Scripted>, Service) {
+    let settings = KeySettings { on_outage, timeout, ..settings() };
     let scripted = Arc::new(Scripted::default());
     let service = Arc::clone(&scripted) as Arc<dyn KeyService>;
     (scripted, Service(Key::of(settings, service, driver)))

@@ -4,11 +4,11 @@ use crate::fake_aws_kms::FakeAwsKms;
 use crate::processes::{ask, get};
 use crate::support::{Client, LIMIT, Plugin, data, encode, error};
 use rustix::process::Signal;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use testbed::programs::KMS_CLIENT;
 use testbed::until;
 
@@ -138,33 +138,6 @@ fn a_socket_that_another_process_took_over_is_reported_and_served_again_when_it_
     })
     .unwrap();
     assert_eq!(Client::of(&plugin.socket("a")).healthy(""), id);
-}
-
-#[test]
-fn keys_that_are_removed_end_at_the_same_time() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
-    let names = ["a", "b", "c", "d"];
-    let keys = names.map(|name| (name, ""));
-    let mut plugin = Plugin::new(&keys);
-    plugin.start();
-    names.iter().for_each(|name| drop(Client::of(&plugin.socket(name)).healthy("")));
-    // Clients that never say anything: the plugin waits for each as long as it waits at all.
-    let _silent = ["a", "b", "c"].map(|name| UnixStream::connect(plugin.socket(name)).unwrap());
-    plugin.configure(&keys[3..], "");
-    plugin.signal(Signal::HUP);
-    let ended = until("three keys have ended", LIMIT, || {
-        let log = plugin.log();
-        let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let ended: Vec<String> = lines
-            .filter(|line| line["message"] == "no longer serving a key")
-            .map(|line| line["time"].as_str().unwrap().to_owned())
-            .collect();
-        if ended.len() == 3 { Ok(ended) } else { Err(log) }
-    })
-    .unwrap();
-    let [first, last] = [&ended[0], &ended[2]].map(|time| time.parse::<jiff::Timestamp>().unwrap());
-    // One after the other they would end 5 s apart.
-    assert!(last.duration_since(first).as_secs() < 5, "{ended:?}");
 }
 
 #[test]
