@@ -68,8 +68,8 @@ pub(crate) const KUBE_PROXY: &str = "/apis/apps/v1/namespaces/kube-system/daemon
 
 /// Stands in kubeadm's file for the token that nobody uses. Its secret is replaced when kubeadm runs.
 pub(crate) const UNUSED_TOKEN: &str = "unused.0000000000000000";
-/// For an interrupted run that is finished.
-const WITHOUT_PREFLIGHT: &str = "--skip-phases=preflight";
+/// The phases that create the addons.
+const ADDON_PHASES: [(&str, &str); 2] = [(COREDNS, "addon/coredns"), (KUBE_PROXY, "addon/kube-proxy")];
 const UNUSED_ID: &str = "unused.";
 /// The kernel's random numbers, as a parameter.
 const RANDOM: &str = "kernel/random/uuid";
@@ -135,6 +135,14 @@ impl KubeadmInit {
         })?;
         Ok(file.replace(UNUSED_TOKEN, &format!("{UNUSED_ID}{secret}")))
     }
+
+    /// The flag of a run that is finished. With it kubeadm ignores `skipPhases` of its file, by which a kubeadm before v1beta4
+    /// leaves addons out: it names them as well.
+    fn without_preflight(&self) -> String {
+        let skipped = ADDON_PHASES.iter().filter(|(object, _)| !self.addons.contains(object));
+        let phases: Vec<&str> = std::iter::once("preflight").chain(skipped.map(|(_, phase)| *phase)).collect();
+        format!("--skip-phases={}", phases.join(","))
+    }
 }
 
 impl Act for KubeadmInit {
@@ -188,8 +196,9 @@ impl Act for KubeadmInit {
         // The token that it makes for the next machines is not for a log.
         let mut argv = vec!["init", "--config", KUBEADM_FILE, "--skip-token-print"];
         argv.extend(self.flags.iter().map(String::as_str));
+        let without_preflight = self.without_preflight();
         if is_finished_on_top {
-            argv.push(WITHOUT_PREFLIGHT);
+            argv.push(&without_preflight);
         }
         let ended = kubeadm::run(&kubeadm::program(&argv, &self.environment, self.within), world);
         let removed = world.host.ensure(&Change::Remove { path, was: PathState::File(file) });

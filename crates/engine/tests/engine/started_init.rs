@@ -79,6 +79,21 @@ fn what_is_found_decides_what_an_unfinished_init_needs() {
     }
 }
 
+/// kubeadm ignores `skipPhases` of its file beside the flag: so an older kubeadm is told to leave addons out.
+#[test]
+fn an_init_that_is_finished_creates_no_addon_that_the_cluster_is_created_without() {
+    let cluster = FakeEtcd { has_objects: Ok(false), ..FakeEtcd::with(&[1, 2]) };
+    for (without, phases) in [
+        ("[kubeProxy]", "preflight,addon/kube-proxy"),
+        ("[coreDNS, kubeProxy]", "preflight,addon/coredns,addon/kube-proxy"),
+    ] {
+        let spec = format!("{{kubernetesVersion: v1.36.4, without: {without}}}");
+        let mut host = interrupted(ALL, true);
+        run(&wanted(&[FORWARDING, ("InitConfig", "", &spec)]), &mut host, &cluster).unwrap();
+        assert_eq!(calls(&host), [format!("init --skip-phases={phases}")]);
+    }
+}
+
 #[test]
 fn an_init_that_is_done_needs_nothing_and_one_of_others_is_left_alone() {
     let mut done = interrupted(ALL, true);
