@@ -162,11 +162,15 @@ impl Cluster for ApiServers {
         let mut is_told = false;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            if self.object(kubeconfig, path, &Patience { within: left, while_true: &|| true })?.is_some() {
-                return Ok(());
-            }
+            let patience = Patience { within: REQUEST, while_true: &|| false };
+            // Whoever creates the object may create the right to read it with it.
+            let why = match self.object(kubeconfig, path, &patience) {
+                Ok(Some(_)) => return Ok(()),
+                Ok(None) => "it does not exist".to_owned(),
+                Err(Unanswered(why)) => why,
+            };
             if left.is_zero() {
-                return Err(Unanswered("it does not exist".to_owned()));
+                return Err(Unanswered(why));
             }
             if !is_told {
                 tell!("waiting until the cluster has {}", one_line(path));
@@ -372,8 +376,11 @@ fn asked<T>(
             Ok(answer) => return Ok(answer),
             // What the server refuses it refuses again; `ApiServer` itself repeats what may heal within a request's time.
             Err(error @ cluster::Error::Status { .. }) => return Err(unanswered(error)),
-            Err(error) if Instant::now() >= deadline || !(patience.while_true)() => return Err(unanswered(error)),
-            Err(_) => {}
+            Err(error) if Instant::now() + PAUSE >= deadline || !(patience.while_true)() => {
+                return Err(unanswered(error));
+            }
+            // It may have been answered at once, such as with 403.
+            Err(_) => thread::sleep(PAUSE),
         }
     }
 }
@@ -434,16 +441,35 @@ mod tests {
         assert!(late.seen().iter().all(|seen| seen.header("authorization").is_none()));
     }
 
-    #[test]
-    fn an_api_server_tells_its_version_and_its_time() {
-        let ahead = server(SignedDuration::from_mins(-10));
-        let authority = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, ahead.authority().pem());
-        let kubeconfig = format!(
+    fn kubeconfig(server: &FakeServer) -> String {
+        let authority = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, server.authority().pem());
+        format!(
             "apiVersion: v1\nkind: Config\nclusters: [{{name: a, cluster: {{server: '{}', certificate-authority-data: \
              {authority}}}}}]\ncontexts: [{{name: a, context: {{cluster: a, user: a}}}}]\ncurrent-context: a\nusers: \
              [{{name: a, user: {{token: ae23dc.faddc87f5a5ab458}}}}]\n",
-            ahead.url("")
-        );
+            server.url("")
+        )
+    }
+
+    /// The right to read the certificates copy comes with the copy.
+    #[test]
+    fn what_is_refused_now_is_asked_for_again_once_a_second() {
+        let server = FakeServer::start(|_, tls| answer(tls, "403 Forbidden", "", r#"{"message":"not yet"}"#));
+        let (kubeconfig, within) = (kubeconfig(&server), PAUSE * 2);
+        let waited = ApiServers.wait_for_object(kubeconfig.as_bytes(), "/api/v1/a", within).unwrap_err();
+        let patience = Patience { within, while_true: &|| true };
+        let asked = ApiServers.object(kubeconfig.as_bytes(), "/api/v1/a", &patience).unwrap_err();
+        for Unanswered(why) in [waited, asked] {
+            assert!(why.contains("not yet"), "{why}");
+        }
+        let requests = server.seen().len();
+        assert!((3..=6).contains(&requests), "{requests}");
+    }
+
+    #[test]
+    fn an_api_server_tells_its_version_and_its_time() {
+        let ahead = server(SignedDuration::from_mins(-10));
+        let kubeconfig = kubeconfig(&ahead);
         let patience = Patience { within: Duration::from_secs(10), while_true: &|| false };
         let ServerVersion { version, skew } = ApiServers.version(kubeconfig.as_bytes(), &patience).expect("a version");
         assert!(version == "v1.36.4" && matches!(skew, Some(ClockSkew::Ahead(_))), "{version} {skew:?}");
