@@ -170,6 +170,19 @@ fn flags_of_the_node_stand_beside_a_file_and_those_of_the_cluster_do_not() {
     refused(&both, &["certificateKey is set in --config and --certificate-key is given"]);
 }
 
+/// As with kubeadm, and as with `skipPhases` in the file.
+#[test]
+fn what_a_file_says_of_a_part_that_a_flag_skips_has_no_effect() {
+    let scratch = Scratch::new("init");
+    let config = file(&scratch, "kubeadm.yaml", &rich("v1beta4").replace("skipPhases: [addon/kube-proxy]\n", ""));
+    let ran = init(&["--config", &config, "--skip-phases", "addon/kube-proxy,bootstrap-token", "--print-config"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(!ran.stdout.contains("kubeProxy:") && !ran.stdout.contains("bootstrapToken:"), "{}", ran.stdout);
+    for text in ["bootstrapTokens of --config have no effect", "the KubeProxyConfiguration of --config has no effect"] {
+        assert!(ran.stderr.contains(&format!("warning: {text}")), "{text}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn what_a_file_says_and_an_init_config_has_no_field_for_is_refused_by_name() {
     let scratch = Scratch::new("init");

@@ -49,6 +49,9 @@ pub(super) fn of(asked: &Init, root: &Path) -> Result<InitConfig, CommandError> 
     let (skipped, refused) = Skipped::read(&asked.node.skip_phases);
     RefusedPhase::of_flag(&refused)?;
     skipped.apply(&mut document);
+    if asked.config.is_some() {
+        leave_out_skipped(&mut document);
+    }
     document.certificate_key = match asked.certificates.upload_certs && !skipped.upload {
         true => Some(certificate_key(&asked.certificates, configured_key.as_ref())?),
         false => no_certificate_key(&asked.certificates, configured_key.as_ref())?,
@@ -74,6 +77,18 @@ fn of_file(name: &str) -> Result<InitConfig, CommandError> {
     let (document, report) = of_kubeadm::init(init, cluster, &read.component_configs);
     report.refuse_unsupported()?;
     Ok(document)
+}
+
+/// What a file says of a part that is skipped has no effect, as with kubeadm.
+fn leave_out_skipped(document: &mut InitConfig) {
+    let is_without = |document: &InitConfig, part| document.without.contains(&part);
+    if is_without(document, ClusterPart::BootstrapToken) && document.bootstrap_token.take().is_some() {
+        warn!("bootstrapTokens of --config have no effect: the phase bootstrap-token is skipped");
+    }
+    if is_without(document, ClusterPart::KubeProxy) && !document.kube_proxy.is_empty() {
+        document.kube_proxy.clear();
+        warn!("the KubeProxyConfiguration of --config has no effect: the cluster is created without kube-proxy");
+    }
 }
 
 fn of_flags(flags: &ClusterFlags) -> Result<InitConfig, CommandError> {
