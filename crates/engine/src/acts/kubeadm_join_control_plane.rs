@@ -18,10 +18,11 @@ use super::{
     proxy_variables::Variables,
 };
 use crate::{
-    ControlPlaneFacts, Look, MemberFacts, Patience, PlanError, Unanswered, World,
+    ControlPlaneFacts, EtcdPod, Look, MemberFacts, Patience, PlanError, Unanswered, World,
     before_kubeadm::{self, BeforeKubeadm},
     certificates_elsewhere::CertificatesElsewhere,
     control_plane_facts::DATA,
+    etcd_access::MANIFEST,
     fingerprint::Parts,
     phases::{control_plane_traces::ControlPlaneTraces, worker::Worker},
     scoped_reset::{ScopedReset, has_member_data, scoped_reset},
@@ -131,7 +132,9 @@ impl KubeadmJoinControlPlane {
             start_kubelet(world.host)?;
             membership = with_quorum(member, world)?;
         }
-        let Some(own) = member.own_in(&membership) else { return Ok(()) };
+        let Some(own) = member.own_in(&membership) else {
+            return check_data_is_nobodys(member, &membership, &*world.host);
+        };
         if let Some(obstacle) = membership.removing(own) {
             return Err(stopped(&obstacle.to_string()));
         }
@@ -328,6 +331,24 @@ fn with_quorum(member: &MemberFacts, world: &World<'_>) -> host::Result<Membersh
     match world.cluster.members_with_quorum(&member.access, &patience) {
         Ok(membership) => Ok(membership),
         Err(Unanswered(why)) => Err(stopped(&why)),
+    }
+}
+
+/// Without a manifest that can be read, as a power cut leaves it, the member of this machine is known by an address that may
+/// have changed since: then it is one of those that do not answer.
+fn check_data_is_nobodys(member: &MemberFacts, membership: &Membership, host: &dyn Inspect) -> host::Result<()> {
+    if EtcdPod::on(host)?.is_some() || !has_member_data(&member.data_directory, host)? {
+        return Ok(());
+    }
+    match membership.members.iter().find(|other| !other.answers()) {
+        None => Ok(()),
+        Some(silent) => Err(stopped(&format!(
+            "{MANIFEST} is missing or cannot be read, and the data in {} may be that of the member {} ({}), which does not \
+             answer",
+            member.data_directory,
+            silent.title(),
+            silent.id
+        ))),
     }
 }
 

@@ -136,6 +136,22 @@ fn a_member_at_the_former_address_of_the_machine_is_its_own() {
     }
 }
 
+/// A power cut has emptied the manifest that names the member, and the machine has another address since.
+#[test]
+fn data_that_may_be_that_of_a_silent_member_is_not_deleted() {
+    let silent = || member(2, Role::Voter, Standing::Silent("no route".into()));
+    for (members, deletes) in [(vec![voter(1), voter(3), silent()], false), (vec![voter(1), voter(3)], true)] {
+        let files = [&STATIC_PODS[..], &[ADMIN, DATA, KUBELET, CERTIFICATE]].concat();
+        let (cluster, mut host) = (FakeCluster::of(members), with(&files, Progress::Started));
+        host.files.insert(ETCD.into(), crate::support::file(""));
+        host.address = Some("10.0.0.7".parse().unwrap());
+        let ended = run(&joining(), &mut host, &cluster);
+        assert_eq!((ended.is_ok(), ran(&host, "kubeadm reset")), (deletes, usize::from(deletes)), "{ended:?}");
+        let why = ended.map_or_else(|failure| machineadm_engine::outcome::chain(&*failure.cause), |_| String::new());
+        assert!(deletes || why.contains("may be that of the member cp2 (2)") && host.files.contains_key(DATA), "{why}");
+    }
+}
+
 /// `etcdctl member update` changes the peer URL in the list, and not the flags of the server.
 #[test]
 fn a_member_whose_peer_url_was_changed_in_etcd_is_known_by_its_client_url() {
