@@ -5,6 +5,7 @@ use etcd::Credentials;
 use host::Inspect;
 use objects::yaml;
 use serde_json::Value;
+use std::net::IpAddr;
 
 /// The static pod of this machine's member.
 pub(crate) const MANIFEST: &str = "/etc/kubernetes/manifests/etcd.yaml";
@@ -13,16 +14,26 @@ pub(crate) const CERTIFICATES: &str = "/etc/kubernetes/pki";
 
 /// The certificates directory of this control plane node, as the manifest of its API server names it.
 pub(crate) fn certificates_directory(host: &dyn Inspect) -> host::Result<Option<String>> {
-    let Some(manifest) = host.file(api_server_manifest::MANIFEST)? else { return Ok(None) };
-    let text = std::str::from_utf8(manifest.contents.expose()).unwrap_or_default();
-    let path = Flags::read(text).and_then(|flags| flags.last("--client-ca-file"));
+    let path = Flags::of_api_server(host)?.and_then(|flags| flags.last("--client-ca-file"));
     Ok(path.and_then(|path| Some(path.rsplit_once('/')?.0.to_owned())))
+}
+
+/// The address of this control plane node for others, as the manifest of its API server names it. kubeadm gives its etcd
+/// the same, and writes that manifest later.
+pub(crate) fn advertised_address(host: &dyn Inspect) -> host::Result<Option<IpAddr>> {
+    let address = Flags::of_api_server(host)?.and_then(|flags| flags.last("--advertise-address"));
+    Ok(address.and_then(|address| address.parse().ok()))
 }
 
 /// The command line of a static pod.
 struct Flags(Vec<String>);
 
 impl Flags {
+    fn of_api_server(host: &dyn Inspect) -> host::Result<Option<Self>> {
+        let Some(manifest) = host.file(api_server_manifest::MANIFEST)? else { return Ok(None) };
+        Ok(std::str::from_utf8(manifest.contents.expose()).ok().and_then(Self::read))
+    }
+
     fn read(manifest: &str) -> Option<Self> {
         let pod = yaml::value(manifest).ok()?;
         let command = pod["spec"]["containers"][0]["command"].as_array()?;

@@ -4,7 +4,7 @@ use crate::{
     Cluster, EtcdAccess, EtcdPod, Patience, Unanswered,
     before_kubeadm::{BeforeKubeadm, ResetProgress},
     control_plane_facts::DATA,
-    etcd_access::MANIFEST,
+    etcd_access::{MANIFEST, advertised_address},
     scoped_reset::has_member_data,
 };
 use etcd::{Member, Membership, Quorum, Role};
@@ -136,7 +136,7 @@ fn server(pod: Option<EtcdPod>, host: &dyn Inspect) -> host::Result<Option<Serve
     if let Some(EtcdPod { peer_url, client_urls, .. }) = pod {
         return Ok(Some(Server { peer_url, client_urls }));
     }
-    let address = host.address_towards(None)?;
+    let address = advertised_address(host)?.map_or_else(|| host.address_towards(None), |address| Ok(Some(address)))?;
     Ok(address.map(|address| {
         let peer_url = match address.is_ipv6() {
             true => format!("https://[{address}]:2380"),

@@ -252,6 +252,19 @@ fn without_a_manifest_that_can_be_read_data_of_etcd_is_not_taken_for_none() {
     }
 }
 
+/// A join that was killed between the two has a member, and no manifest that names it.
+#[test]
+fn a_member_at_an_address_that_is_not_that_of_the_default_route_is_removed() {
+    let mut host = node();
+    host.files.retain(|path, _| path != "/etc/kubernetes/manifests/etcd.yaml" && path != DATA);
+    let api_server = "spec: {containers: [{command: [kube-apiserver, --advertise-address=10.50.0.1]}]}";
+    host.files.insert("/etc/kubernetes/manifests/kube-apiserver.yaml".into(), file(api_server));
+    host.address = Some("10.60.0.1".parse().unwrap());
+    let cluster = FakeEtcd::with(&[1, 2, 3]);
+    reset_as(&request(), &mut host, &cluster).unwrap();
+    assert_eq!(cluster.numbers(), [2, 3]);
+}
+
 #[test]
 fn a_member_whose_peer_url_was_changed_in_etcd_is_removed_before_its_data() {
     let (mut host, cluster) = (node(), FakeEtcd::with(&[1, 2, 3]));
