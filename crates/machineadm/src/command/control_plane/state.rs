@@ -121,7 +121,7 @@ impl Access {
             EtcdOf::ThisCluster(etcd) => {
                 let patience = Patience { within: Duration::ZERO, while_true: &|| false };
                 let membership = ApiServers.members(etcd, &patience).map_err(|why| silent(&why))?;
-                of_one_cluster(&membership.members, &self.of_cluster)?;
+                of_one_cluster(&membership.members, self.this_machine.etcd.as_ref(), &self.of_cluster)?;
                 EtcdState::Stacked(membership)
             }
         };
@@ -178,9 +178,11 @@ fn stacked(
     })
 }
 
-/// The members are of this machine's etcd, the Nodes of the kubeconfig's cluster: one must not be removed for the other.
-fn of_one_cluster(members: &[Member], of_cluster: &[String]) -> Result<(), CommandError> {
-    let mut own = members.iter().flat_map(|member| &member.client_urls);
+/// The members are of this machine's etcd, the Nodes of the kubeconfig's cluster: one must not be removed for the other. The
+/// pods of the cluster have kubeadm's client URLs also where arguments of etcd have others: then this machine's pod tells.
+fn of_one_cluster(members: &[Member], this: Option<&EtcdPod>, of_cluster: &[String]) -> Result<(), CommandError> {
+    let own = this.map(|pod| &pod.peer_url).into_iter();
+    let mut own = own.chain(members.iter().flat_map(|member| &member.client_urls));
     if of_cluster.is_empty() || own.any(|url| of_cluster.iter().any(|found| host_of(found) == host_of(url))) {
         return Ok(());
     }
@@ -222,11 +224,19 @@ mod tests {
     #[test]
     fn members_and_nodes_are_of_one_cluster() {
         let members = [member(&[]), member(&["https://[fd00::1]:2379", "https://10.0.0.1:2379"])];
+        let this = EtcdPod { peer_url: "https://10.0.0.3:2380".into(), ..EtcdPod::default() };
         let told = |of_cluster: &[&str]| {
             let of_cluster: Vec<_> = of_cluster.iter().map(|&url| url.to_owned()).collect();
-            of_one_cluster(&members, &of_cluster).map_err(|error| error.to_string())
+            of_one_cluster(&members, Some(&this), &of_cluster).map_err(|error| error.to_string())
         };
-        for same in [&[][..], &["https://10.0.0.2:2379", "https://10.0.0.1:2379"], &["https://[fd00::1]:12379"]] {
+        let same = [
+            &[][..],
+            &["https://10.0.0.2:2379", "https://10.0.0.1:2379"],
+            &["https://[fd00::1]:12379"],
+            // Its etcd advertises a name.
+            &["https://10.0.0.3:2379"],
+        ];
+        for same in same {
             assert_eq!(told(same), Ok(()), "{same:?}");
         }
         for other in ["https://10.0.0.2:2379", "https://10.0.0.11:2379", "https://10.0.0.9:2379"] {
