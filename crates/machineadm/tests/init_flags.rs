@@ -89,6 +89,25 @@ fn without_flags_the_document_says_only_the_version_and_the_socket() {
         printed(&[&VERSION[..], &["--apiserver-advertise-address=0.0.0.0", "--upload-certs=false"]].concat()),
         plain
     );
+    // As a script gives a variable that is not set.
+    for flag in [
+        "--pod-network-cidr",
+        "--service-cidr",
+        "--service-dns-domain",
+        "--control-plane-endpoint",
+        "--apiserver-advertise-address",
+        "--apiserver-cert-extra-sans",
+        "--cert-dir",
+        "--image-repository",
+        "--feature-gates",
+        "--node-name",
+        "--cri-socket",
+        "--patches",
+        "--ignore-preflight-errors",
+        "--skip-phases",
+    ] {
+        assert_eq!(printed(&[&VERSION[..], &[flag, ""]].concat()), plain, "{flag}");
+    }
 }
 
 #[test]

@@ -82,6 +82,20 @@ fn flags_of_kubeadm_become_a_document() {
     }
 }
 
+/// As a script gives a variable that is not set, and as kubeadm's users write that kubeadm chooses.
+#[test]
+fn an_empty_value_is_none_and_an_unspecified_address_is_that_of_the_default_route() {
+    let words = ["10.0.0.10:6443", "--token", TOKEN, "--discovery-token-ca-cert-hash", PIN, "--control-plane"];
+    let plain = printed(&words);
+    for flag in ["--node-name", "--cri-socket", "--patches", "--ignore-preflight-errors", "--skip-phases"] {
+        assert_eq!(printed(&[&words[..], &[flag, ""]].concat()), plain, "{flag}");
+    }
+    for address in ["", "0.0.0.0"] {
+        let words = [&words[..], &["--apiserver-advertise-address", address]].concat();
+        assert_eq!(printed(&words), plain, "{address}");
+    }
+}
+
 #[test]
 fn beside_another_discovery_token_the_token_requests_the_certificate() {
     let words = ["a:6443", "--token", OTHER, "--discovery-token", TOKEN, "--discovery-token-ca-cert-hash", PIN];

@@ -5,7 +5,7 @@ use super::{
     configuration_file,
     discover::arguments::DiscoverySource,
     kubelet_patches,
-    of_kubeadm::{self, ImportedJoin, without_scheme},
+    of_kubeadm::{self, ImportedJoin, own_address, set, without_scheme},
     plan,
     skipped_phases::{self, Joining, Preflight, RefusedPhase},
     small_file,
@@ -125,9 +125,9 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
     };
     document.tls_bootstrap_token = tls.or(document.tls_bootstrap_token);
     document.discovery.timeout = asked.timeout.clone().or(document.discovery.timeout);
-    document.node_name = asked.node_name.clone().or(document.node_name);
-    if let Some(socket) = &asked.cri_socket {
-        document.runtime_socket = without_scheme(socket);
+    document.node_name = set(asked.node_name.clone()).or(document.node_name);
+    if let Some(socket) = set(asked.cri_socket.clone()) {
+        document.runtime_socket = without_scheme(&socket);
     }
     for check in tolerated_checks::of_names(&asked.ignore_preflight_errors)? {
         if !document.tolerated_checks.contains(&check) {
@@ -140,9 +140,9 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
     if preflight == Preflight::Skipped {
         document.tolerated_checks = vec![PreflightCheck::All];
     }
-    match (&asked.patches, &mut document.control_plane) {
-        (Some(directory), Some(spec)) => spec.patches = Some(absolute("--patches", directory)?),
-        (Some(directory), None) => document.kubelet = kubelet_patches::read(directory)?,
+    match (set(asked.patches.clone()), &mut document.control_plane) {
+        (Some(directory), Some(spec)) => spec.patches = Some(absolute("--patches", &directory)?),
+        (Some(directory), None) => document.kubelet = kubelet_patches::read(&directory)?,
         (None, _) => {}
     }
     Ok(document)
@@ -173,7 +173,7 @@ fn control_plane(asked: &Join, configured: Option<ControlPlaneSpec>) -> Result<O
     let digits = key.map(|key| Secret::new(key.expose_digits().to_string()));
     Ok(Some(ControlPlaneSpec {
         certificate_key: digits.or(spec.certificate_key),
-        advertise_address: asked.apiserver_advertise_address.clone().or(spec.advertise_address),
+        advertise_address: own_address(asked.apiserver_advertise_address.clone()).or(spec.advertise_address),
         api_server_port: asked.apiserver_bind_port.or(spec.api_server_port),
         ..spec
     }))

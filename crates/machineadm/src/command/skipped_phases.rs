@@ -53,7 +53,7 @@ impl RefusedPhase {
 pub(super) fn read(phases: &[String], joining: Joining) -> (Preflight, Vec<RefusedPhase>) {
     let mut refused = Vec::new();
     let mut preflight = Preflight::Run;
-    for phase in phases {
+    for phase in phases.iter().filter(|phase| !phase.is_empty()) {
         let why = match phase.split('/').next().unwrap_or_default() {
             "preflight" => {
                 preflight = Preflight::Skipped;

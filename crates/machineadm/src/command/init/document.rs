@@ -7,7 +7,7 @@ use crate::{
     command::{
         certs::key,
         configuration_file,
-        of_kubeadm::{self, own_address, with_port, without_scheme},
+        of_kubeadm::{self, own_address, set, with_port, without_scheme},
         skipped_phases::RefusedPhase,
         small_file, tolerated_checks,
     },
@@ -34,12 +34,12 @@ pub(super) fn of(asked: &Init, root: &Path) -> Result<InitConfig, CommandError> 
     };
     // It has an effect with `--upload-certs` only, as with kubeadm.
     let configured_key = document.certificate_key.take();
-    document.node_name = asked.node.node_name.clone().or(document.node_name);
-    if let Some(socket) = &asked.node.cri_socket {
-        document.runtime_socket = without_scheme(socket);
+    document.node_name = set(asked.node.node_name.clone()).or(document.node_name);
+    if let Some(socket) = set(asked.node.cri_socket.clone()) {
+        document.runtime_socket = without_scheme(&socket);
     }
-    if let Some(directory) = &asked.node.patches {
-        document.patches = Some(absolute("--patches", directory)?);
+    if let Some(directory) = set(asked.node.patches.clone()) {
+        document.patches = Some(absolute("--patches", &directory)?);
     }
     for check in tolerated_checks::of_names(&asked.node.ignore_preflight_errors)? {
         if !document.tolerated_checks.contains(&check) {
@@ -93,20 +93,21 @@ fn leave_out_skipped(document: &mut InitConfig) {
 
 fn of_flags(flags: &ClusterFlags) -> Result<InitConfig, CommandError> {
     let (bootstrap_token, without) = token(flags)?;
+    let all = |texts: &[String]| texts.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>();
     Ok(InitConfig {
         kubernetes_version: flags.kubernetes_version.clone().unwrap_or_default(),
-        control_plane_endpoint: flags.control_plane_endpoint.clone().filter(|host| !host.is_empty()),
+        control_plane_endpoint: set(flags.control_plane_endpoint.clone()),
         advertise_address: own_address(flags.apiserver_advertise_address.clone()),
-        pod_subnets: flags.pod_network_cidr.clone(),
-        service_subnets: flags.service_cidr.clone(),
+        pod_subnets: all(&flags.pod_network_cidr),
+        service_subnets: all(&flags.service_cidr),
         bootstrap_token,
         without,
-        dns_domain: flags.service_dns_domain.clone(),
+        dns_domain: set(flags.service_dns_domain.clone()),
         api_server_port: flags.apiserver_bind_port,
-        certificates_directory: flags.cert_dir.as_deref().map(|path| absolute("--cert-dir", path)).transpose()?,
-        image_repository: flags.image_repository.clone(),
+        certificates_directory: set(flags.cert_dir.clone()).map(|path| absolute("--cert-dir", &path)).transpose()?,
+        image_repository: set(flags.image_repository.clone()),
         feature_gates: feature_gates(&flags.feature_gates)?,
-        api_server: ApiServer { cert_sans: flags.apiserver_cert_extra_sans.clone(), ..ApiServer::default() },
+        api_server: ApiServer { cert_sans: all(&flags.apiserver_cert_extra_sans), ..ApiServer::default() },
         ..InitConfig::default()
     })
 }

@@ -43,7 +43,7 @@ pub(super) fn own_address(text: Option<String>) -> Option<String> {
 }
 
 /// As kubeadm reads it, an empty text is none.
-fn set(text: Option<String>) -> Option<String> {
+pub(super) fn set(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
