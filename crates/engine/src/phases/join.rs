@@ -12,7 +12,9 @@ use crate::{
         self, Certificates, CopySource, DOWNLOAD_ID, DownloadCerts, KubeadmJoin, KubeadmJoinControlPlane, kubeadm_join,
         proxy_variables,
     },
-    before_kubeadm, instance_values, steps_for,
+    before_kubeadm::{self, BeforeKubeadm},
+    etcd_access::CERTIFICATES,
+    instance_values, steps_for,
 };
 use certs::{CertificateKey, NoCertificateKey};
 use discovery::{BootstrapToken, Endpoint, method::Pinning};
@@ -60,18 +62,35 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
 }
 
 /// A control plane join that did not finish may have an etcd member that votes: a worker's join would stop its kubelet and
-/// delete its kubeconfig, and with two voters etcd would lose its quorum.
+/// delete its kubeconfig, and with two voters etcd would lose its quorum. And a worker must not have the private keys of the
+/// cluster, which such a join downloads first.
 fn check_started_control_plane(look: &Look<'_>) -> Result<(), PlanError> {
     let is_ours = look.host.progress(kubeadm_join::ID)? == Progress::Started;
     let traces = ControlPlaneTraces::on(look.host)?;
-    match is_ours && (!traces.are_of_worker() || before_kubeadm::is_deleting(look.host)?) {
-        true => Err(PlanError::Abandoned(
-            "kubeadm join of a control plane node was started and did not finish, and this configuration joins a worker; \
-             run \"machineadm reset\", then run machineadm again"
-                .to_owned(),
-        )),
-        false => Ok(()),
+    let is_started = is_ours && (!traces.are_of_worker() || before_kubeadm::is_deleting(look.host)?);
+    let text = match () {
+        () if is_started => "kubeadm join of a control plane node was started and did not finish",
+        () if traces.worker.credentials().is_none() && has_downloaded_keys(look)? => {
+            "this machine has the private keys of the cluster, which were downloaded for a control plane node"
+        }
+        () => return Ok(()),
+    };
+    Err(PlanError::Abandoned(format!(
+        "{text}, and this configuration joins a worker; run \"machineadm reset\", then run machineadm again"
+    )))
+}
+
+fn has_downloaded_keys(look: &Look<'_>) -> Result<bool, PlanError> {
+    if look.host.progress(DOWNLOAD_ID)? == Progress::New {
+        return Ok(false);
     }
+    let elsewhere = BeforeKubeadm::read(look.host)?.map(|record| record.elsewhere.directories).unwrap_or_default();
+    for directory in elsewhere.iter().map(String::as_str).chain([CERTIFICATES]) {
+        if look.host.exists(&format!("{directory}/ca.key"))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The certificates first, then `kubeadm join`, which uses the files that it finds.

@@ -265,6 +265,12 @@ pub(super) fn joining_with(control_plane: &str) -> Wanted {
     wanted(&[FORWARDING, ("JoinConfig", "further", &spec)])
 }
 
+/// The same machine as a worker.
+pub(super) fn joining_as_worker() -> Wanted {
+    let token = format!("{{endpoints: ['10.0.0.1:6443'], token: {TOKEN}, unsafeWithoutCAPins: true}}");
+    wanted(&[FORWARDING, ("JoinConfig", "further", &format!("{{nodeName: cp2, discovery: {{token: {token}}}}}"))])
+}
+
 /// What `kubeadm join` leaves of a control plane node.
 pub(super) fn joined() -> Vec<Played> {
     let text = |path: &str| match path {

@@ -164,16 +164,30 @@ fn a_member_whose_peer_url_was_changed_in_etcd_is_known_by_its_client_url() {
 
 #[test]
 fn an_interrupted_control_plane_join_is_not_continued_as_that_of_a_worker() {
-    let token = format!("{{endpoints: ['10.0.0.1:6443'], token: {TOKEN}, unsafeWithoutCAPins: true}}");
-    let spec = format!("{{nodeName: cp2, discovery: {{token: {token}}}}}");
-    let worker = crate::support::wanted(&[("JoinConfig", "further", &spec)]);
     let files = [&STATIC_PODS[..], &[ADMIN, ETCD, DATA, BOOTSTRAP]].concat();
     let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(2)]), with(&files, Progress::Started));
     host.services.insert("kubelet".into(), true);
-    let failure = run(&worker, &mut host, &cluster).unwrap_err();
+    let failure = run(&joining_as_worker(), &mut host, &cluster).unwrap_err();
     assert!(failure.cause.needs_operator(), "{failure:?}");
     assert!(failure.cause.to_string().contains("run \"machineadm reset\""), "{failure:?}");
     assert!(host.services["kubelet"] && host.files.contains_key(BOOTSTRAP), "the kubelet of a voter was stopped");
+}
+
+/// kubeadm's own preflight has failed, and the operator makes the machine a worker instead.
+#[test]
+fn a_worker_is_not_joined_with_the_private_keys_of_the_cluster() {
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1)]), machine());
+    host.programs.insert("kubeadm join".into(), vec![Played::Fail]);
+    run(&joining(), &mut host, &cluster).unwrap_err();
+    host.log.clear();
+    let failure = run(&joining_as_worker(), &mut host, &cluster).unwrap_err();
+    assert!(failure.cause.needs_operator(), "{failure:?}");
+    assert!(failure.cause.to_string().contains("has the private keys of the cluster"), "{failure:?}");
+    assert_eq!(ran(&host, "kubeadm join"), 0);
+    reset_by_operator(&mut host, &cluster);
+    host.programs.insert("kubeadm join".into(), Vec::new());
+    run(&joining_as_worker(), &mut host, &cluster).unwrap();
+    assert!(ran(&host, "kubeadm join") == 1 && !host.files.contains_key(&format!("{PKI}/ca.key")));
 }
 
 #[test]
