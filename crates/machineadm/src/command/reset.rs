@@ -132,11 +132,15 @@ fn check(asked: &Reset) -> Result<(), CommandError> {
 
 fn request(asked: &Reset, linux: &Linux) -> Result<ResetRequest, CommandError> {
     let mut flags = Vec::new();
-    if asked.cert_dir != CERTIFICATES {
-        flags.push(format!("--cert-dir={}", asked.cert_dir));
+    // As with kubeadm, an empty value is none.
+    let certificates = if asked.cert_dir.is_empty() { CERTIFICATES } else { &asked.cert_dir };
+    if certificates != CERTIFICATES {
+        flags.push(format!("--cert-dir={certificates}"));
     }
-    if !asked.ignore_preflight_errors.is_empty() {
-        flags.push(format!("--ignore-preflight-errors={}", asked.ignore_preflight_errors.join(",")));
+    let ignored: Vec<&str> =
+        asked.ignore_preflight_errors.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    if !ignored.is_empty() {
+        flags.push(format!("--ignore-preflight-errors={}", ignored.join(",")));
     }
     if asked.cleanup_tmp_dir {
         check_cleanup_tmp_dir(linux)?;
@@ -144,8 +148,8 @@ fn request(asked: &Reset, linux: &Linux) -> Result<ResetRequest, CommandError> {
     }
     let socket = |socket: &String| socket.strip_prefix("unix://").unwrap_or(socket).to_owned();
     Ok(ResetRequest {
-        runtime_socket: asked.cri_socket.as_ref().map(socket),
-        certificates: asked.cert_dir.trim_end_matches('/').to_owned(),
+        runtime_socket: asked.cri_socket.as_ref().filter(|socket| !socket.is_empty()).map(socket),
+        certificates: certificates.trim_end_matches('/').to_owned(),
         kubeconfig: asked.kubeconfig.as_deref().map(kubeconfig).transpose()?,
         flags,
         question: if asked.etcd_member_removed { MemberQuestion::IsRemoved } else { MemberQuestion::IsAsked },
@@ -235,5 +239,29 @@ fn refused(error: ResetError) -> CommandError {
         ResetError::MembersChanged => {
             CommandError::manual_action(chain(&error)).with_remedy("see what it does now: machineadm reset --dry-run")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Command, FromArgMatches};
+
+    fn asked(words: &[&str]) -> ResetRequest {
+        let command = Reset::augment_args(Command::new("reset"));
+        let matches = command.get_matches_from([&["reset"][..], words].concat());
+        let scratch = tempfile::tempdir().unwrap();
+        request(&Reset::from_arg_matches(&matches).unwrap(), &silent_machine(scratch.path()).unwrap()).unwrap()
+    }
+
+    /// As a script gives a variable that is not set: kubeadm would fail when the etcd member is removed already.
+    #[test]
+    fn an_empty_value_is_none() {
+        let empty = asked(&["--cri-socket", "", "--cert-dir", "", "--ignore-preflight-errors", ""]);
+        assert_eq!((empty.runtime_socket, empty.certificates.as_str(), empty.flags), (None, CERTIFICATES, vec![]));
+        let given =
+            asked(&["--cri-socket", "unix:///run/a.sock", "--cert-dir=/srv/pki", "--ignore-preflight-errors=A,B"]);
+        assert_eq!((given.runtime_socket.as_deref(), given.certificates.as_str()), (Some("/run/a.sock"), "/srv/pki"));
+        assert_eq!(given.flags, ["--cert-dir=/srv/pki", "--ignore-preflight-errors=A,B"]);
     }
 }

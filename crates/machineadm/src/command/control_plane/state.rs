@@ -109,7 +109,11 @@ impl Access {
         // They are asked for here, with the kubeconfig of the command line.
         etcd.kubeconfig = None;
         if self.unanswered.is_none() {
-            self.of_cluster = self.server.etcd_endpoints().unwrap_or_default();
+            // Unless they are known, nothing tells whether the Nodes of this cluster have to do with this machine's etcd.
+            match self.server.etcd_endpoints() {
+                Ok(found) => self.of_cluster = found,
+                Err(error) => self.unanswered = Some(chain(&error)),
+            }
             etcd.endpoints.extend_from_slice(&self.of_cluster);
         }
     }
