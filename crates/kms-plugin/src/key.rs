@@ -222,10 +222,11 @@ impl Key {
         last: Option<Probed>,
         limit: Duration,
     ) -> Result<Probed, Failure> {
-        let (service, epoch, began) = (Arc::clone(&self.service), self.settings.epoch, Instant::now());
+        let (service, began) = (Arc::clone(&self.service), Instant::now());
+        let KeySettings { epoch, timeout: call_limit, .. } = self.settings;
         let mut probing = tokio::task::spawn_blocking(move || {
             let _place = place;
-            probe(service.as_ref(), epoch, last.as_ref())
+            probe(service.as_ref(), epoch, call_limit, last.as_ref())
         });
         loop {
             match timeout(limit, &mut probing).await {

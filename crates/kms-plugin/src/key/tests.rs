@@ -27,6 +27,8 @@ struct Script {
     /// What each ciphertext has beside version and text, in bytes.
     padding: usize,
     encrypts: usize,
+    /// How long an Encrypt and a Decrypt take.
+    takes: [Duration; 2],
 }
 
 impl Scripted {
@@ -60,6 +62,7 @@ impl KeyService for Scripted {
             script.version += u8::from(std::mem::take(&mut script.rotates_at_encrypt));
         });
         let script = self.script();
+        std::thread::sleep(script.takes[0]);
         fail(script.encrypt)?;
         let number = script.version + u8::from(script.is_rotated_in_between);
         let padding = vec![0; script.padding];
@@ -68,6 +71,7 @@ impl KeyService for Scripted {
     }
 
     fn decrypt(&self, ciphertext: &[u8], wanted: &str, _: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        std::thread::sleep(self.script().takes[1]);
         fail(self.script().decrypt)?;
         let plain: Vec<u8> = ciphertext.iter().map(|byte| !byte).collect();
         match plain.split_first() {
@@ -246,6 +250,19 @@ async fn a_key_whose_calls_all_hang_is_not_healthy() {
     drop(places);
     probe_now(&service, None).await;
     assert!(status(&service).await.is_ok() && encrypt(&service, b"seed").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_key_whose_calls_take_longer_than_kube_apiserver_waits_is_not_healthy() {
+    const SLOW: Duration = Duration::from_millis(200);
+    for (takes, what) in [([SLOW, Duration::ZERO], "encrypt"), ([Duration::ZERO, SLOW], "decrypt")] {
+        let (scripted, service) = key_within(SLOW / 2);
+        scripted.set(|script| script.takes = takes);
+        probe_now(&service, None).await;
+        let told = status(&service).await.unwrap_err();
+        assert_eq!(told.code(), Code::Unavailable);
+        assert!(told.message().contains(&format!("the key service takes longer than 100ms to {what}, ")), "{told}");
+    }
 }
 
 #[tokio::test]
