@@ -349,6 +349,17 @@ async fn the_driver_makes_the_only_call_of_a_key_that_answered_quickly_and_no_ot
     assert!(encrypt(&service, b"slow").await.is_ok());
 }
 
+#[tokio::test]
+async fn a_key_that_ends_lets_no_request_in_after_its_last_one() {
+    let (_, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    let none = service.0.no_request().await;
+    assert_eq!(encrypt(&service, b"seed").await.unwrap_err().code(), Code::ResourceExhausted);
+    assert!(status(&service).await.is_ok());
+    drop(none);
+    assert!(encrypt(&service, b"seed").await.is_ok());
+}
+
 /// The request to decrypt what was encrypted.
 pub(crate) fn stored(sealed: &EncryptResponse) -> DecryptRequest {
     let EncryptResponse { ciphertext, key_id, annotations } = sealed.clone();
