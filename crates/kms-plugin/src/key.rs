@@ -199,14 +199,21 @@ impl Key {
                     self.publish(Err(failure));
                 }
             }
-            let pause = if failures == 0 { PROBE_EVERY } else { pause_after(failures) };
-            // A call that failed wakes it early, at most once a second.
-            let early = async {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-                self.wake.notified().await;
-            };
-            let _ = timeout(pause, early).await;
+            self.pause(failures).await;
         }
+    }
+
+    /// The time until the next probe, after so many that failed. A call that failed ends it early, at most once a second;
+    /// not while the key is known to fail, where each call fails and would ask a throttled service for more.
+    async fn pause(&self, failures: u32) {
+        if failures > 0 {
+            return tokio::time::sleep(pause_after(failures)).await;
+        }
+        let early = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            self.wake.notified().await;
+        };
+        let _ = timeout(PROBE_EVERY, early).await;
     }
 
     /// One probe, in a place among the calls of kube-apiserver: a key whose calls all hang does not work, even where one

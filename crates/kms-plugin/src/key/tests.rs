@@ -316,6 +316,17 @@ async fn a_failed_call_is_retried_within_a_budget_and_wakes_the_probe() {
 }
 
 #[tokio::test]
+async fn a_failed_call_ends_the_pause_of_a_key_that_works_and_no_pause_after_a_failed_probe() {
+    let (_, service) = key(OnOutage::Error);
+    for (failures, least, most) in [(0, Duration::from_secs(1), PROBE_EVERY), (2, pause_after(2), Duration::MAX)] {
+        service.0.wake.notify_one();
+        let began = Instant::now();
+        service.0.pause(failures).await;
+        assert!((least..most).contains(&began.elapsed()), "{failures}: {:?}", began.elapsed());
+    }
+}
+
+#[tokio::test]
 async fn a_failure_never_holds_the_plaintext() {
     let (scripted, service) = key(OnOutage::Error);
     probe_now(&service, None).await;
