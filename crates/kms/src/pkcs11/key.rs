@@ -58,10 +58,13 @@ impl Pkcs11Key {
     fn of_version(&self, open: &TokenSession, version: &str) -> Result<(Match, Vec<TokenKey>), TokenError> {
         let (mut named, mut unknown) = (Vec::new(), Vec::new());
         for key in self.keys(open)? {
-            match identity::compare(open, &key, version)? {
-                Match::Yes => named.push(key),
-                Match::Unknown => unknown.push(key),
-                Match::No => {}
+            match identity::compare(open, &key, version) {
+                Ok(Match::Yes) => named.push(key),
+                Ok(Match::Unknown) => unknown.push(key),
+                Ok(Match::No) => {}
+                // What the token refuses for one key, such as one past its end, says nothing of the others.
+                Err(error) if recovery(&error) == Recovery::Nothing => unknown.push(key),
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(if named.is_empty() { (Match::Unknown, unknown) } else { (Match::Yes, named) })
