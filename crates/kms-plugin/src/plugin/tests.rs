@@ -1,4 +1,4 @@
-//! The end of keys: what is waited for, and what is not.
+//! The end of keys: what is waited for, what is not, and which keys are served anew.
 use super::*;
 use crate::connections::tests::{LIMIT, accepted, code, send};
 use crate::key::tests::{encrypt, hang, key_on, probe_now, stored, turns_left};
@@ -116,4 +116,25 @@ async fn a_request_that_is_not_answered_within_the_limit_is_counted() {
     end.send(()).unwrap();
     // Long enough for the end to wait for the request.
     assert_eq!(drain(&key, server, 3 * NOTICE).await, 1);
+}
+
+#[tokio::test]
+async fn a_key_that_nobody_probes_any_more_is_served_anew() {
+    let directory = TempDir::new().unwrap();
+    let here = directory.path().display();
+    let text = format!(
+        "apiVersion: kms.machineadm.cluster.x-k8s.io/v1alpha1\nkind: PluginConfiguration\nkeys:\n\
+        - {{name: a, socket: {here}/a, file: {{path: {here}/keys}}}}\n"
+    );
+    let configuration = Configuration::parse(&text).unwrap();
+    let confinement = Confinement { left: None, landlock: "off", seccomp: "off" };
+    let calls = Arc::default();
+    let mut plugin = Plugin { confinement, calls, served: Vec::new(), serving: Shared::default(), health: None };
+    assert!(plugin.follow(&configuration).await.is_empty());
+    let probing = plugin.served[0].probing.clone();
+    probing.abort();
+    wait_until("the probe has ended", || probing.is_finished()).await;
+    assert!(plugin.follow(&configuration).await.is_empty());
+    assert!(plugin.served.iter().all(|served| !served.probing.is_finished()));
+    plugin.stop().await;
 }
