@@ -9,7 +9,8 @@
  *   hang      lets the next C_Decrypt of 17 to 31 bytes never return, which is none of the plugin's own
  *
  * As long as a file with the same name and the end .no-ecb exists, CKM_AES_ECB is refused, as by a token whose policy or
- * firmware was changed.
+ * firmware was changed. As long as one with the end .inactive exists, keys with the CKA_ID 01 decrypt nothing, as keys past
+ * their CKA_END_DATE in some devices.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -21,16 +22,23 @@
 #define CKR_GENERAL_ERROR 5UL
 #define CKR_DEVICE_REMOVED 0x32UL
 #define CKR_MECHANISM_INVALID 0x70UL
+#define CKR_KEY_NOT_ACTIVE 0x80000136UL /* of a vendor */
 #define CKM_AES_ECB 0x1081UL
+#define CKA_ID 0x102UL
 
 typedef unsigned long ulong_t;
 typedef ulong_t (*any)(void *, void *, void *, void *, void *, void *);
 
 /* CK_FUNCTION_LIST of PKCS#11 2.40: its version, then 68 functions in the order of the standard. */
-enum { INITIALIZE = 0, FINALIZE = 1, CLOSE_ALL = 14, SESSION_INFO = 15, LOGOUT = 19, DECRYPT_INIT = 33, DECRYPT = 34, FUNCTIONS = 68 };
+enum { INITIALIZE = 0, FINALIZE = 1, CLOSE_ALL = 14, SESSION_INFO = 15, LOGOUT = 19, GET_ATTRIBUTE = 24, DECRYPT_INIT = 33, DECRYPT = 34, FUNCTIONS = 68 };
 struct list {
     unsigned char version[2];
     any functions[FUNCTIONS];
+};
+struct attribute {
+    ulong_t type;
+    void *value;
+    ulong_t length;
 };
 struct session_info {
     ulong_t slot, state, flags, error;
@@ -58,12 +66,22 @@ static void take_fault(void *session) {
         hangs = 1;
 }
 
-static int refuses(const ulong_t *mechanism) {
+static int has_file(const char *end) {
     char name[4096];
     const char *path = getenv("PKCS11_FAULT");
-    if (!path || *mechanism != CKM_AES_ECB) return 0;
-    snprintf(name, sizeof name, "%s.no-ecb", path);
+    if (!path) return 0;
+    snprintf(name, sizeof name, "%s%s", path, end);
     return !access(name, F_OK);
+}
+
+static int refuses(const ulong_t *mechanism) {
+    return *mechanism == CKM_AES_ECB && has_file(".no-ecb");
+}
+
+static int is_inactive(void *session, void *key) {
+    unsigned char id = 0;
+    struct attribute wanted = {CKA_ID, &id, sizeof id};
+    return has_file(".inactive") && !real.functions[GET_ATTRIBUTE](session, key, &wanted, (void *)1, 0, 0) && id == 1;
 }
 
 static void take_hang(ulong_t length) {
@@ -79,6 +97,7 @@ static void take_hang(ulong_t length) {
         if (number == FINALIZE) is_removed = 0;                                              \
         if (is_removed) return CKR_DEVICE_REMOVED;                                           \
         if (number == DECRYPT_INIT && refuses(b)) return CKR_MECHANISM_INVALID;              \
+        if (number == DECRYPT_INIT && is_inactive(a, c)) return CKR_KEY_NOT_ACTIVE;          \
         return real.functions[number](a, b, c, d, e, f);                                     \
     }
 #define TEN(x, tens) x(tens##0) x(tens##1) x(tens##2) x(tens##3) x(tens##4) x(tens##5) x(tens##6) x(tens##7) x(tens##8) x(tens##9)

@@ -51,7 +51,7 @@ impl SoftHsm {
 
     /// A module that passes everything on to SoftHSM's, and loses sessions, logins and the device when the file of
     /// [`FAULT`] says `sessions`, `login` or `device`. It removes the file when it does. It refuses CKM_AES_ECB while there is
-    /// a file of that name and `.no-ecb`.
+    /// a file of that name and `.no-ecb`, and to decrypt with keys of CKA_ID 01 while there is one and `.inactive`.
     pub fn faulty_module(&self) -> Result<PathBuf> {
         let (source, module) = (self.directory.join("faulty.c"), self.directory.join("faulty.so"));
         fs::write(&source, include_str!("../files/faulty-pkcs11.c")).map_err(file("write", &source))?;

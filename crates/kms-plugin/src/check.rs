@@ -6,7 +6,7 @@ use crate::probe;
 pub(crate) fn check(configuration: &Configuration) -> bool {
     let mut all_work = true;
     for key in &configuration.keys {
-        match probe::probe(key.backend.service().as_ref(), key.epoch, None) {
+        match probe::probe(key.backend.service().as_ref(), key.epoch, key.timeout, None) {
             Ok(probed) => {
                 println!("{}: encrypts and decrypts, key id {}", key.name, probed.id);
                 probed.caution.iter().for_each(|caution| println!("{}: warning: {caution}", key.name));

@@ -98,6 +98,12 @@ impl Key {
 
     /// What Status answers from: the last probe, or a failure if it is too old. Waits for the first probe only.
     pub async fn health(&self) -> Health {
+        // A request under way, which the end of the key waits for. Status is never refused for want of a turn.
+        let _turn = self.turns.try_acquire();
+        self.health_once_probed().await
+    }
+
+    async fn health_once_probed(&self) -> Health {
         if self.health.borrow().is_none() {
             let mut seen = self.health.subscribe();
             // Without one by then, that is the failure.
@@ -122,13 +128,13 @@ impl Key {
 
     /// Encrypts with the key that Status reports, and with no other.
     pub(crate) async fn encrypt(&self, plaintext: Zeroizing<Vec<u8>>) -> Result<(Sealed, KeyId), Failure> {
-        let health = self.health().await;
+        let _turn = self.turn("encrypt")?;
+        let health = self.health_once_probed().await;
         let reported = match (health.last_id, health.result) {
             (Some(id), _) => id,
             (None, Err(failure)) => return Err(failure),
             (None, Ok(id)) => id,
         };
-        let _turn = self.turn("encrypt")?;
         let (context, plaintext) = (reported.clone(), Arc::new(plaintext));
         let sealed =
             self.call("encrypt", move |service| service.encrypt(&plaintext, context.as_str().as_bytes())).await?;
@@ -193,14 +199,21 @@ impl Key {
                     self.publish(Err(failure));
                 }
             }
-            let pause = if failures == 0 { PROBE_EVERY } else { pause_after(failures) };
-            // A call that failed wakes it early, at most once a second.
-            let early = async {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-                self.wake.notified().await;
-            };
-            let _ = timeout(pause, early).await;
+            self.pause(failures).await;
         }
+    }
+
+    /// The time until the next probe, after so many that failed. A call that failed ends it early, at most once a second;
+    /// not while the key is known to fail, where each call fails and would ask a throttled service for more.
+    async fn pause(&self, failures: u32) {
+        if failures > 0 {
+            return tokio::time::sleep(pause_after(failures)).await;
+        }
+        let early = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            self.wake.notified().await;
+        };
+        let _ = timeout(PROBE_EVERY, early).await;
     }
 
     /// One probe, in a place among the calls of kube-apiserver: a key whose calls all hang does not work, even where one
@@ -222,10 +235,11 @@ impl Key {
         last: Option<Probed>,
         limit: Duration,
     ) -> Result<Probed, Failure> {
-        let (service, epoch, began) = (Arc::clone(&self.service), self.settings.epoch, Instant::now());
+        let (service, began) = (Arc::clone(&self.service), Instant::now());
+        let KeySettings { epoch, timeout: call_limit, .. } = self.settings;
         let mut probing = tokio::task::spawn_blocking(move || {
             let _place = place;
-            probe(service.as_ref(), epoch, last.as_ref())
+            probe(service.as_ref(), epoch, call_limit, last.as_ref())
         });
         loop {
             match timeout(limit, &mut probing).await {
@@ -285,11 +299,11 @@ impl Key {
         TURNS - self.turns.available_permits()
     }
 
-    /// Waits until there are none. No further one is let in meanwhile.
-    pub(crate) async fn no_request(&self) {
+    /// Waits until there are none. No further one is let in meanwhile, and as long as what is returned lives.
+    pub(crate) async fn no_request(&self) -> Option<SemaphorePermit<'_>> {
         let all = self.turns.acquire_many(u32::try_from(TURNS).unwrap_or(u32::MAX)).await;
         // Nobody closes the semaphore.
-        drop(all);
+        all.ok()
     }
 
     /// Calls the service on a thread, within its time, with retries from the budget.

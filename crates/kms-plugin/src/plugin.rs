@@ -97,7 +97,7 @@ impl Plugin {
         let is_wanted = |served: &ServedKey| {
             let settings = &served.key.settings;
             let is_one = wanted.keys.contains(settings) || refused.contains_key(&settings.name);
-            is_one && !served.server.is_finished() && !matches!(served.socket.file(), SocketFile::Lost)
+            is_one && !served.has_ended() && !matches!(served.socket.file(), SocketFile::Lost)
         };
         let (stay, go): (Vec<_>, Vec<_>) = std::mem::take(&mut self.served).into_iter().partition(is_wanted);
         self.served = stay;
@@ -219,6 +219,11 @@ impl ServedKey {
         Ok(Self { key, probing, server, end, socket })
     }
 
+    /// Whether one of its tasks has panicked, as where the system has no thread left for a probe.
+    fn has_ended(&self) -> bool {
+        self.server.is_finished() || self.probing.is_finished()
+    }
+
     /// Lets requests under way finish, then removes the socket.
     async fn stop(self, limit: Duration) {
         let Self { key, probing, server, end, socket } = self;
@@ -237,7 +242,8 @@ impl ServedKey {
 async fn drain(key: &Key, mut server: JoinHandle<()>, limit: Duration) -> usize {
     let no_request = async {
         sleep(NOTICE).await;
-        key.no_request().await;
+        // What is asked from now on is refused, and so answered too.
+        let _none = key.no_request().await;
         sleep(NOTICE).await;
     };
     let drained = timeout(limit, async {

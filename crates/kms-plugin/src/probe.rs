@@ -1,6 +1,7 @@
 //! One probe of a key: which material encrypts now, and whether it encrypts and decrypts.
 use aws_lc_rs::rand;
 use kms::{CIPHERTEXT_LIMIT, Failure, FailureKind, KeyId, KeyService, Sealed};
+use std::time::{Duration, Instant};
 
 /// A key that works.
 #[derive(Debug, Clone)]
@@ -13,10 +14,15 @@ pub(crate) struct Probed {
     pub(crate) caution: Option<String>,
 }
 
-/// Asks the service. `last` is the last probe that succeeded: if the key no longer encrypts and still decrypts that, the
-/// failure is [`FailureKind::DecryptsOnly`].
-pub(crate) fn probe(service: &dyn KeyService, epoch: u64, last: Option<&Probed>) -> Result<Probed, Failure> {
-    round_trips(service, epoch).map_err(|failure| match last {
+/// Asks the service, each of whose calls kube-apiserver awaits no longer than `limit`. `last` is the last probe that
+/// succeeded: if the key no longer encrypts and still decrypts that, the failure is [`FailureKind::DecryptsOnly`].
+pub(crate) fn probe(
+    service: &dyn KeyService,
+    epoch: u64,
+    limit: Duration,
+    last: Option<&Probed>,
+) -> Result<Probed, Failure> {
+    round_trips(service, epoch, limit).map_err(|failure| match last {
         Some(last) if !failure.kind.is_worth_a_retry() && decrypts_only(service, last) => {
             let message = format!("the key still decrypts and no longer encrypts ({failure})");
             Failure::new(FailureKind::DecryptsOnly, message)
@@ -26,9 +32,9 @@ pub(crate) fn probe(service: &dyn KeyService, epoch: u64, last: Option<&Probed>)
 }
 
 /// A round trip that no rotation meets; one may meet the first.
-fn round_trips(service: &dyn KeyService, epoch: u64) -> Result<Probed, Failure> {
+fn round_trips(service: &dyn KeyService, epoch: u64, limit: Duration) -> Result<Probed, Failure> {
     for _ in 0..2 {
-        if let Some(probed) = round_trip(service, epoch)? {
+        if let Some(probed) = round_trip(service, epoch, limit)? {
             return Ok(probed);
         }
     }
@@ -36,11 +42,11 @@ fn round_trips(service: &dyn KeyService, epoch: u64) -> Result<Probed, Failure> 
 }
 
 /// One round trip; nothing if the key was rotated meanwhile.
-fn round_trip(service: &dyn KeyService, epoch: u64) -> Result<Option<Probed>, Failure> {
+fn round_trip(service: &dyn KeyService, epoch: u64, limit: Duration) -> Result<Option<Probed>, Failure> {
     let mut text = [0; 32];
     rand::fill(&mut text).map_err(|_| Failure::new(FailureKind::Unreachable, "the system gives no random bytes"))?;
     let id = service.current()?.id(epoch);
-    let sealed = service.encrypt(&text, id.as_str().as_bytes())?;
+    let sealed = within(limit, "encrypt", || service.encrypt(&text, id.as_str().as_bytes()))?;
     if sealed.version.id(epoch) != id {
         return Ok(None);
     }
@@ -50,12 +56,27 @@ fn round_trip(service: &dyn KeyService, epoch: u64) -> Result<Option<Probed>, Fa
             format!("32 bytes become a ciphertext of {length} bytes: kube-apiserver accepts {CIPHERTEXT_LIMIT}");
         return Err(Failure::new(FailureKind::DecryptsOnly, message));
     }
-    let opened = service.decrypt(&sealed.ciphertext, &sealed.version.version, id.as_str().as_bytes())?;
+    let opened = within(limit, "decrypt", || {
+        service.decrypt(&sealed.ciphertext, &sealed.version.version, id.as_str().as_bytes())
+    })?;
     if *opened != text {
         return Err(Failure::new(FailureKind::DecryptsOnly, "the key does not decrypt what it has encrypted"));
     }
     let caution = service.caution(&sealed.version);
     Ok(Some(Probed { id, sealed, caution }))
+}
+
+/// Makes a call, which may consist of several requests that are each answered in time.
+fn within<T>(limit: Duration, what: &str, call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let began = Instant::now();
+    let result = call()?;
+    if began.elapsed() <= limit {
+        return Ok(result);
+    }
+    let message = format!(
+        "the key service takes longer than {limit:?} to {what}, so that the calls of kube-apiserver time out: raise timeout if it cannot be faster"
+    );
+    Err(Failure::new(FailureKind::Unreachable, message))
 }
 
 /// Whether what kube-apiserver stored is still read, and nothing is encrypted any more. Not so where only the description

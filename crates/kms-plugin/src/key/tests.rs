@@ -27,6 +27,8 @@ struct Script {
     /// What each ciphertext has beside version and text, in bytes.
     padding: usize,
     encrypts: usize,
+    /// How long an Encrypt and a Decrypt take.
+    takes: [Duration; 2],
 }
 
 impl Scripted {
@@ -60,6 +62,7 @@ impl KeyService for Scripted {
             script.version += u8::from(std::mem::take(&mut script.rotates_at_encrypt));
         });
         let script = self.script();
+        std::thread::sleep(script.takes[0]);
         fail(script.encrypt)?;
         let number = script.version + u8::from(script.is_rotated_in_between);
         let padding = vec![0; script.padding];
@@ -68,6 +71,7 @@ impl KeyService for Scripted {
     }
 
     fn decrypt(&self, ciphertext: &[u8], wanted: &str, _: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        std::thread::sleep(self.script().takes[1]);
         fail(self.script().decrypt)?;
         let plain: Vec<u8> = ciphertext.iter().map(|byte| !byte).collect();
         match plain.split_first() {
@@ -249,6 +253,19 @@ async fn a_key_whose_calls_all_hang_is_not_healthy() {
 }
 
 #[tokio::test]
+async fn a_key_whose_calls_take_longer_than_kube_apiserver_waits_is_not_healthy() {
+    const SLOW: Duration = Duration::from_millis(200);
+    for (takes, what) in [([SLOW, Duration::ZERO], "encrypt"), ([Duration::ZERO, SLOW], "decrypt")] {
+        let (scripted, service) = key_within(SLOW / 2);
+        scripted.set(|script| script.takes = takes);
+        probe_now(&service, None).await;
+        let told = status(&service).await.unwrap_err();
+        assert_eq!(told.code(), Code::Unavailable);
+        assert!(told.message().contains(&format!("the key service takes longer than 100ms to {what}, ")), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn a_decrypt_is_pinned_to_the_version_and_epoch_that_its_id_names() {
     let (scripted, service) = key(OnOutage::Error);
     probe_now(&service, None).await;
@@ -299,6 +316,17 @@ async fn a_failed_call_is_retried_within_a_budget_and_wakes_the_probe() {
 }
 
 #[tokio::test]
+async fn a_failed_call_ends_the_pause_of_a_key_that_works_and_no_pause_after_a_failed_probe() {
+    let (_, service) = key(OnOutage::Error);
+    for (failures, least, most) in [(0, Duration::from_secs(1), PROBE_EVERY), (2, pause_after(2), Duration::MAX)] {
+        service.0.wake.notify_one();
+        let began = Instant::now();
+        service.0.pause(failures).await;
+        assert!((least..most).contains(&began.elapsed()), "{failures}: {:?}", began.elapsed());
+    }
+}
+
+#[tokio::test]
 async fn a_failure_never_holds_the_plaintext() {
     let (scripted, service) = key(OnOutage::Error);
     probe_now(&service, None).await;
@@ -330,6 +358,17 @@ async fn the_driver_makes_the_only_call_of_a_key_that_answered_quickly_and_no_ot
     assert!(alone.is_ok());
     service.0.pace.0.store(false, Ordering::Relaxed);
     assert!(encrypt(&service, b"slow").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_key_that_ends_lets_no_request_in_after_its_last_one() {
+    let (_, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    let none = service.0.no_request().await;
+    assert_eq!(encrypt(&service, b"seed").await.unwrap_err().code(), Code::ResourceExhausted);
+    assert!(status(&service).await.is_ok());
+    drop(none);
+    assert!(encrypt(&service, b"seed").await.is_ok());
 }
 
 /// The request to decrypt what was encrypted.

@@ -1,8 +1,8 @@
-//! The end of keys: what is waited for, and what is not.
+//! The end of keys: what is waited for, what is not, and which keys are served anew.
 use super::*;
 use crate::connections::tests::{LIMIT, accepted, code, send};
 use crate::key::tests::{encrypt, hang, key_on, probe_now, stored, turns_left};
-use crate::v2::DecryptRequest;
+use crate::v2::{DecryptRequest, EncryptRequest, StatusRequest};
 use h2::client::{ResponseFuture, SendRequest};
 use hyper::body::Bytes;
 use std::path::Path;
@@ -88,6 +88,24 @@ async fn a_request_under_way_is_answered_before_the_end_and_other_keys_do_not_wa
 }
 
 #[tokio::test]
+async fn requests_that_wait_for_the_first_probe_are_answered_before_the_end() {
+    let directory = TempDir::new().unwrap();
+    let service = key_on(directory.path().join("k"), LIMIT);
+    let (socket, _places) = (service.0.settings.socket.clone(), hang(&service).await);
+    let served = ServedKey::serve(&service.0.settings, || Arc::clone(&service.0)).unwrap();
+    let (sender, before) = (client(&socket).await, turns_left(&service));
+    let encrypt = EncryptRequest { plaintext: b"seed".to_vec(), uid: String::new() };
+    let answers =
+        [send(&sender, "Status", &StatusRequest {}).await, send(&sender, "Encrypt", &encrypt).await].map(code);
+    wait_until("both are let in", || turns_left(&service) == before - 2).await;
+    let stopping = tokio::spawn(stop(vec![served], NEVER));
+    for answer in answers {
+        assert_eq!(answer.await.as_deref(), Some("14"), "Unavailable");
+    }
+    timeout(LIMIT, stopping).await.expect("the key ends").unwrap();
+}
+
+#[tokio::test]
 async fn a_request_that_is_not_answered_within_the_limit_is_counted() {
     let directory = TempDir::new().unwrap();
     let (served, service, stored) = served(&directory, "k").await;
@@ -96,5 +114,27 @@ async fn a_request_that_is_not_answered_within_the_limit_is_counted() {
     let _answer = under_way(&sender, &service, &stored).await;
     let ServedKey { key, server, end, .. } = served;
     end.send(()).unwrap();
-    assert_eq!(drain(&key, server, Duration::ZERO).await, 1);
+    // Long enough for the end to wait for the request.
+    assert_eq!(drain(&key, server, 3 * NOTICE).await, 1);
+}
+
+#[tokio::test]
+async fn a_key_that_nobody_probes_any_more_is_served_anew() {
+    let directory = TempDir::new().unwrap();
+    let here = directory.path().display();
+    let text = format!(
+        "apiVersion: kms.machineadm.cluster.x-k8s.io/v1alpha1\nkind: PluginConfiguration\nkeys:\n\
+        - {{name: a, socket: {here}/a, file: {{path: {here}/keys}}}}\n"
+    );
+    let configuration = Configuration::parse(&text).unwrap();
+    let confinement = Confinement { left: None, landlock: "off", seccomp: "off" };
+    let calls = Arc::default();
+    let mut plugin = Plugin { confinement, calls, served: Vec::new(), serving: Shared::default(), health: None };
+    assert!(plugin.follow(&configuration).await.is_empty());
+    let probing = plugin.served[0].probing.clone();
+    probing.abort();
+    wait_until("the probe has ended", || probing.is_finished()).await;
+    assert!(plugin.follow(&configuration).await.is_empty());
+    assert!(plugin.served.iter().all(|served| !served.probing.is_finished()));
+    plugin.stop().await;
 }

@@ -267,6 +267,23 @@ fn data_of_a_key_that_is_gone_is_missing_and_no_other_key_is_taken_for_it() {
 }
 
 #[test]
+fn an_old_key_that_the_token_no_longer_uses_leaves_the_newer_one_alone() {
+    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
+    let mut plugin = behind_faults(&[("a", "")]);
+    plugin.start();
+    let (_, first, of_old) = written(&plugin);
+    plugin.kill();
+    plugin.rotate("a");
+    fs::write(plugin.path("fault.inactive"), "").unwrap();
+    plugin.start();
+    let (mut client, second, of_new) = written(&plugin);
+    assert_ne!(first, second);
+    assert_eq!(data(&read(&mut client, &of_new)), b"old");
+    let refused = read(&mut client, &of_old);
+    assert!(error(&refused).contains("C_DecryptInit of the PKCS#11 module returned 0x80000136"), "{refused}");
+}
+
+#[test]
 fn a_module_that_cannot_be_loaded_is_unreachable_and_another_key_is_not() {
     testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
     let mut plugin = Plugin::on_token(&[("a", "")]);

@@ -27,6 +27,15 @@ impl KeyArn {
         &self.text
     }
 
+    /// The key, whichever replica of it is asked: those of a multi-Region key have one id and the same key material, and
+    /// differ in their region.
+    pub(super) fn identity(&self) -> String {
+        match self.text.splitn(5, ':').nth(4) {
+            Some(rest) if rest.contains(":key/mrk-") => format!("arn:{}:kms::{rest}", self.partition),
+            _ => self.text.clone(),
+        }
+    }
+
     /// The region in it.
     pub fn region(&self) -> &str {
         &self.region
@@ -71,6 +80,9 @@ mod tests {
         ] {
             assert_eq!(KeyArn::parse(wrong), None, "{wrong}");
         }
+        assert_eq!(arn.identity(), "arn:aws-cn:kms::111122223333:key/mrk-1234abcd");
+        let single = "arn:aws:kms:us-west-2:111122223333:key/1234abcd";
+        assert_eq!(KeyArn::parse(single).unwrap().identity(), single);
         let elsewhere = KeyArn::parse("arn:aws-iso:kms:us-iso-east-1:111122223333:key/a").unwrap();
         assert_eq!(elsewhere.endpoint("kms", "us-iso-east-1"), None);
     }

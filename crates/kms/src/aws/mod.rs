@@ -77,7 +77,7 @@ impl AwsKms {
     }
 
     fn version(&self, version: String) -> KeyVersion {
-        KeyVersion { provider: PROVIDER, key: self.server.settings().key.as_str().to_owned(), version }
+        KeyVersion { provider: PROVIDER, key: self.server.settings().key.identity(), version }
     }
 
     fn describe(&self) -> Result<Option<String>, Failure> {

@@ -79,7 +79,8 @@ pub(super) const fn recovery(error: &Error) -> Recovery {
     }
 }
 
-const fn kind(error: &Error) -> FailureKind {
+/// What an error of the module means for the key.
+pub(super) const fn kind(error: &Error) -> FailureKind {
     let Error::Pkcs11(code, _) = error else { return FailureKind::Unreachable };
     match code {
         RvError::PinIncorrect

@@ -1,11 +1,12 @@
 //! The backend `pkcs11`: AES-GCM with a key that never leaves its token.
 use super::Pkcs11Settings;
-use super::failures::{Recovery, TokenError, recovery};
+use super::failures::{Recovery, TokenError, kind, recovery};
 use super::identity::{self, Match, TokenKey};
 use super::sessions::{Sessions, TokenSession};
 use crate::{Failure, FailureKind, KeyService, KeyVersion, Sealed};
 use aws_lc_rs::rand;
-use cryptoki::error::Error;
+use cryptoki::context::Function;
+use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::Mechanism;
 use cryptoki::mechanism::aead::GcmParams;
 use cryptoki::object::ObjectHandle;
@@ -58,10 +59,13 @@ impl Pkcs11Key {
     fn of_version(&self, open: &TokenSession, version: &str) -> Result<(Match, Vec<TokenKey>), TokenError> {
         let (mut named, mut unknown) = (Vec::new(), Vec::new());
         for key in self.keys(open)? {
-            match identity::compare(open, &key, version)? {
-                Match::Yes => named.push(key),
-                Match::Unknown => unknown.push(key),
-                Match::No => {}
+            match identity::compare(open, &key, version) {
+                Ok(Match::Yes) => named.push(key),
+                Ok(Match::Unknown) => unknown.push(key),
+                Ok(Match::No) => {}
+                // What the token refuses for one key, such as one past its end, says nothing of the others.
+                Err(error) if recovery(&error) == Recovery::Nothing => unknown.push(key),
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(if named.is_empty() { (Match::Unknown, unknown) } else { (Match::Yes, named) })
@@ -193,10 +197,26 @@ fn named(version: String) -> KeyVersion {
 }
 
 /// Whether a failed decryption may be the ciphertext's fault. Modules have no common code for a wrong tag: SoftHSM answers
-/// CKR_GENERAL_ERROR, as for a broken device.
+/// CKR_GENERAL_ERROR, as for a broken device. A device without memory, or one that denies access, does not blame the data.
 fn is_about_data(error: &Error) -> bool {
-    use cryptoki::context::Function;
-    use cryptoki::error::RvError;
     let Error::Pkcs11(code, Function::Decrypt) = error else { return false };
-    matches!(code, RvError::GeneralError | RvError::FunctionFailed) || recovery(error) == Recovery::Nothing
+    let says_what = matches!(kind(error), FailureKind::Throttled | FailureKind::AccessDenied);
+    let may_be_tag = matches!(code, RvError::GeneralError | RvError::FunctionFailed);
+    may_be_tag || (recovery(error) == Recovery::Nothing && !says_what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_be_a_wrong_tag_blames_the_data() {
+        let blames = |code, function| is_about_data(&Error::Pkcs11(code, function));
+        for code in [RvError::EncryptedDataInvalid, RvError::GeneralError, RvError::VendorDefined(0x8000_0012)] {
+            assert!(blames(code, Function::Decrypt) && !blames(code, Function::DecryptInit), "{code:?}");
+        }
+        for code in [RvError::DeviceMemory, RvError::ActionProhibited, RvError::SessionClosed, RvError::DeviceRemoved] {
+            assert!(!blames(code, Function::Decrypt), "{code:?}");
+        }
+    }
 }

@@ -14,6 +14,8 @@ const OLD: Duration = Duration::from_mins(10);
 const OLD_UNSEEN: Duration = Duration::from_mins(1);
 /// How long a token that still lives is used after no other could be had.
 const NEXT_TRY: Duration = Duration::from_secs(10);
+/// No token is expected to live longer. What a server tells beyond that is more than the clock can count.
+const LONGEST: Duration = Duration::from_hours(10 * 365 * 24);
 /// The policies that let a token be looked up by itself.
 const LOOKUP: [&str; 2] = ["default", "root"];
 
@@ -134,7 +136,7 @@ fn held(answer: &Value) -> Option<Held> {
     let token = Secret::new(auth["client_token"].as_str()?.to_owned());
     let life = Duration::from_secs(auth["lease_duration"].as_u64()?);
     // A token without an end is looked at once a day.
-    let life = if life.is_zero() { Duration::from_secs(24 * 3600) } else { life };
+    let life = if life.is_zero() { Duration::from_secs(24 * 3600) } else { life.min(LONGEST) };
     let now = Instant::now();
     let is_renewable = auth["renewable"].as_bool().unwrap_or_default();
     let mut policies = auth["policies"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -145,6 +147,13 @@ fn held(answer: &Value) -> Option<Held> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_with_a_life_beyond_all_clocks_is_taken() {
+        let answer = json!({"auth": {"client_token": "t", "lease_duration": u64::MAX, "renewable": true}});
+        let held = held(&answer).unwrap();
+        assert_eq!((held.ends - held.since, held.renew_at - held.since), (LONGEST, LONGEST / 2));
+    }
 
     #[test]
     fn a_token_that_cannot_be_looked_up_is_replaced_only_some_time_after_its_login() {

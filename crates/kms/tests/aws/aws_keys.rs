@@ -1,7 +1,7 @@
 //! A key of AWS: its versions, states and failures, as a fake that enforces AWS's rules answers.
 use crate::DOCS;
-use crate::fake_aws_kms::{ARN, FakeAwsKms, Fault, material, of_aws_encryption_provider};
-use machineadm_kms::{AwsKms, FailureKind, KeyService};
+use crate::fake_aws_kms::{ARN, FakeAwsKms, FakeKey, Fault, material, of_aws_encryption_provider};
+use machineadm_kms::{AwsKms, AwsSettings, FailureKind, KeyArn, KeyService};
 use std::time::{Duration, Instant};
 
 fn key(fake: &FakeAwsKms) -> AwsKms {
@@ -53,6 +53,24 @@ fn a_key_without_named_material_works_with_a_caution() {
     assert_eq!(key.current().unwrap(), sealed.version, "its rotation is invisible");
     assert_eq!(*key.decrypt(&sealed.ciphertext, &sealed.version.version, b"id").unwrap(), b"seed");
     assert!(key.caution(&sealed.version).unwrap().contains("its rotation is invisible"));
+}
+
+#[test]
+fn what_a_multi_region_key_encrypted_is_decrypted_by_its_replica_under_the_same_id() {
+    let fake = FakeAwsKms::start();
+    let replica = |region: &str| {
+        let arn = format!("arn:aws:kms:{region}:111122223333:key/mrk-1234abcd12ab34cd56ef1234567890ab");
+        fake.state().keys.insert(arn.clone(), FakeKey { rotations: 0, state: "Enabled", is_named: false });
+        AwsKms::new(AwsSettings { key: KeyArn::parse(&arn).unwrap(), ..fake.settings(fake.mounted()) })
+    };
+    let [here, there] = ["us-west-2", "eu-west-1"].map(replica);
+    let sealed = here.encrypt(b"seed", b"id").unwrap();
+    let version = &sealed.version.version;
+    assert_eq!(
+        (there.current().unwrap(), there.named(version).unwrap()),
+        (sealed.version.clone(), sealed.version.clone())
+    );
+    assert_eq!(*there.decrypt(&sealed.ciphertext, version, b"id").unwrap(), b"seed");
 }
 
 #[test]
