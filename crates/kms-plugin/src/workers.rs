@@ -79,8 +79,12 @@ impl Shared {
                 call();
             }
         });
-        // Without a thread the call waits for one that is busy, or for its timeout.
         state.threads += usize::from(started.is_ok());
+        // Without this thread the call waits for one that is busy, or for its timeout. Without any it would wait, and hold its
+        // place, until the plugin is restarted: who asked learns that it has ended.
+        if state.threads == 0 {
+            state.waiting.clear();
+        }
     }
 
     /// The next call, or nothing when the thread is no longer needed.
