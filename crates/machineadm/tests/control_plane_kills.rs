@@ -95,7 +95,8 @@ fn a_control_plane_join_that_is_killed_at_each_turn_of_etcd_is_finished_by_the_n
     // While certificates are downloaded: the journal is written just before.
     let started =
         "until grep -qs download-certs /var/lib/machineadm/journal.json; do :; done; kill -9 $(pgrep -o -x machineadm)";
-    second.shell(&format!("systemd-run --quiet --unit=killer sh -c '{started}'"))?;
+    // It comes before everything else on a busy machine: some files later kubeadm starts.
+    second.shell(&format!("systemd-run --quiet --unit=killer --nice=-15 sh -c '{started}'"))?;
     start(&second, "downloading")?;
     until("the kill", LIMIT, || match second.run(&["systemctl", "is-failed", "downloading"]) {
         Ok(output) if output.stdout == "failed\n" => Ok(()),
