@@ -10,11 +10,17 @@ use std::fmt;
 use std::io;
 use std::{
     cell::Cell,
+    thread,
     time::{Duration, Instant},
 };
 
 /// The largest answer: 500 objects of the size that etcd takes would be more, but no server holds such a list together.
 const BODY: usize = 256 << 20;
+
+/// How long an API server that has just started may refuse what it allows: its lists of tokens, roles and bindings are empty
+/// until it has read them.
+const SETTLES: Duration = Duration::from_secs(10);
+const SETTLING_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +52,8 @@ pub struct ApiServer {
     on_wait: Box<OnWait>,
     /// The time that its last answer told, and when that was.
     told: Cell<Option<(Timestamp, Instant)>>,
+    /// When it was last not reached.
+    unreached: Cell<Option<Instant>>,
 }
 
 impl ApiServer {
@@ -65,7 +73,15 @@ impl ApiServer {
         let reach = Reach::ANYWHERE;
         let settings = Settings { identity, tls_server_name, reach, limits, proxy, ..Settings::new(trust) };
         let client = Client::new(settings).map_err(|source| Error::Setup { server: shown(&server), source })?;
-        Ok(Self { client, server, authorization, timeouts, on_wait: Box::new(|_| {}), told: Cell::new(None) })
+        Ok(Self {
+            client,
+            server,
+            authorization,
+            timeouts,
+            on_wait: Box::new(|_| {}),
+            told: Cell::new(None),
+            unreached: Cell::new(None),
+        })
     }
 
     /// Tells before each pause between two tries what goes wrong and how long it still is tried.
@@ -94,17 +110,36 @@ impl ApiServer {
         let jitter = u64::from(std::process::id());
         let retry = Retry { backoff: self.backoff(), jitter, clock: &clock, progress: &mut progress };
         let outcome = retrying(retry, |left| {
-            let answer = self.once(&request, call.expects, left);
+            let answer = self.once_settled(&request, call.expects, left);
             maybe_done |= answer.as_ref().is_err_and(Error::is_ambiguous);
             answer.map(|answer| Outcome { answer, maybe_done })
         });
         outcome.map_err(explained)
     }
 
+    /// The same as [`once`](Self::once), but that a server which has just started is not taken at its word.
+    fn once_settled(&self, request: &Request, expects: &[u16], left: Duration) -> Result<Answer> {
+        loop {
+            match self.once(request, expects, left) {
+                Err(Error::Forbidden { .. } | Error::Unauthorized { .. }) if self.has_just_started() => {
+                    thread::sleep(SETTLING_PAUSE);
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn has_just_started(&self) -> bool {
+        self.unreached.get().is_some_and(|then| then.elapsed() < SETTLES)
+    }
+
     /// An answer whose status is success, or one that the caller expects.
     fn once(&self, request: &Request, expects: &[u16], left: Duration) -> Result<Answer> {
         let answer = self.client.send_within(request, self.timeouts.request.min(left));
         let unreachable = |source| Error::Unreachable { server: self.server(), attempts: 1, source };
+        if answer.is_err() {
+            self.unreached.set(Some(Instant::now()));
+        }
         let answer = answer.map_err(unreachable)?;
         if let Some(told) = answer.date.as_deref().and_then(http_date) {
             self.told.set(Some((told, Instant::now())));

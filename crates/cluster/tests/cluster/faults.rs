@@ -104,6 +104,20 @@ fn what_time_does_not_heal_is_asked_once() {
     }
 }
 
+/// It has not read yet who has which rights.
+#[test]
+fn what_a_server_that_has_just_started_refuses_is_asked_again() {
+    for line in ["401 Unauthorized", "403 Forbidden"] {
+        let server = FakeApiServer::start(move |number, _| match number {
+            0 => Reply::HangUp,
+            1 | 2 => Reply::of(line, &status(0, "Forbidden")),
+            _ => Reply::of("200 OK", r#"{"kind":"ConfigMap"}"#),
+        });
+        assert_eq!(server.connect().get(MAPS).expect("an answer"), Some(json!({"kind": "ConfigMap"})), "{line}");
+        assert_eq!(server.seen().len(), 4, "{line}");
+    }
+}
+
 #[test]
 fn an_object_that_a_lost_answer_may_have_made_is_told_apart() {
     let exists = |first: fn() -> Reply| {
