@@ -1,4 +1,5 @@
 //! Our KMS plugin and one in Go over the same token of SoftHSM, asked by a light client and by kube-apiserver's own.
+mod frames;
 mod light_client;
 
 use crate::{KMS_PLUGIN_PROFILE, repository};
