@@ -1,5 +1,5 @@
 //! The fields of a key of AWS KMS.
-use crate::fields::{Fields, Presence, Problems};
+use crate::fields::{Fields, Presence, Problems, is_service_url};
 use kms::{AwsCredentials, AwsSettings, KeyArn};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ impl Service<'_> {
     fn endpoint(&self, fields: &Fields<'_>, service: &str) -> Option<String> {
         let given = fields.text("endpoint");
         if let Some(text) = given {
-            let is_good = text.starts_with("https://") && !text.contains(['?', '#', '@']);
+            let is_good = is_service_url(text);
             if !is_good {
                 fields.refuse("endpoint", "must be an https URL without user, query and fragment");
             }
@@ -204,6 +204,11 @@ mod tests {
         for (source, problem) in sources {
             let found = parse(&format!("{{keyArn: '{ARN}', credentials: {source}}}")).unwrap_err();
             assert_eq!(found, [format!("keys[0].aws.credentials{problem}")]);
+        }
+        for url in ["https://", "https://kms:0", "https://kms:99999", "https://a b", "https://[::1", "https://u@kms"] {
+            let found = parse(&format!("{{keyArn: '{ARN}', endpoint: '{url}', credentials: {{environment: {{}}}}}}"));
+            let problem = "keys[0].aws.endpoint: must be an https URL without user, query and fragment";
+            assert_eq!(found.unwrap_err(), [problem], "{url}");
         }
         let elsewhere =
             parse("{keyArn: 'arn:aws-iso:kms:us-iso-east-1:111122223333:key/k', credentials: {environment: {}}}");

@@ -10,6 +10,7 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use serde_json::json;
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,6 +18,10 @@ use tokio::runtime::Builder;
 
 /// Probes of all keys that may wait for their services at once, each on a thread.
 const BLOCKING_THREADS: usize = 128;
+
+/// Exit codes of a process that ends without the destructors of libraries.
+const DONE: i32 = 0;
+const FAILED: i32 = 1;
 
 const EXAMPLE: &str = "Example:
   machineadm-kms-plugin --config /etc/machineadm/kms.yaml --check
@@ -73,17 +78,28 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Err(error) => return fail(&error),
     };
     if cli.check {
-        return if check::check(&configuration) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        end(if check::check(&configuration) { DONE } else { FAILED });
     }
     // One thread: what is left beside the calls of key services is less work than waking a second one for it.
     let mut runtime = Builder::new_current_thread();
     runtime.max_blocking_threads(BLOCKING_THREADS).enable_all();
     let calls = Arc::new(QuickCalls::default());
     let plugin = plugin::serve(cli.config, configuration, confinement, Arc::clone(&calls));
-    match runtime.build().and_then(|runtime| driver::run(runtime, calls, plugin)) {
-        Err(error) => fail(&format!("cannot start: {error}")),
-        Ok(ended) => ended.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS),
+    let ended = runtime.build().and_then(|runtime| driver::run(runtime, calls, plugin));
+    let ended = ended.unwrap_or_else(|error| Err(format!("cannot start: {error}")));
+    if let Err(error) = ended {
+        fail(&error);
+        end(FAILED);
     }
+    end(DONE)
+}
+
+/// Ends the process without the destructors of libraries: a thread that is still in a PKCS#11 module, for a probe or in a
+/// call that hangs, would crash in what they have destroyed.
+fn end(code: i32) -> ! {
+    // Nobody can be told that nobody listens.
+    let _ = std::io::stdout().flush();
+    signal_hook::low_level::exit(code)
 }
 
 /// Reads and checks a configuration file.

@@ -172,6 +172,7 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::time::{ClockId, clock_gettime};
     use std::pin::pin;
     use std::sync::mpsc::channel;
     use std::task::{Context, Wake, Waker};
@@ -220,6 +221,22 @@ mod tests {
         calls.submit(Box::new(|| ()));
         assert_eq!(woken.0.load(Ordering::SeqCst), 1);
         assert!(sleeps.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
+    }
+
+    /// The time of the processor that this thread has taken.
+    fn processor_time() -> Duration {
+        let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(tv_sec.try_into().unwrap(), tv_nsec.try_into().unwrap())
+    }
+
+    #[test]
+    fn without_calls_the_driver_takes_no_time_of_the_processor() {
+        let taken = driven(async |calls| {
+            let before = call(&calls, processor_time).await;
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            call(&calls, processor_time).await.saturating_sub(before)
+        });
+        assert!(taken < Duration::from_millis(10), "{taken:?}");
     }
 
     #[test]

@@ -135,6 +135,11 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Whether a text is an https URL that a path can be added to.
+pub(crate) fn is_service_url(text: &str) -> bool {
+    text.starts_with("https://") && !text.contains(['?', '#', '@']) && fetch::Request::get(text).is_ok()
+}
+
 /// Whether a path is absolute and without `..`, so that two paths can be compared.
 pub(crate) fn is_plain(path: &Path) -> bool {
     path.is_absolute() && path.components().all(|part| part != Component::ParentDir)

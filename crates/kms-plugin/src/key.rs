@@ -419,7 +419,8 @@ fn throttled(already: usize) -> Failure {
     Failure::new(FailureKind::Throttled, format!("{already} calls wait for the key service already"))
 }
 
-fn no_answer(after: Duration) -> Failure {
+/// A call, or a round trip, that takes too long.
+pub(crate) fn no_answer(after: Duration) -> Failure {
     Failure::new(
         FailureKind::Unreachable,
         format!("the key service has not answered after {:.1}s", after.as_secs_f64()),
@@ -434,8 +435,12 @@ fn all_hang(since: Duration) -> Failure {
     Failure::new(FailureKind::Unreachable, message)
 }
 
-fn ended() -> Failure {
-    Failure::new(FailureKind::Unreachable, "the call ended without an answer; this is a defect of the plugin")
+/// A call whose thread has ended before it.
+pub(crate) fn ended() -> Failure {
+    Failure::new(
+        FailureKind::Unreachable,
+        "the call ended without an answer: the system has no thread for it, or this is a defect of the plugin",
+    )
 }
 
 #[cfg(test)]

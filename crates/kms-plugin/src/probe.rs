@@ -74,7 +74,7 @@ fn within<T>(limit: Duration, what: &str, call: impl FnOnce() -> Result<T, Failu
         return Ok(result);
     }
     let message = format!(
-        "the key service takes longer than {limit:?} to {what}, so that the calls of kube-apiserver time out: raise timeout if it cannot be faster"
+        "the key service takes longer than {limit:?} to {what}, so that the calls of kube-apiserver time out: if it cannot be faster, raise timeout here and in the EncryptionConfiguration"
     );
     Err(Failure::new(FailureKind::Unreachable, message))
 }

@@ -19,7 +19,9 @@ pub(crate) enum SocketError {
     #[error("{path} exists and is not a socket: remove it, or give this key another socket")]
     NoSocket { path: String },
     /// The system refuses.
-    #[error("cannot create the socket {path}: {source}. Its directory must exist and be writable for this process")]
+    #[error(
+        "cannot create the socket {path}: {source}. Its directory must exist and be writable for this process; if it was created again since the start of the plugin, restart the plugin"
+    )]
     Create { path: String, source: io::Error },
 }
 

@@ -1,5 +1,5 @@
 //! The fields of a key of Vault or OpenBao.
-use crate::fields::{Fields, Presence, Problems};
+use crate::fields::{Fields, Presence, Problems, is_service_url};
 use kms::{VaultAuth, VaultSettings};
 use serde_json::Value;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(crate) fn vault(value: &Value, path: &str, timeout: Duration, problems: &Problems) -> Option<VaultSettings> {
     let fields = Fields::of(value, path, problems)?;
     let address = fields.required("address").filter(|text| {
-        let is_good = text.starts_with("https://") && !text.contains(['?', '#', '@']);
+        let is_good = is_service_url(text);
         if !is_good {
             fields.refuse("address", "must be an https URL without user, query and fragment");
         }
@@ -124,6 +124,8 @@ mod tests {
             "keys[0].vault.x: unknown field",
         ];
         assert_eq!(found.unwrap_err(), want);
+        let found = parse("{address: 'https://v:82000', key: k, auth: {token: {file: /t}}}").unwrap_err();
+        assert_eq!(found, ["keys[0].vault.address: must be an https URL without user, query and fragment"]);
         let found = parse("{address: 'https://v', key: k, auth: {certificate: {mount: c, keyFile: k}}}").unwrap_err();
         let want = ["certificateFile: required", "keyFile: must be an absolute path without `..`"];
         assert_eq!(found, want.map(|problem| format!("keys[0].vault.auth.certificate.{problem}")));

@@ -66,6 +66,17 @@ impl Drop for Workers {
     }
 }
 
+impl State {
+    /// Without a further thread the calls wait for one that is busy, or for their timeout. Without any they would wait, and
+    /// hold their places, until the plugin is restarted: who asked learns that they have ended.
+    fn note_start(&mut self, is_started: bool) {
+        self.threads += usize::from(is_started);
+        if self.threads == 0 {
+            self.waiting.clear();
+        }
+    }
+}
+
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -79,12 +90,7 @@ impl Shared {
                 call();
             }
         });
-        state.threads += usize::from(started.is_ok());
-        // Without this thread the call waits for one that is busy, or for its timeout. Without any it would wait, and hold its
-        // place, until the plugin is restarted: who asked learns that it has ended.
-        if state.threads == 0 {
-            state.waiting.clear();
-        }
+        state.note_start(started.is_ok());
     }
 
     /// The next call, or nothing when the thread is no longer needed.
@@ -158,6 +164,16 @@ mod tests {
         drop(state);
         drop(calls);
         starts.recv_timeout(LIMIT).unwrap();
+    }
+
+    #[test]
+    fn calls_that_wait_end_where_the_system_has_no_thread_and_no_other_will_make_them() {
+        for (threads, left) in [(0, 0), (1, 1)] {
+            let waiting = VecDeque::from([Box::new(|| ()) as Call]);
+            let mut state = State { waiting, threads, ..State::default() };
+            state.note_start(false);
+            assert_eq!((state.waiting.len(), state.threads), (left, threads));
+        }
     }
 
     #[test]

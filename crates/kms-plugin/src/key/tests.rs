@@ -262,6 +262,7 @@ async fn a_key_whose_calls_take_longer_than_kube_apiserver_waits_is_not_healthy(
         let told = status(&service).await.unwrap_err();
         assert_eq!(told.code(), Code::Unavailable);
         assert!(told.message().contains(&format!("the key service takes longer than 100ms to {what}, ")), "{told}");
+        assert!(told.message().ends_with("raise timeout here and in the EncryptionConfiguration"), "{told}");
     }
 }
 

@@ -72,6 +72,20 @@ fn a_key_whose_new_settings_need_a_restart_is_served_with_its_old_ones() {
 }
 
 #[test]
+fn two_keys_exchange_their_sockets_in_one_reload() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let mut plugin = Plugin::new(&[("a", ""), ("b", "")]);
+    plugin.start();
+    let [mut a, mut b] = ["a", "b"].map(|key| Client::of(&plugin.socket(key)));
+    let ids = [a.healthy(""), b.healthy("")];
+    let text = fs::read_to_string(plugin.path("kms.yaml")).unwrap();
+    let exchanged = text.replace("/a.sock", "/x.sock").replace("/b.sock", "/a.sock").replace("/x.sock", "/b.sock");
+    fs::write(plugin.path("kms.yaml"), exchanged).unwrap();
+    plugin.signal(Signal::HUP);
+    assert_eq!([b.healthy(&ids[1]), a.healthy(&ids[0])], ids);
+}
+
+#[test]
 fn a_configuration_behind_a_link_is_followed() {
     testbed::needs!(Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", ""), ("b", "")]);
@@ -109,6 +123,32 @@ fn a_socket_that_somebody_removed_is_created_again() {
     assert!(get(&health, "/livez").starts_with("HTTP/1.1 200"));
     assert_eq!([Client::of(&plugin.socket("a")).healthy(""), a.healthy("")], [ids[0].clone(), ids[0].clone()]);
     assert_eq!((b.healthy(""), fs::metadata(plugin.socket("b")).unwrap().ino()), (ids[1].clone(), other));
+}
+
+#[test]
+fn a_directory_of_sockets_that_was_created_again_is_reported_and_served_after_a_restart() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let mut plugin = Plugin::new(&[("a", "")]);
+    let (sockets, text) = (plugin.path("sockets"), fs::read_to_string(plugin.path("kms.yaml")).unwrap());
+    let socket = sockets.join("a.sock");
+    let moved = text.replace(&plugin.socket("a").display().to_string(), &socket.display().to_string());
+    fs::write(plugin.path("kms.yaml"), moved).unwrap();
+    fs::create_dir(&sockets).unwrap();
+    plugin.start();
+    let id = Client::of(&socket).healthy("");
+    fs::remove_dir_all(&sockets).unwrap();
+    fs::create_dir(&sockets).unwrap();
+    until("it is reported", LIMIT, || {
+        let log = plugin.log();
+        let cause = "Permission denied (os error 13). Its directory must exist and be writable for this process; if it was \
+            created again since the start of the plugin, restart the plugin";
+        if log.contains(cause) { Ok(()) } else { Err(log) }
+    })
+    .unwrap();
+    plugin.signal(Signal::TERM);
+    assert_eq!(plugin.wait().code(), Some(0));
+    plugin.start();
+    assert_eq!(Client::of(&socket).healthy(""), id);
 }
 
 #[test]

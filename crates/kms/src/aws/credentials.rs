@@ -95,9 +95,11 @@ impl CredentialSource {
         }
     }
 
-    /// Forgets what was lent, since AWS refused it; whether asking again can bring others.
-    pub(super) fn forget(&self) -> bool {
-        self.lent().take().is_some()
+    /// Forgets what was lent, since AWS refused it, unless another call has replaced it already; whether asking again can
+    /// bring others.
+    pub(super) fn forget(&self, refused: &Keys) -> bool {
+        self.lent().take_if(|held| held.lease.keys.access_key_id == refused.access_key_id);
+        matches!(self.source, AwsCredentials::InstanceMetadata { .. } | AwsCredentials::WebIdentity { .. })
     }
 
     fn lend(&self, ask: impl FnOnce() -> Result<Lease, Failure>) -> Result<Keys, Failure> {

@@ -3,7 +3,7 @@
 //! The version of a key is the id of its key material, which DescribeKey reports as `CurrentKeyMaterialId`. Encrypt does
 //! not tell which material it used: what it answers is decrypted once, and the answer to that tells.
 //!
-//! Some keys have no `CurrentKeyMaterialId` (multi-Region keys, keys in other key stores). They work under one version,
+//! Some keys have no `CurrentKeyMaterialId` (those in custom and external key stores). They work under one version,
 //! [`UNVERSIONED`], and their rotation is invisible.
 mod answers;
 mod arn;
@@ -123,10 +123,10 @@ impl AwsKms {
     fn open(&self, ciphertext: &[u8], context: Option<&[u8]>) -> Result<(Zeroizing<Vec<u8>>, Option<String>), Failure> {
         let body = json!({"CiphertextBlob": BASE64_STANDARD.encode(ciphertext)});
         let mut answer = self.call("Decrypt", body, context)?;
-        let plaintext = BASE64_STANDARD.decode(answer["Plaintext"].as_str().unwrap_or_default()).map(Zeroizing::new);
+        let plaintext = answer["Plaintext"].as_str().and_then(|text| BASE64_STANDARD.decode(text).ok());
         let material = answer["KeyMaterialId"].as_str().map(str::to_owned);
         objects::wipe(&mut answer);
-        let plaintext = plaintext.map_err(|_| odd("Decrypt", "plaintext in base64"))?;
+        let plaintext = plaintext.map(Zeroizing::new).ok_or_else(|| odd("Decrypt", "plaintext in base64"))?;
         Ok((plaintext, material))
     }
 }
@@ -170,12 +170,13 @@ impl KeyService for AwsKms {
 
     fn caution(&self, version: &KeyVersion) -> Option<String> {
         (version.version == UNVERSIONED).then(|| {
-            "AWS does not name the key material of this key: its rotation is invisible. Use a single-Region key, or raise epoch after each rotation".to_owned()
+            "AWS does not name the key material of this key: its rotation is invisible. Raise epoch after each rotation".to_owned()
         })
     }
 
     fn decrypt_of_other_plugin(&self, ciphertext: &[u8], id: &str) -> Option<Result<Zeroizing<Vec<u8>>, Failure>> {
-        let is_ours = id == self.server.settings().key.as_str();
+        // A replica has the material of the key that this plugin asked.
+        let is_ours = KeyArn::parse(id).is_some_and(|of| of.identity() == self.server.settings().key.identity());
         let blob = ciphertext.strip_prefix(&[OTHER_PLUGIN]).filter(|_| is_ours)?;
         Some(self.open(blob, None).map(|(plaintext, _)| plaintext))
     }

@@ -42,7 +42,7 @@ impl Server {
         let bytes = Zeroizing::new(body.to_string().into_bytes());
         let keys = self.credentials.keys().map_err(failed)?;
         let mut result = self.exchange(operation, &bytes, &keys).map_err(failed)?;
-        if result.as_ref().err().is_some_and(Refusal::is_of_credentials) && self.credentials.forget() {
+        if result.as_ref().err().is_some_and(Refusal::is_of_credentials) && self.credentials.forget(&keys) {
             let keys = self.credentials.keys().map_err(failed)?;
             result = self.exchange(operation, &bytes, &keys).map_err(failed)?;
         }

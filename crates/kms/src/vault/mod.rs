@@ -124,10 +124,10 @@ impl VaultTransit {
     fn open(&self, ciphertext: &str, context: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
         let body = json!({"ciphertext": ciphertext, "associated_data": BASE64_STANDARD.encode(context)});
         let mut answer = self.server.post(&self.path("decrypt"), &body)?;
-        let encoded = answer["data"]["plaintext"].as_str().unwrap_or_default();
-        let plaintext = BASE64_STANDARD.decode(encoded).map(Zeroizing::new);
+        let plaintext = answer["data"]["plaintext"].as_str().and_then(|text| BASE64_STANDARD.decode(text).ok());
         objects::wipe(&mut answer);
-        plaintext.map_err(|_| Failure::new(FailureKind::Unreachable, "the answer has no plaintext in base64"))
+        let odd = || Failure::new(FailureKind::Unreachable, "the answer has no plaintext in base64");
+        plaintext.map(Zeroizing::new).ok_or_else(odd)
     }
 
     /// Refuses servers that decrypt under another context than the one that was encrypted with. Asked until it was seen once.

@@ -1,11 +1,25 @@
 //! A key of AWS: its versions, states and failures, as a fake that enforces AWS's rules answers.
 use crate::DOCS;
 use crate::fake_aws_kms::{ARN, FakeAwsKms, FakeKey, Fault, material, of_aws_encryption_provider};
+use crate::one_line::is_one_short_line;
 use machineadm_kms::{AwsKms, AwsSettings, FailureKind, KeyArn, KeyService};
+use serde_json::json;
 use std::time::{Duration, Instant};
+use testbed::fake::{FakeServer, answer};
 
 fn key(fake: &FakeAwsKms) -> AwsKms {
     AwsKms::new(fake.settings(fake.mounted()))
+}
+
+fn replica_arn(region: &str) -> String {
+    format!("arn:aws:kms:{region}:111122223333:key/mrk-1234abcd12ab34cd56ef1234567890ab")
+}
+
+/// A multi-Region key in one region.
+fn replica(fake: &FakeAwsKms, region: &str, key: FakeKey) -> AwsKms {
+    let arn = replica_arn(region);
+    fake.state().keys.insert(arn.clone(), key);
+    AwsKms::new(AwsSettings { key: KeyArn::parse(&arn).unwrap(), ..fake.settings(fake.mounted()) })
 }
 
 #[test]
@@ -57,20 +71,20 @@ fn a_key_without_named_material_works_with_a_caution() {
 
 #[test]
 fn what_a_multi_region_key_encrypted_is_decrypted_by_its_replica_under_the_same_id() {
-    let fake = FakeAwsKms::start();
-    let replica = |region: &str| {
-        let arn = format!("arn:aws:kms:{region}:111122223333:key/mrk-1234abcd12ab34cd56ef1234567890ab");
-        fake.state().keys.insert(arn.clone(), FakeKey { rotations: 0, state: "Enabled", is_named: false });
-        AwsKms::new(AwsSettings { key: KeyArn::parse(&arn).unwrap(), ..fake.settings(fake.mounted()) })
-    };
-    let [here, there] = ["us-west-2", "eu-west-1"].map(replica);
-    let sealed = here.encrypt(b"seed", b"id").unwrap();
-    let version = &sealed.version.version;
-    assert_eq!(
-        (there.current().unwrap(), there.named(version).unwrap()),
-        (sealed.version.clone(), sealed.version.clone())
-    );
-    assert_eq!(*there.decrypt(&sealed.ciphertext, version, b"id").unwrap(), b"seed");
+    // AWS names the material of multi-Region keys, too, and by the same id in each region.
+    for (rotations, is_named) in [(0, true), (2, true), (0, false)] {
+        let fake = FakeAwsKms::start();
+        let key = |region| replica(&fake, region, FakeKey { rotations, state: "Enabled", is_named });
+        let [here, there] = ["us-west-2", "eu-west-1"].map(key);
+        let sealed = here.encrypt(b"seed", b"id").unwrap();
+        let version = &sealed.version.version;
+        assert_eq!(*version == material(rotations), is_named, "{version}");
+        assert_eq!(
+            (there.current().unwrap(), there.named(version).unwrap()),
+            (sealed.version.clone(), sealed.version.clone())
+        );
+        assert_eq!(*there.decrypt(&sealed.ciphertext, version, b"id").unwrap(), b"seed");
+    }
 }
 
 #[test]
@@ -141,6 +155,43 @@ fn a_service_that_hangs_or_is_gone_is_unreachable_in_time() {
 }
 
 #[test]
+fn what_a_broken_or_hostile_service_answers_is_a_failure_of_one_short_line() {
+    let fake = FakeAwsKms::start();
+    let evil = json!({"__type": "\u{1b}[2JDisabledException", "message": "\u{7}\n{\"level\":\"info\"}".repeat(1000)});
+    let described = json!({"KeyMetadata": {
+        "KeyState": "Enabled", "KeyUsage": "ENCRYPT_DECRYPT", "KeySpec": "SYMMETRIC_DEFAULT", "CurrentKeyMaterialId": "\n",
+    }});
+    let answers = [
+        ("200 OK", String::new()),
+        ("200 OK", "{}".to_owned()),
+        ("200 OK", "<html>".to_owned()),
+        ("200 OK", "[".repeat(100_000)),
+        ("200 OK", " ".repeat(1 << 20)),
+        ("200 OK", described.to_string()),
+        ("200 OK", json!({"KeyMetadata": {"KeyState": "\u{1b}[2J".repeat(100)}}).to_string()),
+        ("307 Temporary Redirect", "{}".to_owned()),
+        ("400 Bad Request", evil.to_string()),
+        ("503 Service Unavailable", evil.to_string()),
+    ];
+    for (status, body) in answers {
+        let shown: String = format!("{status} {body}").chars().take(80).collect();
+        let server = FakeServer::start(move |_, tls| answer(tls, status, "Location: https://127.0.0.1:9/\r\n", &body));
+        let ca_file = fake.path("broken.crt");
+        std::fs::write(&ca_file, server.authority().pem()).unwrap();
+        let settings = fake.settings(fake.mounted());
+        let key = AwsKms::new(AwsSettings { endpoint: server.url(""), ca_file: Some(ca_file), ..settings });
+        let failures = [
+            key.current().map(drop).unwrap_err(),
+            key.encrypt(b"seed", b"id").map(drop).unwrap_err(),
+            key.decrypt(b"sealed", "unversioned", b"id").map(drop).unwrap_err(),
+        ];
+        for failure in failures {
+            is_one_short_line(&failure, &shown);
+        }
+    }
+}
+
+#[test]
 fn what_aws_encryption_provider_wrote_is_decrypted_under_its_id_alone() {
     let fake = FakeAwsKms::start();
     let key = key(&fake);
@@ -150,8 +201,22 @@ fn what_aws_encryption_provider_wrote_is_decrypted_under_its_id_alone() {
     assert_eq!(*key.decrypt_of_other_plugin(&stored, ARN).unwrap().unwrap(), b"seed");
     assert!(key.decrypt_of_other_plugin(&stored, &ARN.replace("ab", "cd")).is_none());
     assert!(key.decrypt_of_other_plugin(&stored[1..], ARN).is_none());
-    let damaged = [&stored[..stored.len() - 1], &[0]].concat();
+    let mut damaged = stored;
+    *damaged.last_mut().unwrap() ^= 1;
     assert_eq!(key.decrypt_of_other_plugin(&damaged, ARN).unwrap().unwrap_err().kind, FailureKind::InvalidRequest);
+}
+
+#[test]
+fn what_aws_encryption_provider_wrote_with_one_replica_is_decrypted_by_another() {
+    let fake = FakeAwsKms::start();
+    let there = replica(&fake, "eu-west-1", FakeKey { rotations: 1, state: "Enabled", is_named: true });
+    let stored = of_aws_encryption_provider(b"seed");
+    for region in ["us-west-2", "eu-west-1"] {
+        assert_eq!(*there.decrypt_of_other_plugin(&stored, &replica_arn(region)).unwrap().unwrap(), b"seed");
+    }
+    assert!(
+        there.decrypt_of_other_plugin(&stored, &replica_arn("us-west-2").replace("1234abcd", "abcd1234")).is_none()
+    );
 }
 
 #[test]
@@ -186,6 +251,7 @@ fn the_docs_and_the_alert_tell_how_to_survive_a_deletion() {
         "--pending-window-in-days 30",
         "aws kms cancel-key-deletion",
         "deletion_allowed",
+        "what the key encrypted is lost, in etcd and in all backups. Neither machineadm nor Kubernetes can recover it",
     ] {
         assert!(section.contains(text), "{text}");
     }

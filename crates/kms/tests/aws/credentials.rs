@@ -99,6 +99,23 @@ fn an_instance_role_is_lent_renewed_and_outlives_an_outage_of_the_metadata_servi
 }
 
 #[test]
+fn credentials_that_were_revoked_are_replaced_once_for_all_calls_and_none_of_them_fails() {
+    let fake = FakeAwsKms::start();
+    let (endpoint, lender) = metadata_service();
+    admit_lent(&fake, 1..=20);
+    let key = key(&fake, AwsCredentials::InstanceMetadata { endpoint });
+    key.current().unwrap();
+    fake.state().accounts.get_mut("ASIALENT1").unwrap().is_expired = true;
+    // All of them are refused before the first one has asked for others.
+    fake.state().delay = Duration::from_millis(300);
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..8).map(|_| scope.spawn(|| key.current())).collect();
+        calls.into_iter().for_each(|call| drop(call.join().unwrap().unwrap()));
+    });
+    assert_eq!(lender.lent.load(Ordering::SeqCst), 2);
+}
+
+#[test]
 fn a_metadata_service_that_hangs_stops_nobody_who_has_credentials() {
     let fake = FakeAwsKms::start();
     let (endpoint, lender) = metadata_service();

@@ -5,6 +5,8 @@ mod credentials;
 mod fake_aws_kms;
 mod fake_credentials;
 mod judges;
+#[path = "../support/one_line.rs"]
+mod one_line;
 mod sigv4;
 
 const DOCS: &str = include_str!("../../../../docs/operating/kms.md");

@@ -1,15 +1,19 @@
 //! The real transit engine of Vault judges the backend: versions, ids, logins and what its failures mean.
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 mod fake_transit;
+#[path = "../support/one_line.rs"]
+mod one_line;
 mod server;
 
 use fake_transit::FakeTransit;
-use machineadm_kms::{FailureKind, KeyService, VaultAuth, VaultTransit};
+use machineadm_kms::{FailureKind, KeyService, VaultAuth, VaultSettings, VaultTransit};
+use one_line::is_one_short_line;
 use serde_json::json;
 use server::Vault;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use testbed::fake::{FakeServer, answer};
 use testbed::programs::VAULT;
 use testbed::until;
 
@@ -129,6 +133,47 @@ fn servers_that_ignore_associated_data_are_refused() {
     assert!(refused.message.starts_with("the servers ignore associated_data, as Vault before 1.13 does"), "{refused}");
     fake.faults.ignores_context.store(false, Ordering::SeqCst);
     before_1_13.encrypt(b"seed", b"id").unwrap();
+}
+
+#[test]
+fn what_a_broken_or_hostile_server_answers_is_a_failure_of_one_short_line() {
+    let evil = json!({"errors": ["\u{1b}[2J\n{\"level\":\"info\"}".repeat(1000)]});
+    let answers = [
+        ("200 OK", String::new()),
+        ("200 OK", "{}".to_owned()),
+        ("200 OK", "<html>".to_owned()),
+        ("200 OK", "[".repeat(100_000)),
+        ("200 OK", " ".repeat(1 << 20)),
+        ("200 OK", json!({"data": {"latest_version": -1, "keys": []}}).to_string()),
+        ("200 OK", json!({"data": {"ciphertext": "vault:v1:\u{1b}[2J"}}).to_string()),
+        ("307 Temporary Redirect", "{}".to_owned()),
+        ("503 Service Unavailable", evil.to_string()),
+    ];
+    let fake = FakeTransit::start();
+    for (status, body) in answers {
+        let shown: String = format!("{status} {body}").chars().take(80).collect();
+        let server = FakeServer::start(move |seen, tls| match seen.path().starts_with("/v1/sys/health") {
+            true => answer(tls, "200 OK", "", &json!({"cluster_id": "c"}).to_string()),
+            false => answer(tls, status, "Location: https://127.0.0.1:9/\r\n", &body),
+        });
+        let directory = tempfile::TempDir::new().unwrap();
+        let (ca_file, file) = (directory.path().join("ca.crt"), directory.path().join("token"));
+        std::fs::write(&ca_file, server.authority().pem()).unwrap();
+        std::fs::write(&file, "t").unwrap();
+        let with =
+            |auth| VaultSettings { address: server.url(""), ca_file: Some(ca_file.clone()), auth, ..fake.settings() };
+        for auth in [VaultAuth::Token { file: file.clone() }, fake.settings().auth] {
+            let key = VaultTransit::new(with(auth));
+            let failures = [
+                key.current().map(drop).unwrap_err(),
+                key.encrypt(b"seed", b"id").map(drop).unwrap_err(),
+                key.decrypt(b"vault:v1:AAAA", "1@1@c", b"id").map(drop).unwrap_err(),
+            ];
+            for failure in failures {
+                is_one_short_line(&failure, &shown);
+            }
+        }
+    }
 }
 
 #[test]
