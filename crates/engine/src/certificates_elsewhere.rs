@@ -107,7 +107,7 @@ fn directories(directory: &str) -> [String; 2] {
 
 /// The certificates directory that has the client certificate of this machine's etcd: the wanted one, else one that kubeadm
 /// has written before, under another configuration or without machineadm.
-pub(crate) fn of_etcd(wanted: &str, host: &dyn Inspect) -> host::Result<String> {
+pub fn of_etcd(wanted: &str, host: &dyn Inspect) -> host::Result<String> {
     let recorded = BeforeKubeadm::read(host)?.map(|record| record.elsewhere.directories).unwrap_or_default();
     let others = recorded.into_iter().rev().chain(etcd_access::certificates_directory(host)?);
     for directory in [wanted.to_owned()].into_iter().chain(others).chain([CERTIFICATES.to_owned()]) {

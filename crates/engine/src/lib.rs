@@ -61,6 +61,7 @@ pub use acts::{
 };
 pub use api_server_pod::{ApiServerPod, ApiServerWait, CONFIG_HASH, Replacement, WantedHash};
 pub use apply::{Done, Event, Failure, Run, bootstrap};
+pub use certificates_elsewhere::of_etcd as etcd_certificates;
 pub use control_plane_facts::{ControlPlaneFacts, MemberFacts};
 pub use downloads::{Download, Downloads, Transfer};
 pub use etcd_access::{EtcdAccess, EtcdPod};

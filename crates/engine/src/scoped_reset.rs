@@ -4,10 +4,11 @@
 //! `kubeadm reset` by itself empties etcd's data directory also where it could not remove the member of this machine: a
 //! cluster then has a member that can never start again. So that phase never runs here.
 use crate::{
-    EtcdPod, World,
+    EtcdAccess, EtcdPod, World,
     acts::{kubeadm, proxy_variables::Variables},
     before_kubeadm::{BeforeKubeadm, DIRECTORIES, DeletedBy, ETCD_DATA, ResetProgress},
     certificates_elsewhere,
+    control_plane_facts::DATA,
 };
 use host::{Change, Error, Host, Inspect, PathState};
 use std::time::Duration;
@@ -63,6 +64,16 @@ pub(crate) fn etcd_data(host: &dyn Inspect) -> host::Result<Option<String>> {
 /// Whether etcd has written data into a directory.
 pub(crate) fn has_member_data(directory: &str, host: &dyn Inspect) -> host::Result<bool> {
     Ok(host.state_at(&member_data(directory))? != PathState::Absent)
+}
+
+/// Whether this machine has data of an etcd that kubeadm has set up. The manifest may have been moved away, which stops
+/// etcd; its client certificate then shows that there was one.
+pub(crate) fn has_data(certificates: &str, host: &dyn Inspect) -> host::Result<bool> {
+    let directory = match EtcdPod::data_on(host)? {
+        None => EtcdAccess::on(host, certificates)?.map(|_| DATA.to_owned()),
+        found => found,
+    };
+    directory.map_or(Ok(false), |directory| has_member_data(&directory, host))
 }
 
 /// Undoes what kubeadm did. Interrupted anywhere and run again, it leaves the same machine.

@@ -5,7 +5,7 @@ use crate::{
     before_kubeadm,
     etcd_access::MANIFEST,
     phases::worker::{KUBELET_KUBECONFIG, NODE_USER, Worker},
-    scoped_reset::has_member_data,
+    scoped_reset::has_data,
 };
 use etcd::Member;
 use host::{Inspect, Service};
@@ -30,12 +30,11 @@ pub(crate) fn reason_to_keep(certificates: &str, world: &World<'_>) -> host::Res
 }
 
 fn other_members(certificates: &str, world: &World<'_>, patience: &Patience<'_>) -> host::Result<Option<String>> {
-    let Some(data) = EtcdPod::data_on(world.host)? else { return Ok(None) };
-    if !has_member_data(&data, world.host)? {
+    if !has_data(certificates, world.host)? {
         return Ok(None);
     }
     let Some(pod) = EtcdPod::on(world.host)? else {
-        return Ok(Some(format!("its etcd has data, and {MANIFEST} cannot be read")));
+        return Ok(Some(format!("its etcd has data, and {MANIFEST} is missing or cannot be read")));
     };
     let Some(access) = EtcdAccess::on(world.host, certificates)? else {
         return Ok(Some("its etcd has data, and the certificate to ask it is missing".to_owned()));
@@ -74,8 +73,7 @@ fn nodes_by_api(world: &World<'_>, patience: &Patience<'_>) -> host::Result<Opti
 
 /// An API server that does not answer now may have answered when others joined. Without data nobody has.
 fn nodes_by_etcd(certificates: &str, world: &World<'_>) -> host::Result<Result<Vec<String>, Unanswered>> {
-    let data = EtcdPod::data_on(world.host)?;
-    if !data.map_or(Ok(false), |data| has_member_data(&data, world.host))? {
+    if !has_data(certificates, world.host)? {
         return Ok(Ok(Vec::new()));
     }
     Ok(match EtcdAccess::on(world.host, certificates)? {

@@ -62,8 +62,8 @@ fn discover(plane: &ControlPlane, token: &str) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// A key, and a certificate request for a node's identity.
-fn request(dir: &Path) -> Value {
+/// A key, and a certificate request for a node's identity, as an object of this name.
+fn request(dir: &Path, name: &str) -> Value {
     let (key, csr) = (dir.join("node.key"), dir.join("node.csr"));
     let made = testbed::judges::command("openssl")
         .expect("openssl")
@@ -88,7 +88,7 @@ fn request(dir: &Path) -> Value {
     json!({
         "apiVersion": "certificates.k8s.io/v1",
         "kind": "CertificateSigningRequest",
-        "metadata": {"name": "probe"},
+        "metadata": {"name": name},
         "spec": {
             "request": encoded,
             "signerName": "kubernetes.io/kube-apiserver-client-kubelet",
@@ -120,7 +120,7 @@ fn a_token_gets_a_certificate_anonymous_clients_read_cluster_info_and_neither_ma
     assert!(known["groups"].to_string().contains("system:bootstrappers:kubeadm:default-node-token"), "{known}");
 
     let file = dir.path().join("request.json");
-    std::fs::write(&file, request(dir.path()).to_string()).expect("a file");
+    std::fs::write(&file, request(dir.path(), "probe").to_string()).expect("a file");
     holder.allowed(&["create", "-f", &file.to_string_lossy()]).expect("a request is accepted");
     let certificate = until("the request is approved and signed", LIMIT, || {
         let output = ["get", "csr", "probe", "--output=jsonpath={.status.certificate}"];
@@ -129,6 +129,47 @@ fn a_token_gets_a_certificate_anonymous_clients_read_cluster_info_and_neither_ma
     })?;
     everything_else_is_refused(&plane, &holder, &token)?;
     the_certificate_replaces_the_token(&holder, dir.path(), &certificate);
+    plane.down()
+}
+
+/// May ask for certificates; nothing approves them.
+const UNAPPROVED: &str = "system:bootstrappers:unapproved";
+
+#[test]
+fn a_request_is_approved_only_where_the_group_of_its_token_is_bound_to_the_approval() -> Result<()> {
+    testbed::needs!(ControlPlane, Judge("openssl"));
+    let plane = ControlPlane::start(&Options::default())?;
+    machineadm(&plane, &["discovery-objects"]);
+    let bind = |name: &str, role: &str| {
+        let [role, group] = [format!("--clusterrole={role}"), format!("--group={UNAPPROVED}")];
+        plane.kubectl(&["create", "clusterrolebinding", name, &role, &group]).map(drop)
+    };
+    bind("may-request", "system:node-bootstrapper")?;
+    let dir = tempfile::tempdir().expect("a directory");
+    let kubeconfig = dir.path().join("discovered.yaml");
+    for (name, groups) in [("other", &["--groups", UNAPPROVED][..]), ("usual", &[])] {
+        let token = machineadm(&plane, &[&["token", "create"], groups].concat());
+        std::fs::write(&kubeconfig, discover(&plane, &token)?).expect("a file");
+        let identity = vec![format!("--token={token}")];
+        let holder =
+            Holder { kubectl: KUBERNETES.ensure()?.judge("kubectl")?, kubeconfig: kubeconfig.clone(), identity };
+        let file = dir.path().join(format!("{name}.json"));
+        std::fs::write(&file, request(dir.path(), name).to_string()).expect("a file");
+        until("the request is accepted", LIMIT, || holder.allowed(&["create", "-f", &file.to_string_lossy()]))?;
+    }
+    let conditions = |name: &str| {
+        let shown = ["get", "csr", name, "--output=jsonpath={.status.conditions[*].type}"];
+        plane.kubectl(&shown).map_err(|error| error.to_string())
+    };
+    let approved = |name: &str| match conditions(name)?.as_str() {
+        "Approved" => Ok(()),
+        other => Err(other.to_owned()),
+    };
+    // The controller takes them in their order: it has seen the first when the second is approved.
+    until("the request of the usual group", LIMIT, || approved("usual"))?;
+    assert_eq!(conditions("other").expect("an answer"), "", "nobody approves it");
+    bind("may-be-approved", "system:certificates.k8s.io:certificatesigningrequests:nodeclient")?;
+    until("the request of the other group, now that it is bound", LIMIT, || approved("other"))?;
     plane.down()
 }
 

@@ -11,7 +11,19 @@ use support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program};
 use support::control_plane::{KEY, first_of_several, serves, voters};
 use support::further_node::further;
 use support::seed::user_data;
-use testbed::{Bed, Profile, Result, until};
+use testbed::{Bed, Machine, Profile, Result, judges, until};
+
+/// Certificates that kubeadm issues on each control plane node; the copy has none of them.
+const OWN: [&str; 6] = [
+    "apiserver.crt",
+    "apiserver-kubelet-client.crt",
+    "apiserver-etcd-client.crt",
+    "etcd/server.crt",
+    "etcd/peer.crt",
+    "etcd/healthcheck-client.crt",
+];
+/// Those of them that name the machine for its clients and peers.
+const NAMED: [&str; 3] = ["apiserver.crt", "etcd/server.crt", "etcd/peer.crt"];
 
 /// What cloud-init reads at the first boot.
 const USER_DATA: &str = "/var/lib/cloud/seed/nocloud/user-data";
@@ -45,6 +57,7 @@ fn two_control_plane_nodes_boot_from_user_data_and_survive_a_power_cut() -> Resu
         assert_eq!(second.read(&path)?, first.read(&path)?, "{path}");
         assert_eq!(second.check(&["stat", "-c", "%a %U:%G", &path])?, "600 root:root\n");
     }
+    has_certificates_of_its_own(&second, &first)?;
     let status = second.check(&[PROGRAM, "status"])?;
     assert!(status.starts_with("cp2  SUCCEEDED") && !status.contains(KEY), "{status}");
     second.write("/srv/node.yaml", further(&endpoint, &ca), 0o600)?;
@@ -67,4 +80,34 @@ fn two_control_plane_nodes_boot_from_user_data_and_survive_a_power_cut() -> Resu
     serves(&second)?;
     assert_eq!(voters(&first)?, ["cp1", "cp2"]);
     bed.down()
+}
+
+/// A node that joins issues its certificates itself, with its own names and addresses.
+fn has_certificates_of_its_own(machine: &Machine, other: &Machine) -> Result<()> {
+    for file in OWN {
+        let path = format!("/etc/kubernetes/pki/{file}");
+        assert_ne!(machine.read(&path)?, other.read(&path)?, "{path}");
+    }
+    for file in NAMED {
+        let (own, of_other) = (names(machine, file)?, names(other, file)?);
+        for (found, whose, foreign) in [(&own, machine, other), (&of_other, other, machine)] {
+            let [name, address] = [format!("DNS:{}", whose.name()), format!("IP Address:{}", whose.address())];
+            assert!(found.contains(&name) && found.contains(&address), "{file}: {found:?}");
+            assert!(!found.contains(&format!("DNS:{}", foreign.name())), "{file}: {found:?}");
+        }
+    }
+    Ok(())
+}
+
+/// The names and addresses in a certificate, by a real openssl.
+fn names(machine: &Machine, file: &str) -> Result<Vec<String>> {
+    let folder = tempfile::tempdir().expect("a directory");
+    let copy = folder.path().join("own.crt");
+    machine.copy_out(&format!("/etc/kubernetes/pki/{file}"), &copy)?;
+    let mut openssl = judges::command("openssl").expect("openssl");
+    let output =
+        openssl.args(["x509", "-noout", "-ext", "subjectAltName", "-in"]).arg(&copy).output().expect("openssl");
+    let printed = String::from_utf8(output.stdout).expect("text");
+    let list = printed.lines().nth(1).unwrap_or_else(|| panic!("{file}: {printed}"));
+    Ok(list.split(',').map(|name| name.trim().to_owned()).collect())
 }

@@ -193,6 +193,8 @@ fn what_cannot_be_is_refused_with_its_name_and_what_to_do() {
         &with(&["--token-file", "-", "--certificate-key-file", "-", "--upload-certs"]),
         &["standard input can be read once: --token-file, --certificate-key-file all name it"],
     );
+    // A variable that a script has not set.
+    refused(&with(&["--token-file", "", "--print-config"]), &["error: the name of a file is empty: pass its path"]);
     let nonsense = init(&with(&["--token", "nonsense", "--print-config"]));
     assert!(!nonsense.stderr.contains("nonsense"), "a value that may be a secret is not quoted: {}", nonsense.stderr);
 }

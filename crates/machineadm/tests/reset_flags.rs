@@ -23,6 +23,19 @@ fn what_kubeadms_users_know_and_is_not_supported_is_refused_by_name_with_the_rem
     let remedy = ["certificatesDir as --cert-dir", "criSocket as --cri-socket", "force as --force"];
     refused(&["--config", "/srv/reset.yaml", "--force"], &[&["--config: a ResetConfiguration"][..], &remedy].concat());
     refused(&["--skip-phases=remove-etcd-member"], &["--skip-phases remove-etcd-member", "leave it out"]);
+    // As a script gives variables that are not set.
+    refused(&["--config", "", "--skip-phases", ""], &["pass --force to confirm"]);
+}
+
+/// kubeadm would delete everything on the machine: a script may have written `"$DIRECTORY/"`.
+#[test]
+fn the_root_directory_is_no_certificates_directory() {
+    for directory in ["/", "//", "/.", "/srv/.."] {
+        refused(
+            &["--dry-run", "--cert-dir", directory],
+            &["is the root directory", "kubeadm deletes everything in it"],
+        );
+    }
 }
 
 #[test]

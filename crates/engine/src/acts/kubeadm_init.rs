@@ -11,7 +11,7 @@
 //! | some or all | there | lists this machine alone | has no other Node; or does not answer, and etcd has none | started | undone, `kubeadm init` again |
 //! | some or all | there | lists other members | | started | `kubeadm init` is finished on top |
 //! | some or all | there | | has other Nodes, or etcd has | started | `kubeadm init` is finished on top |
-//! | some or all | there | does not answer | | started | `kubeadm init` is finished on top |
+//! | some or all | there | does not answer, or has no manifest | | started | `kubeadm init` is finished on top |
 //! | any, while an undo is not finished | | | | started | the undo is finished, `kubeadm init` again |
 //! | some | | | | new | stops: manual action |
 //! | some | | | | ended | nothing; a remark |

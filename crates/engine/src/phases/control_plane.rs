@@ -5,18 +5,20 @@ use super::{
     control_plane_mounts,
     control_plane_traces::ControlPlaneTraces,
     join::{self, certificate_key},
+    worker::{BOOTSTRAP_KUBECONFIG, KUBELET_KUBECONFIG, authorities},
 };
 use crate::{
     ControlPlaneFacts, EtcdAccess, EtcdPod, Facts, Label, Look, MemberFacts, MembersWait, Patience, PlanError, Planned,
     Unanswered,
-    acts::kubeadm_join,
+    acts::{ADMIN, kubeadm_join},
     certificate_files::{self, Existing, Placement},
     control_plane_facts::DATA,
     look::{CertificateCopy, Stage},
     phases::discovery,
     turns::{Addition, Place, Subject},
 };
-use certs::{CertificateSet, FileSet, check_download};
+use ::discovery::certificate::CaBundle;
+use certs::{CertificateSet, FileName, FileSet, check_download};
 use documents::{
     AnyDocument, Secret,
     v1alpha1::{self, JoinControlPlane},
@@ -25,6 +27,7 @@ use host::Progress;
 use jiff::Timestamp;
 use kubeadm::hub::ClusterConfiguration;
 use std::{
+    collections::BTreeSet,
     net::IpAddr,
     path::{Path, PathBuf},
     rc::Rc,
@@ -125,6 +128,7 @@ impl Joining<'_> {
             Err(PlanError::Unfit(found)) => return Err(PlanError::Unfit([problems, found].concat())),
             Err(other) => return Err(other),
         };
+        self.check_same_cluster(&set)?;
         let placement = Placement::of(look.host, &set, &directory, Existing::Refused)?;
         // What our own interrupted join has left is undone first.
         if self.progress()? == Progress::New {
@@ -141,6 +145,29 @@ impl Joining<'_> {
             problems.extend(found);
         }
         if problems.is_empty() { Ok(facts) } else { Err(PlanError::Unfit(problems)) }
+    }
+
+    /// A join that was started in another cluster may have an etcd member there. The members of this cluster tell nothing of
+    /// it: the undo would take its data for nobody's.
+    fn check_same_cluster(&self, set: &CertificateSet) -> Result<(), PlanError> {
+        if self.progress()? == Progress::New {
+            return Ok(());
+        }
+        let ca = set.files().iter().find(|(file, _)| file.name == FileName::CaCertificate);
+        let Some(discovered) = ca.and_then(|(_, content)| CaBundle::read(content.expose().clone()).ok()) else {
+            return Ok(());
+        };
+        for path in [ADMIN, BOOTSTRAP_KUBECONFIG, KUBELET_KUBECONFIG] {
+            let started = self.look.host.file(path)?.and_then(|file| authorities(file.contents.expose()));
+            if started.is_some_and(|started| keys(&started).is_disjoint(&keys(&discovered))) {
+                return Err(PlanError::Abandoned(format!(
+                    "kubeadm join of a control plane node of another cluster was started and did not finish: the CA \
+                     certificates in {path} are not those of the discovered cluster; run \"machineadm reset\", then run \
+                     machineadm again"
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn progress(&self) -> Result<Progress, PlanError> {
@@ -239,6 +266,11 @@ impl Joining<'_> {
         let data_directory = local.filter(|path| !path.is_empty()).unwrap_or_else(|| DATA.to_owned());
         Ok(EtcdPod { peer_url: self.peer_url.clone(), client_urls: Vec::new(), data_directory })
     }
+}
+
+/// A CA certificate that was issued anew has the same key.
+fn keys(bundle: &CaBundle) -> BTreeSet<&[u8]> {
+    bundle.certificates().iter().map(|certificate| certificate.public_key_info.as_slice()).collect()
 }
 
 fn no_kubeadm() -> PlanError {

@@ -1,6 +1,6 @@
 //! InitConfig: a new cluster with kubeadm (R1), in the API version that this kubeadm prefers.
 use super::{
-    Phase, Role, cluster_settings,
+    Phase, Role, cluster_settings, join,
     tolerated_checks::{ToleratedChecks, image_pull_policy},
     worker::NodeTraces,
 };
@@ -9,6 +9,7 @@ use crate::{
     acts::{
         self, DeleteUnusedToken, KubeadmInit, UPLOAD_ID, UploadCerts, delete_unused_token,
         kubeadm_init::{self, COREDNS, KUBE_PROXY, UNUSED_TOKEN},
+        kubeadm_join,
         proxy_variables::{self, Variables, host_of},
     },
     control_plane_files::{ControlPlaneFiles, merge_into},
@@ -21,6 +22,7 @@ use documents::{
     AnyDocument, Decoded, Secret,
     v1alpha1::{self, ClusterPart, Members},
 };
+use host::Progress;
 use kubeadm::{
     Converted, Target,
     hub::{
@@ -58,6 +60,7 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     if let Some(commands) = look.waits_for_acts() {
         return Ok(Planned { known_after: Some(commands), ..Planned::default() });
     }
+    check_downloaded_keys(look)?;
     let wanted = &instance_values::of_init(wanted, look)?;
     let environment = environment(wanted, look)?;
     let files = ControlPlaneFiles::of(look.wanted);
@@ -74,6 +77,21 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
         planned.remarks.extend(upload.remarks);
     }
     Ok(planned)
+}
+
+/// kubeadm uses a CA that it finds. That of a cluster which this machine should have joined is none for a new one: the
+/// administrators of each would be those of the other. A machine that has joined was reset since by an operator, who may have
+/// put a CA there.
+fn check_downloaded_keys(look: &Look<'_>) -> Result<(), PlanError> {
+    let is_new = kubeadm_init::files_found(look.host)? == 0 && look.host.progress(kubeadm_join::ID)? != Progress::Ended;
+    match is_new && join::has_downloaded_keys(look)? {
+        true => Err(PlanError::Abandoned(
+            "this machine has the private keys of another cluster, which were downloaded for a control plane node, and this \
+             configuration creates a cluster; run \"machineadm reset\", then run machineadm again"
+                .to_owned(),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// kubeadm's proxy variables: the addresses of the cluster itself are reached directly.

@@ -80,7 +80,8 @@ fn check_started_control_plane(look: &Look<'_>) -> Result<(), PlanError> {
     )))
 }
 
-fn has_downloaded_keys(look: &Look<'_>) -> Result<bool, PlanError> {
+/// Whether private keys of a cluster were downloaded to this machine, and are still there.
+pub(super) fn has_downloaded_keys(look: &Look<'_>) -> Result<bool, PlanError> {
     if look.host.progress(DOWNLOAD_ID)? == Progress::New {
         return Ok(false);
     }

@@ -91,7 +91,8 @@ fn is_name(name: &str) -> bool {
     name.bytes().all(fits) && name.bytes().any(|letter| letter.is_ascii_alphanumeric())
 }
 
-fn authorities(kubeconfig: &[u8]) -> Option<CaBundle> {
+/// The CA certificates in a kubeconfig that kubeadm or the kubelet has written.
+pub(super) fn authorities(kubeconfig: &[u8]) -> Option<CaBundle> {
     let kubeconfig = yaml::value(std::str::from_utf8(kubeconfig).ok()?).ok()?;
     let encoded = kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"].as_str()?;
     let pem = base64::Engine::decode(&base64::prelude::BASE64_STANDARD, encoded).ok()?;

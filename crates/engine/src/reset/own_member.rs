@@ -3,9 +3,8 @@ use super::{MemberQuestion, ResetError};
 use crate::{
     Cluster, EtcdAccess, EtcdPod, Patience, Unanswered,
     before_kubeadm::{BeforeKubeadm, ResetProgress},
-    control_plane_facts::DATA,
     etcd_access::{MANIFEST, advertised_address},
-    scoped_reset::has_member_data,
+    scoped_reset::has_data,
 };
 use etcd::{Member, Membership, Quorum, Role};
 use host::Inspect;
@@ -65,10 +64,10 @@ pub(super) fn own_member(asked: Asked<'_>) -> Result<OwnMember, ResetError> {
         return Ok(OwnMember::None);
     }
     if question == MemberQuestion::IsRemoved {
-        return asserted(EtcdPod::on(host)?, access, cluster);
+        return asserted(server(EtcdPod::on(host)?, host)?, access, cluster);
     }
     let pod = EtcdPod::on(host)?;
-    let data = has_data(access.is_some(), host)?;
+    let data = has_data(certificates, host)?;
     let unasked = |why: String| match data {
         true => Err(ResetError::MemberUnknown(why)),
         false => Ok(OwnMember::NotAsked(why)),
@@ -103,11 +102,15 @@ pub(super) fn own_member(asked: Asked<'_>) -> Result<OwnMember, ResetError> {
 
 /// The operator says that no cluster has a member of this machine. An etcd with a quorum knows better. One without may be
 /// this machine's alone, which was removed while it was cut off from the others.
-fn asserted(pod: Option<EtcdPod>, access: Option<EtcdAccess>, cluster: &dyn Cluster) -> Result<OwnMember, ResetError> {
-    let (Some(pod), Some(access)) = (pod, access) else { return Ok(OwnMember::None) };
+fn asserted(
+    server: Option<Server>,
+    access: Option<EtcdAccess>,
+    cluster: &dyn Cluster,
+) -> Result<OwnMember, ResetError> {
+    let (Some(server), Some(access)) = (server, access) else { return Ok(OwnMember::None) };
     let at_once = Patience { within: Duration::ZERO, while_true: &|| false };
     let Ok(membership) = cluster.members(&access, &at_once) else { return Ok(OwnMember::None) };
-    match membership.of_server(&pod.peer_url, &pod.client_urls) {
+    match membership.of_server(&server.peer_url, &server.client_urls) {
         Some(_) if membership.members.len() == 1 => Ok(OwnMember::Only),
         Some(member) if membership.quorum == Quorum::Held => {
             Err(ResetError::MemberListed(format!("{} ({})", member.title(), member.id)))
@@ -115,13 +118,6 @@ fn asserted(pod: Option<EtcdPod>, access: Option<EtcdAccess>, cluster: &dyn Clus
         Some(member) => Ok(OwnMember::Asserted(format!("{} ({})", member.title(), member.id))),
         None => Ok(OwnMember::None),
     }
-}
-
-/// Whether this machine has data of an etcd that kubeadm has set up. The manifest may have been moved away, which stops
-/// etcd; its client certificate then shows that there was one.
-fn has_data(has_certificate: bool, host: &dyn Inspect) -> host::Result<bool> {
-    let directory = EtcdPod::data_on(host)?.or_else(|| has_certificate.then(|| DATA.to_owned()));
-    directory.map_or(Ok(false), |directory| has_member_data(&directory, host))
 }
 
 /// Where the etcd server of this machine is reached.

@@ -169,6 +169,11 @@ fn a_member_that_etcd_lists_is_not_taken_for_removed_because_the_operator_says_s
     let error = reset_as(&removed, &mut host, &cluster).unwrap_err();
     assert!(matches!(error, ResetError::MemberListed(_)) && error.to_string().contains("cp1 (1)"), "{error}");
     assert_eq!((&host, cluster.numbers().len()), (&before, 2));
+    // A power cut has emptied the manifest that names it.
+    let mut unreadable = Memory { address: Some("10.50.0.1".parse().unwrap()), ..before.clone() };
+    unreadable.files.insert("/etc/kubernetes/manifests/etcd.yaml".into(), file(""));
+    let error = reset_as(&removed, &mut unreadable, &cluster).unwrap_err();
+    assert!(matches!(error, ResetError::MemberListed(_)) && has(&unreadable, DATA), "{error}");
     reset_as(&removed, &mut host, &FakeEtcd::with(&[2, 3])).unwrap();
     assert!(!has(&host, DATA));
     let shown = lines(&removed, &before, &FakeEtcd::with(&[1]));

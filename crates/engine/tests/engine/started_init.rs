@@ -55,7 +55,12 @@ fn what_is_found_decides_what_an_unfinished_init_needs() {
         host.files.insert("/etc/kubernetes/manifests/etcd.yaml".into(), file(""));
         host
     };
-    let rows: [Row<'_>; 12] = [
+    let stopped = || {
+        let mut host = interrupted(ALL, true);
+        host.files.remove("/etc/kubernetes/manifests/etcd.yaml");
+        host
+    };
+    let rows: [Row<'_>; 13] = [
         ("only certificates", interrupted(2, false), FakeEtcd::silent(), &["init"]),
         ("kubeconfigs, no etcd", interrupted(7, false), FakeEtcd::silent(), &UNDONE),
         ("etcd has never started", interrupted(WITH_ETCD, false), FakeEtcd::silent(), &UNDONE),
@@ -67,6 +72,7 @@ fn what_is_found_decides_what_an_unfinished_init_needs() {
         ("others are Nodes", interrupted(ALL, true), worker(), &FINISHED),
         ("another is the only Node", interrupted(ALL, true), only_worker(), &FINISHED),
         ("a power cut has emptied the manifest of etcd", unreadable(), unfinished(), &FINISHED),
+        ("the manifest of etcd was moved away", stopped(), FakeEtcd::silent(), &FINISHED),
         ("etcd has data and is silent", interrupted(WITH_ETCD, true), FakeEtcd::silent(), &FINISHED),
     ];
     for (row, mut host, cluster, expected) in rows {

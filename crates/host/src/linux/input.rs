@@ -55,6 +55,10 @@ fn open(name: &str, care: Care) -> Result<File> {
 
 /// The whole path; one that is not UTF-8, such as below an odd working directory, must not become another one.
 fn absolute(name: &str) -> Result<String> {
+    if name.is_empty() {
+        // Such as a variable that a script has not set.
+        return Err(Error::Refused { what: "the name of a file is empty".into(), why: "pass its path".into() });
+    }
     let path = std::path::absolute(name).map_err(Error::io(format!("reach {name}")))?;
     let refused =
         |_| Error::Refused { what: name.to_owned(), why: "its whole path is not UTF-8; use another directory".into() };

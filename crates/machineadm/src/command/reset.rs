@@ -20,7 +20,7 @@ use kubeadm::KubernetesVersion;
 use objects::one_line;
 use secret::Secret;
 use std::{
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     time::Duration,
 };
 
@@ -111,13 +111,14 @@ pub(crate) fn run(asked: &Reset) -> Result<Exit, CommandError> {
 
 /// What is not supported is refused before anything is looked at.
 fn check(asked: &Reset) -> Result<(), CommandError> {
-    if asked.config.is_some() {
+    // As with kubeadm, an empty value is none.
+    if asked.config.as_ref().is_some_and(|name| !name.is_empty()) {
         return Err(CommandError::invalid("--config: a ResetConfiguration is not supported").with_remedy(
             "pass its fields as flags: force as --force, dryRun as --dry-run, certificatesDir as --cert-dir, criSocket as \
              --cri-socket, cleanupTmpDir as --cleanup-tmp-dir, ignorePreflightErrors as --ignore-preflight-errors",
         ));
     }
-    if let Some(phase) = asked.skip_phases.first() {
+    if let Some(phase) = asked.skip_phases.iter().find(|phase| !phase.is_empty()) {
         return Err(CommandError::invalid(format!(
             "--skip-phases {}: a reset that leaves parts of a node out cannot be continued",
             one_line(phase)
@@ -132,13 +133,14 @@ fn check(asked: &Reset) -> Result<(), CommandError> {
 
 fn request(asked: &Reset, linux: &Linux) -> Result<ResetRequest, CommandError> {
     let mut flags = Vec::new();
-    // As with kubeadm, an empty value is none.
-    let certificates = if asked.cert_dir.is_empty() { CERTIFICATES } else { &asked.cert_dir };
+    let certificates = certificates(&asked.cert_dir)?;
     if certificates != CERTIFICATES {
         flags.push(format!("--cert-dir={certificates}"));
     }
     let ignored: Vec<&str> =
         asked.ignore_preflight_errors.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    // kubeadm refuses others beside it, and the etcd member is removed by then.
+    let ignored = if ignored.iter().any(|name| name.eq_ignore_ascii_case("all")) { vec!["all"] } else { ignored };
     if !ignored.is_empty() {
         flags.push(format!("--ignore-preflight-errors={}", ignored.join(",")));
     }
@@ -149,12 +151,28 @@ fn request(asked: &Reset, linux: &Linux) -> Result<ResetRequest, CommandError> {
     let socket = |socket: &String| socket.strip_prefix("unix://").unwrap_or(socket).to_owned();
     Ok(ResetRequest {
         runtime_socket: asked.cri_socket.as_ref().filter(|socket| !socket.is_empty()).map(socket),
-        certificates: certificates.trim_end_matches('/').to_owned(),
+        certificates,
         kubeconfig: asked.kubeconfig.as_deref().map(kubeconfig).transpose()?,
         flags,
         question: if asked.etcd_member_removed { MemberQuestion::IsRemoved } else { MemberQuestion::IsAsked },
         scope: if asked.node_only { ResetScope::NodeOnly } else { ResetScope::Machine },
         patience: if asked.dry_run { BRIEFLY } else { PATIENCE },
+    })
+}
+
+/// The certificates directory. kubeadm deletes everything in it: `$DIRECTORY/` in a script that has not set that variable would
+/// be the whole system.
+fn certificates(given: &str) -> Result<String, CommandError> {
+    // As with kubeadm, an empty value is none.
+    if given.is_empty() {
+        return Ok(CERTIFICATES.to_owned());
+    }
+    let path = std::path::absolute(given).ok().map(|path| path.components().collect::<PathBuf>());
+    let is_below_root =
+        |path: &PathBuf| path.parent().is_some() && !path.components().any(|part| part == Component::ParentDir);
+    path.filter(is_below_root).and_then(|path| path.to_str().map(str::to_owned)).ok_or_else(|| {
+        let text = format!("--cert-dir {} is the root directory, or has `..` in it", one_line(given));
+        CommandError::invalid(text).with_remedy("pass the certificates directory: kubeadm deletes everything in it")
     })
 }
 
@@ -263,5 +281,7 @@ mod tests {
             asked(&["--cri-socket", "unix:///run/a.sock", "--cert-dir=/srv/pki", "--ignore-preflight-errors=A,B"]);
         assert_eq!((given.runtime_socket.as_deref(), given.certificates.as_str()), (Some("/run/a.sock"), "/srv/pki"));
         assert_eq!(given.flags, ["--cert-dir=/srv/pki", "--ignore-preflight-errors=A,B"]);
+        assert_eq!(asked(&["--cert-dir", "/etc/kubernetes//pki/"]).flags, [""; 0]);
+        assert_eq!(asked(&["--ignore-preflight-errors", "Swap,All"]).flags, ["--ignore-preflight-errors=all"]);
     }
 }

@@ -50,6 +50,14 @@ pub(super) fn roots() -> CaBundle {
     SET.ca()
 }
 
+/// Another CA certificate for the same key.
+pub(super) fn renewed_roots() -> CaBundle {
+    let mut params = authority();
+    params.not_after = date_time_ymd(2999, 1, 1);
+    let renewed = params.self_signed(&KeyPair::from_pem(SET.ca_key()).unwrap()).unwrap();
+    CaBundle::read(renewed.pem().into_bytes()).unwrap()
+}
+
 /// The certificate that the cluster gives the kubelet of a node.
 pub(super) fn client(node: &str) -> String {
     let issuer = Issuer::new(authority(), KeyPair::from_pem(SET.ca_key()).unwrap());
@@ -62,7 +70,11 @@ pub(super) fn client(node: &str) -> String {
 }
 
 pub(super) fn kubeconfig() -> String {
-    let data = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, roots().pem());
+    kubeconfig_of(&roots())
+}
+
+pub(super) fn kubeconfig_of(cluster: &CaBundle) -> String {
+    let data = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, cluster.pem());
     format!("clusters:\n- cluster: {{certificate-authority-data: {data}}}\n")
 }
 
@@ -277,7 +289,7 @@ pub(super) fn joined() -> Vec<Played> {
         ETCD => manifest(),
         KUBELET | ADMIN => kubeconfig(),
         CERTIFICATE => client("cp2"),
-        _ => String::new(),
+        _ => "x".to_owned(),
     };
     let of_etcd = ["crt", "key"].map(|suffix| format!("{PKI}/etcd/healthcheck-client.{suffix}"));
     let paths = [
@@ -325,7 +337,7 @@ pub(super) fn with(files: &[&str], progress: Progress) -> Memory {
             ETCD => manifest(),
             KUBELET | ADMIN => kubeconfig(),
             CERTIFICATE => client("cp2"),
-            _ => String::new(),
+            _ => "x".to_owned(),
         };
         host.files.insert((*path).to_owned(), file(&text));
     }

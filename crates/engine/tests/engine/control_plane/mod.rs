@@ -2,6 +2,7 @@
 mod bed;
 mod checks;
 
+use crate::pem_set::PemSet;
 use bed::*;
 use certs::{Etcd, ExternalEtcd};
 use etcd::{Member, Role, Standing};
@@ -152,6 +153,41 @@ fn data_that_may_be_that_of_a_silent_member_is_not_deleted() {
     }
 }
 
+/// kubeadm's files are not on the disk yet when the power fails, and that of the kubelet's certificate is.
+#[test]
+fn a_member_that_votes_and_whose_static_pods_have_an_empty_manifest_has_not_joined() {
+    for manifest in STATIC_PODS.iter().chain(&[ETCD]) {
+        let files = [&STATIC_PODS[..], &[ADMIN, ETCD, DATA, KUBELET, CERTIFICATE]].concat();
+        let (cluster, mut host) =
+            (FakeCluster::of(vec![voter(1), voter(3), voter(2)]), with(&files, Progress::Started));
+        *cluster.node.borrow_mut() = Some(marked());
+        host.files.insert((*manifest).to_owned(), crate::support::file(""));
+        run(&joining(), &mut host, &cluster).unwrap();
+        let counted = (ran(&host, "kubeadm reset"), ran(&host, "kubeadm join"));
+        assert_eq!((counted, cluster.did("remove 2")), ((1, 1), true), "{manifest}");
+    }
+}
+
+/// An operator has named another cluster since, whose etcd knows nothing of the member in the first one.
+#[test]
+fn a_join_that_was_started_in_another_cluster_is_not_undone_by_the_members_of_this_one() {
+    let files = [&STATIC_PODS[..], &[ETCD, DATA, BOOTSTRAP]].concat();
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1)]), with(&files, Progress::Started));
+    let first = PemSet::new();
+    host.files.extend(first.on_a_node(PKI));
+    host.files.insert(ADMIN.into(), crate::support::file(&kubeconfig_of(&first.ca())));
+    let failure = run(&joining(), &mut host, &cluster).unwrap_err();
+    assert!(failure.cause.needs_operator(), "{failure:?}");
+    let why = failure.cause.to_string();
+    assert!(why.contains("of another cluster was started") && why.contains("run \"machineadm reset\""), "{why}");
+    assert!(host.files.contains_key(DATA) && ran(&host, "kubeadm") == 0, "the data of a voter was deleted");
+    // A CA certificate that was issued anew for the same key is no other cluster.
+    host.files.extend(SET.on_a_node(PKI));
+    host.files.insert(ADMIN.into(), crate::support::file(&kubeconfig_of(&renewed_roots())));
+    run(&joining(), &mut host, &cluster).unwrap();
+    assert_eq!((ran(&host, "kubeadm reset"), ran(&host, "kubeadm join")), (1, 1));
+}
+
 /// `etcdctl member update` changes the peer URL in the list, and not the flags of the server.
 #[test]
 fn a_member_whose_peer_url_was_changed_in_etcd_is_known_by_its_client_url() {
@@ -188,6 +224,25 @@ fn a_worker_is_not_joined_with_the_private_keys_of_the_cluster() {
     host.programs.insert("kubeadm join".into(), Vec::new());
     run(&joining_as_worker(), &mut host, &cluster).unwrap();
     assert!(ran(&host, "kubeadm join") == 1 && !host.files.contains_key(&format!("{PKI}/ca.key")));
+}
+
+/// kubeadm would create a cluster with the CA of the first one.
+#[test]
+fn a_cluster_is_not_created_with_the_downloaded_private_keys_of_another_one() {
+    let creating = crate::support::wanted(&[crate::support::FORWARDING, crate::support::INIT]);
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1)]), machine());
+    host.programs.insert("kubeadm join".into(), vec![Played::Fail]);
+    host.programs.insert("kubeadm init".into(), Vec::new());
+    run(&joining(), &mut host, &cluster).unwrap_err();
+    let failure = run(&creating, &mut host, &cluster).unwrap_err();
+    assert!(failure.cause.needs_operator(), "{failure:?}");
+    assert!(failure.cause.to_string().contains("has the private keys of another cluster"), "{failure:?}");
+    assert_eq!(ran(&host, "kubeadm init"), 0);
+    reset_by_operator(&mut host, &cluster);
+    // A CA of the operator's own is what the new cluster shall have.
+    host.files.extend(SET.on_a_node(PKI));
+    run(&creating, &mut host, &cluster).unwrap();
+    assert_eq!(ran(&host, "kubeadm init"), 1);
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(super) fn run(asked: &Remove, kubeconfig: &Path) -> Result<Exit, CommandErro
     if asked.confirmation.ask(&planned, &question)? == Confirmed::OnTerminal {
         // The answer may have taken a while.
         let (now, _) = look(asked, &access)?;
-        if now != target {
+        if !now.is_as(&target) {
             let text = format!("{meant} has changed since it was shown; nothing was removed");
             return Err(CommandError::failed(text).with_remedy("run the same command again"));
         }

@@ -7,7 +7,7 @@ use crate::{
     context::silent_machine,
 };
 use cluster::{ApiServer, Deleted, Timeouts, kubeadm_certs::Layout};
-use engine::{Cluster, EtcdAccess, EtcdPod, Patience, Unanswered, outcome::chain};
+use engine::{Cluster, EtcdAccess, EtcdPod, Patience, Unanswered, etcd_certificates, outcome::chain};
 use etcd::{Member, Membership};
 use host::Linux;
 use kubeadm::hub::ClusterConfiguration;
@@ -171,8 +171,11 @@ fn stacked(
     configuration: Option<&ClusterConfiguration>,
     unanswered: Option<&str>,
 ) -> Result<EtcdAccess, CommandError> {
-    let layout = configuration.map_or_else(|| Ok(Layout::usual()), Layout::of);
-    let Layout { directory, .. } = layout.map_err(|none| CommandError::failed(none.to_string()))?;
+    let directory = match configuration.map(Layout::of) {
+        Some(layout) => layout.map_err(|none| CommandError::failed(none.to_string()))?.directory,
+        // By the manifest of this machine's API server, which does not have to run.
+        None => etcd_certificates(&Layout::usual().directory.to_string_lossy(), machine)?.into(),
+    };
     let access = EtcdAccess::on(machine, &directory.to_string_lossy())?;
     access.ok_or_else(|| {
         let files: PathBuf = directory.join("etcd/healthcheck-client.crt");
@@ -212,7 +215,12 @@ fn silent(Unanswered(why): &Unanswered) -> CommandError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use etcd::{MemberId, Role, Standing};
+    use base64::{Engine, prelude::BASE64_STANDARD};
+    use cluster::Kubeconfig;
+    use etcd::{Credentials, MemberId, Role, Standing};
+    use secret::Secret;
+    use std::fs;
+    use testbed::fake::{FakeServer, answer};
 
     fn member(client_urls: &[&str]) -> Member {
         Member {
@@ -223,6 +231,57 @@ mod tests {
             role: Role::Voter,
             standing: Standing::Answers,
         }
+    }
+
+    /// A lost quorum is what the list is for, and no API server tells then where the certificates are.
+    #[test]
+    fn etcd_is_asked_without_an_api_server_also_with_certificates_elsewhere() {
+        let scratch = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = scratch.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        for (name, text) in
+            [("ca.crt", "authority"), ("healthcheck-client.crt", "certificate"), ("healthcheck-client.key", "k")]
+        {
+            write(&format!("srv/pki/etcd/{name}"), text);
+        }
+        let machine = silent_machine(scratch.path()).unwrap();
+        let found = || stacked(&machine, None, Some("timed out"));
+        let missing = found().unwrap_err().to_string();
+        assert!(missing.contains("/etc/kubernetes/pki/etcd/healthcheck-client.crt") && missing.contains("timed out"));
+        let pod = "spec: {containers: [{command: [kube-apiserver, --client-ca-file=/srv/pki/ca.crt]}]}";
+        write("etc/kubernetes/manifests/kube-apiserver.yaml", pod);
+        assert_eq!(found().map(|access| access.credentials.certificate), Ok(b"certificate".to_vec()));
+    }
+
+    /// A kubeconfig that may not list pods could be another cluster's.
+    #[test]
+    fn nodes_are_not_known_where_the_etcd_servers_of_their_cluster_are_not() {
+        let server = FakeServer::start(|seen, tls| {
+            assert!(seen.path().starts_with("/api/v1/namespaces/kube-system/pods"), "{}", seen.path());
+            answer(tls, "403 Forbidden", "", r#"{"message":"pods is forbidden"}"#)
+        });
+        let authority = BASE64_STANDARD.encode(server.authority().pem());
+        let kubeconfig = format!(
+            "apiVersion: v1\nkind: Config\nclusters: [{{name: a, cluster: {{server: '{}', certificate-authority-data: \
+             {authority}}}}}]\ncontexts: [{{name: a, context: {{cluster: a, user: a}}}}]\ncurrent-context: a\nusers: \
+             [{{name: a, user: {{token: ae23dc.faddc87f5a5ab458}}}}]\n",
+            server.url("")
+        );
+        let kubeconfig = Kubeconfig::read(kubeconfig.as_bytes(), Path::new("/")).unwrap();
+        let credentials = Credentials { authority: Vec::new(), certificate: Vec::new(), key: Secret::new(Vec::new()) };
+        let etcd = EtcdAccess { kubeconfig: None, endpoints: vec!["https://10.0.0.1:2379".into()], credentials };
+        let mut access = Access {
+            server: api::connect_within(kubeconfig, TIMEOUTS).unwrap(),
+            etcd: EtcdOf::ThisCluster(Box::new(etcd)),
+            this_machine: ThisMachine::default(),
+            of_cluster: Vec::new(),
+            unanswered: None,
+        };
+        access.find_servers();
+        assert!(access.unanswered.is_some_and(|why| why.contains("pods is forbidden")));
     }
 
     #[test]

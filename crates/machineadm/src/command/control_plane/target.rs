@@ -4,7 +4,7 @@ use super::{
     state::{ControlPlaneState, host_of},
 };
 use crate::command_error::CommandError;
-use etcd::{Member, RemovalObstacle};
+use etcd::{Member, RemovalObstacle, Standing};
 use host::contract::Exit;
 
 /// What is removed: at least one of member and Node.
@@ -49,6 +49,20 @@ impl Target {
             (None, None) => Err(unknown(text, state)),
             _ => Ok(Self { member, node, namesake }),
         }
+    }
+
+    /// Whether it is the same one, in the same state. A member that is down may have another reason each time not to answer.
+    pub(super) fn is_as(&self, shown: &Self) -> bool {
+        let without_reason = |target: &Self| {
+            let mut target = target.clone();
+            for member in target.member.iter_mut().chain(&mut target.namesake) {
+                if let Standing::Silent(why) = &mut member.standing {
+                    why.clear();
+                }
+            }
+            target
+        };
+        without_reason(self) == without_reason(shown)
     }
 
     /// How people know it.
@@ -290,6 +304,20 @@ mod tests {
         state.this_machine.etcd = None;
         for text in ["ab01", "ab03"] {
             assert!(refusal(text, &state).1.contains("cp1 is this machine"), "{text}");
+        }
+    }
+
+    /// Such as a timeout, and then no route.
+    #[test]
+    fn a_dead_member_is_the_same_whatever_keeps_it_from_answering() {
+        let state = state(vec![voter(1), voter(2), dead(3)], vec![node(3, Readiness::NotReady)]);
+        let shown = asked("cp3", &state, Running::Refused).expect("a target");
+        let silent = |why: &str| Some(Member { standing: Standing::Silent(why.into()), ..dead(3) });
+        assert!(Target { member: silent("no route to host"), ..shown.clone() }.is_as(&shown));
+        let other = Node { uid: "another".into(), ..node(3, Readiness::NotReady) };
+        assert!(!Target { node: Some(other), ..shown.clone() }.is_as(&shown));
+        for member in [Some(voter(3)), Some(learner(3)), None] {
+            assert!(!Target { member, ..shown.clone() }.is_as(&shown));
         }
     }
 
