@@ -47,14 +47,15 @@ fn report_to(server: &FakeServer) -> String {
 }
 
 /// All that a machine sent, besides what goes to the control plane and what its kernel sends for itself: who has the
-/// address of the control plane, or its own (ARP), and the multicast by which IPv6 finds its neighbours on the link. Names
-/// that are asked for by multicast (mDNS, LLMNR) are UDP, and count.
+/// address of the control plane, or its own (ARP), its answers to those that ask so (ARP replies), and the multicast by which
+/// IPv6 finds its neighbours on the link. Names that are asked for by multicast (mDNS, LLMNR) are UDP, and count.
 fn sent_elsewhere(packets: &Packets, machine: &Machine, hardware: &str, first: &Machine) -> Result<Vec<String>> {
     let (first, own) = (first.address(), machine.address());
     let everything = format!("ether src {hardware}");
     assert!(!packets.matching(&format!("{everything} and tcp and dst host {first}"))?.is_empty(), "it joined");
     packets.matching(&format!(
-        "{everything} and not dst host {first} and not (arp and dst host {own}) and not (ip6 and dst net ff02::/16 and not udp)"
+        "{everything} and not dst host {first} and not (arp and dst host {own}) and not (arp[6:2] = 2 and src host {own}) and \
+         not (ip6 and dst net ff02::/16 and not udp)"
     ))
 }
 
