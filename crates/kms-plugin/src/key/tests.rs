@@ -319,11 +319,21 @@ async fn a_failed_call_is_retried_within_a_budget_and_wakes_the_probe() {
 #[tokio::test]
 async fn a_failed_call_ends_the_pause_of_a_key_that_works_and_no_pause_after_a_failed_probe() {
     let (_, service) = key(OnOutage::Error);
-    for (failures, least, most) in [(0, Duration::from_secs(1), PROBE_EVERY), (2, pause_after(2), Duration::MAX)] {
+    for (failures, least, most) in [(0, SHORTEST_PAUSE, PROBE_EVERY), (2, pause_after(2), Duration::MAX)] {
         service.0.wake.notify_one();
         let began = Instant::now();
-        service.0.pause(failures).await;
+        service.0.pause(failures, Duration::ZERO).await;
         assert!((least..most).contains(&began.elapsed()), "{failures}: {:?}", began.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn the_pause_after_a_slow_probe_is_shorter_so_that_a_rotation_is_reported_in_time() {
+    let (_, service) = key(OnOutage::Error);
+    for took in [PROBE_EVERY - 2 * SHORTEST_PAUSE, 2 * PROBE_EVERY] {
+        let began = Instant::now();
+        service.0.pause(0, took).await;
+        assert!((SHORTEST_PAUSE..PROBE_EVERY / 2).contains(&began.elapsed()), "{took:?}: {:?}", began.elapsed());
     }
 }
 
