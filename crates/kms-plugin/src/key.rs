@@ -270,14 +270,14 @@ impl Key {
 
     fn log_change(&self, before: Option<&Health>, result: &Result<KeyId, Failure>) {
         let name = &self.settings.name;
+        // Also where it did not work in between.
+        if let (Some(last), Ok(id)) = (before.and_then(|before| before.last_id.as_ref()), result)
+            && last != id
+        {
+            let members = json!({"key": name, "keyId": id.as_str(), "before": last.as_str()});
+            log::line(Level::Info, "the key was rotated", members);
+        }
         match (before, result) {
-            (Some(Health { result: Ok(old), .. }), Ok(id)) if old != id => {
-                log::line(
-                    Level::Info,
-                    "the key was rotated",
-                    json!({"key": name, "keyId": id.as_str(), "before": old.as_str()}),
-                );
-            }
             (Some(Health { result: Ok(_), .. }), Ok(_)) => {}
             (_, Ok(id)) => log::line(Level::Info, "the key works", json!({"key": name, "keyId": id.as_str()})),
             (Some(Health { result: Err(old), .. }), Err(failure)) if old == failure => {}
