@@ -1,6 +1,7 @@
 //! Tokens that are logged in for: renewed after half of their life, replaced when that fails.
-use super::VaultAuth;
+use super::refused_logins::{self, Login};
 use super::requests::{Server, read, read_secret};
+use super::{VaultAuth, VaultSettings};
 use crate::{Failure, FailureKind};
 use fetch::Method;
 use secret::Secret;
@@ -118,18 +119,35 @@ fn login(server: &Server) -> Result<Held, Failure> {
         }
         VaultAuth::Token { .. } => return Err(Failure::invalid("a token needs no login")),
     };
-    let answer = server.exchange(Method::Post, &path, Some(&body), None);
+    let answer = role_login(server, &path, &body).and_then(|role| {
+        let answer = server.exchange(Method::Post, &path, Some(&body), None)?;
+        Ok((role, answer))
+    });
     objects::wipe(&mut body);
-    let answer = answer?;
+    let (role, answer) = answer?;
     let mut found = read(&path, &answer).map_err(|failure| {
         // Credentials that are refused: most versions of Vault answer 400, 1.13 answers 500 for a secret id.
-        let is_refused = matches!(failure.kind, FailureKind::InvalidRequest | FailureKind::Missing)
+        let is_refused = matches!(failure.kind, FailureKind::InvalidRequest | FailureKind::AccessDenied)
             || failure.message.contains("invalid secret id");
-        if is_refused { Failure { kind: FailureKind::AccessDenied, ..failure } } else { failure }
+        if let Some(login) = role.filter(|_| is_refused) {
+            refused_logins::note(login, &failure);
+        }
+        let is_denied = is_refused || failure.kind == FailureKind::Missing;
+        if is_denied { Failure { kind: FailureKind::AccessDenied, ..failure } } else { failure }
     })?;
     let held = held(&found);
     objects::wipe(&mut found);
     held.ok_or_else(|| Failure::new(FailureKind::Unreachable, format!("{path} answered without a token")))
+}
+
+/// The login of an AppRole; none for other methods, which Vault does not lock.
+fn role_login(server: &Server, path: &str, body: &Value) -> Result<Option<Login>, Failure> {
+    let VaultSettings { address, namespace, auth: VaultAuth::AppRole { secret_id_file, .. }, .. } = server.settings()
+    else {
+        return Ok(None);
+    };
+    let login = Login::new(format!("{address} {} {path} {body}", namespace.as_deref().unwrap_or_default()));
+    refused_logins::refuse_again(&login, secret_id_file).map(|()| Some(login))
 }
 
 fn held(answer: &Value) -> Option<Held> {
