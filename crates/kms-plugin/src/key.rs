@@ -225,20 +225,21 @@ impl Key {
         let (began, limit) = (Instant::now(), self.settings.timeout.saturating_mul(3));
         let result = match timeout(limit, Arc::clone(&self.calls).acquire_owned()).await {
             Ok(Ok(place)) => self.probe_in(place, last, limit).await,
-            _ => Err(all_hang(began.elapsed())),
+            _ => Err(all_hang(limit)),
         };
         self.metrics.count("probe", word(&result), began.elapsed());
         result
     }
 
-    /// The probe itself. While it hangs, it is reported as such, and no second one is started beside it.
+    /// The probe itself. While it hangs, it is reported as such, always in the same words, so that the log has them once;
+    /// no second one is started beside it.
     async fn probe_in(
         &self,
         place: OwnedSemaphorePermit,
         last: Option<Probed>,
         limit: Duration,
     ) -> Result<Probed, Failure> {
-        let (service, began) = (Arc::clone(&self.service), Instant::now());
+        let service = Arc::clone(&self.service);
         let KeySettings { epoch, timeout: call_limit, .. } = self.settings;
         let mut probing = tokio::task::spawn_blocking(move || {
             let _place = place;
@@ -247,7 +248,7 @@ impl Key {
         loop {
             match timeout(limit, &mut probing).await {
                 Ok(result) => return result.unwrap_or_else(|_| Err(ended())),
-                Err(_) => self.publish(Err(no_answer(began.elapsed()))),
+                Err(_) => self.publish(Err(no_answer(limit))),
             }
         }
     }

@@ -253,6 +253,23 @@ async fn a_key_whose_calls_all_hang_is_not_healthy() {
 }
 
 #[tokio::test]
+async fn a_probe_that_hangs_is_one_failure_however_long_it_hangs() {
+    const LIMIT: Duration = Duration::from_millis(100);
+    let (scripted, service) = key_within(LIMIT);
+    scripted.set(|script| script.takes = [LIMIT * 12, Duration::ZERO]);
+    let (key, mut seen) = (Arc::clone(&service.0), service.0.health.subscribe());
+    let probing = tokio::spawn(async move { key.probe_once(None).await });
+    let mut told = Vec::new();
+    while !probing.is_finished() {
+        if timeout(LIMIT, seen.changed()).await.is_ok() {
+            told.push(status(&service).await.unwrap_err().message().to_owned());
+        }
+    }
+    told.dedup();
+    assert_eq!(told, ["key k: unreachable: the key service has not answered after 0.3s"]);
+}
+
+#[tokio::test]
 async fn a_key_whose_calls_take_longer_than_kube_apiserver_waits_is_not_healthy() {
     const SLOW: Duration = Duration::from_millis(200);
     for (takes, what) in [([SLOW, Duration::ZERO], "encrypt"), ([Duration::ZERO, SLOW], "decrypt")] {

@@ -169,6 +169,15 @@ fn the_process_is_confined_and_a_key_elsewhere_needs_a_restart() {
     })
     .unwrap();
     assert_eq!(client.healthy(""), id, "the key that is served stays");
+    // A look that serves a further key finds the refused one again.
+    plugin.keys("c", &[3]);
+    let here = plugin.directory.path().display();
+    let further = format!("- name: c\n  socket: {here}/c.sock\n  file: {{path: {here}/c.keys}}\n");
+    fs::write(plugin.path("kms.yaml"), format!("{text}{key}{further}")).unwrap();
+    plugin.signal(Signal::HUP);
+    Client::of(&plugin.socket("c")).healthy("");
+    let log = plugin.log();
+    assert_eq!(log.matches("and landlock now forbids it: restart the plugin").count(), 1, "{log}");
 }
 
 #[test]
