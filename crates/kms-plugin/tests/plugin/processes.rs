@@ -144,6 +144,19 @@ fn check_tries_each_key_once_and_creates_no_socket() {
 }
 
 #[test]
+fn a_check_whose_output_nobody_reads_has_the_exit_code_of_its_keys() {
+    let plugin = Plugin::new(&[("a", ""), ("b", "")]);
+    let check = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        plugin.command().arg("--check").stdout(writer).status().unwrap().code()
+    };
+    assert_eq!(check(), Some(0));
+    fs::remove_file(plugin.path("b.keys")).unwrap();
+    assert_eq!(check(), Some(1));
+}
+
+#[test]
 fn the_process_is_confined_and_a_key_elsewhere_needs_a_restart() {
     testbed::needs!(Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", "")]);
