@@ -139,8 +139,8 @@ impl Client {
             true => (&self.tls.known, self.tls_server_name.as_deref(), self.reach),
             false => (&self.tls.stranger, None, self.redirect_reach),
         };
-        let (via, limit) = (self.via.as_ref(), self.limits.connect);
-        let dial = Dial { url: &hop.url, via, reach, limit, config: config.clone(), server_name };
+        let (via, Limits { connect: limit, total, .. }) = (self.via.as_ref(), self.limits);
+        let dial = Dial { url: &hop.url, via, reach, limit, total, config: config.clone(), server_name };
         let mut sender = dial.connect(progress).await?;
         progress.enter(Stage::Headers);
         let answer = sender.send_request(out).await.map_err(|error| connection::failure(&hop.url, &error))?;

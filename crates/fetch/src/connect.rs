@@ -29,7 +29,10 @@ pub(crate) struct Dial<'a> {
     pub(crate) url: &'a Url,
     pub(crate) via: Option<&'a Via>,
     pub(crate) reach: Reach,
+    /// For one connection to one address.
     pub(crate) limit: Duration,
+    /// For the whole request.
+    pub(crate) total: Duration,
     pub(crate) config: Arc<ClientConfig>,
     /// The name that the certificate must have, if it is not the URL's host.
     pub(crate) server_name: Option<&'a str>,
@@ -53,7 +56,8 @@ impl Dial<'_> {
         progress.enter(Stage::Tls);
         let connector = TlsConnector::from(Arc::clone(&self.config));
         let handshake = connector.connect(self.name()?, BufReader::with_capacity(WIRE, stream));
-        self.over(self.within(Stage::Tls, handshake).await?.map_err(|error| tls::failure(self.url, error))?).await
+        self.over(self.within(Stage::Tls, self.limit, handshake).await?.map_err(|error| tls::failure(self.url, error))?)
+            .await
     }
 
     async fn over(&self, stream: impl Stream + 'static) -> Result<Sender> {
@@ -74,9 +78,17 @@ impl Dial<'_> {
             }
         }
         progress.enter(Stage::Connecting);
+        self.to_first_of(addresses).await
+    }
+
+    /// Connects to the first address that answers. Each has its share of the time of the request, so that one that never
+    /// answers leaves some to the next.
+    async fn to_first_of(&self, addresses: Vec<SocketAddr>) -> Result<TcpStream> {
+        let share = self.total / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
+        let limit = self.limit.min(share);
         let mut last = Err(Error::Unresolved { host: self.host(), source: io::ErrorKind::NotFound.into() });
         for address in addresses {
-            last = match self.within(Stage::Connecting, TcpStream::connect(address)).await {
+            last = match self.within(Stage::Connecting, limit, TcpStream::connect(address)).await {
                 Ok(Ok(stream)) => return Ok(prompt(stream)),
                 Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Err(Error::Refused { address }),
                 Ok(Err(source)) => Err(Error::Unreachable { address, source }),
@@ -102,7 +114,7 @@ impl Dial<'_> {
             return Err(Error::Forbidden { url: shown(self.url), address, what });
         }
         progress.enter(Stage::Proxy);
-        let tunnel = self.within(Stage::Proxy, self.tunnel(via)).await?;
+        let tunnel = self.within(Stage::Proxy, self.limit, self.tunnel(via)).await?;
         tunnel.map_err(|fault| Error::Proxy { proxy: via.name(), fault })
     }
 
@@ -149,9 +161,9 @@ impl Dial<'_> {
         ServerName::try_from(name).map_err(|_| Error::BadUrl { reason })
     }
 
-    async fn within<T>(&self, stage: Stage, work: impl Future<Output = T>) -> Result<T> {
-        let late = |_| Error::Timeout { url: shown(self.url), stage, limit: self.limit };
-        timeout(self.limit, work).await.map_err(late)
+    async fn within<T>(&self, stage: Stage, limit: Duration, work: impl Future<Output = T>) -> Result<T> {
+        let late = |_| Error::Timeout { url: shown(self.url), stage, limit };
+        timeout(limit, work).await.map_err(late)
     }
 
     fn host(&self) -> String {
@@ -168,4 +180,41 @@ fn prompt(stream: TcpStream) -> TcpStream {
     // Where it can't be set, things are slower and no worse.
     drop(stream.set_nodelay(true));
     stream
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Trust;
+    use crate::tls::Tls;
+    use tokio::net::{TcpListener, TcpSocket};
+
+    const LIMIT: Duration = Duration::from_secs(6);
+
+    /// A listener whose queue is full, so that it answers nobody, and who fills it.
+    async fn silent() -> io::Result<(TcpListener, Vec<TcpStream>)> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+        let (listener, mut queued) = (socket.listen(0)?, Vec::new());
+        while let Ok(stream) = timeout(LIMIT / 10, TcpStream::connect(listener.local_addr()?)).await {
+            queued.push(stream?);
+        }
+        Ok((listener, queued))
+    }
+
+    #[test]
+    fn an_address_that_never_answers_leaves_time_for_the_next() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (silent, _queued) = silent().await.unwrap();
+            let good = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let (url, config) = (Url::parse("https://kms").unwrap(), Tls::new(&Trust::Unverified, None).unwrap().known);
+            let (reach, via, server_name) = (Reach::ANYWHERE, None, None);
+            let dial = Dial { url: &url, via, reach, limit: LIMIT, total: LIMIT, config, server_name };
+            let wanted = good.local_addr().unwrap();
+            let connecting = dial.to_first_of(vec![silent.local_addr().unwrap(), wanted]);
+            let found = timeout(LIMIT, connecting).await.expect("the second has its turn").unwrap();
+            assert_eq!(found.peer_addr().unwrap(), wanted);
+        });
+    }
 }

@@ -49,7 +49,8 @@ pub enum Trust {
 /// How long and how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// For one connection to one address: TCP, then the proxy, then TLS, each.
+    /// For one connection to one address: TCP, then the proxy, then TLS, each. Of several addresses each has at most its
+    /// share of `total` for TCP.
     pub connect: Duration,
     /// For everything: names, connections, redirects, slow headers, slow bodies.
     pub total: Duration,

@@ -3,6 +3,7 @@ use crate::configuration::Configuration;
 use crate::key::{ended, no_answer};
 use crate::probe::{Probed, probe};
 use kms::{Failure, KeyService};
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -17,16 +18,21 @@ pub(crate) fn check(configuration: &Configuration) -> bool {
     for key in &configuration.keys {
         match round_trip(key.backend.service(), key.epoch, key.timeout) {
             Ok(probed) => {
-                println!("{}: encrypts and decrypts, key id {}", key.name, probed.id);
-                probed.caution.iter().for_each(|caution| println!("{}: warning: {caution}", key.name));
+                print_line(format_args!("{}: encrypts and decrypts, key id {}", key.name, probed.id));
+                probed.caution.iter().for_each(|caution| print_line(format_args!("{}: warning: {caution}", key.name)));
             }
             Err(failure) => {
                 all_work = false;
-                println!("{}: {failure}", key.name);
+                print_line(format_args!("{}: {failure}", key.name));
             }
         }
     }
     all_work
+}
+
+/// Prints a line. Its reader may have gone, as `head` does: the exit code says the same.
+fn print_line(line: std::fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 /// On a thread, which is left behind if it does not end: the module of a token, or a file system, may never answer.

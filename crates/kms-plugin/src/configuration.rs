@@ -133,9 +133,10 @@ fn root(fields: Fields<'_>, problems: &Problems) -> Configuration {
             &[]
         }
     };
-    let keys: Vec<KeySettings> =
-        keys.iter().enumerate().filter_map(|(at, value)| key(value, &format!("keys[{at}]"), problems)).collect();
-    refuse_doubles(&keys, health.as_ref(), problems);
+    let mut claims = Claims::default();
+    let read = |(at, value)| key(value, &format!("keys[{at}]"), problems, &mut claims);
+    let keys: Vec<KeySettings> = keys.iter().enumerate().filter_map(read).collect();
+    refuse_doubles(&claims, health.as_ref(), problems);
     fields.finish();
     Configuration { health, keys }
 }
@@ -156,7 +157,14 @@ fn health(value: &Value, problems: &Problems) -> Option<HealthAddress> {
     address
 }
 
-fn key(value: &Value, path: &str, problems: &Problems) -> Option<KeySettings> {
+/// What no two keys may have: names and sockets, also of keys with other problems.
+#[derive(Default)]
+struct Claims {
+    names: Vec<String>,
+    sockets: Vec<PathBuf>,
+}
+
+fn key(value: &Value, path: &str, problems: &Problems, claims: &mut Claims) -> Option<KeySettings> {
     let fields = Fields::of(value, path, problems)?;
     let name = fields.required("name").filter(|name| {
         let is_good =
@@ -193,6 +201,8 @@ fn key(value: &Value, path: &str, problems: &Problems) -> Option<KeySettings> {
     let timeout = fields.span("timeout", TIMEOUT, TIMEOUT_LIMITS);
     let backend = backend(&fields, timeout, problems);
     fields.finish();
+    claims.names.extend(name.map(str::to_owned));
+    claims.sockets.extend(socket.clone());
     let (name, socket, backend) = (name?.to_owned(), socket?, backend?);
     Some(KeySettings { name, socket, owner, epoch, on_outage, timeout, backend })
 }
@@ -228,18 +238,16 @@ fn socket_path(text: &str) -> Option<PathBuf> {
     (is_good && !text.contains('\0')).then(|| path.to_owned())
 }
 
-fn refuse_doubles(keys: &[KeySettings], health: Option<&HealthAddress>, problems: &Problems) {
+fn refuse_doubles(claims: &Claims, health: Option<&HealthAddress>, problems: &Problems) {
     let (mut names, mut sockets) = (BTreeSet::new(), BTreeSet::new());
     if let Some(HealthAddress::Unix(path)) = health {
         sockets.insert(path);
     }
-    for key in keys {
-        if !names.insert(&key.name) {
-            problems.add("keys", &format!("two keys have the name {}", key.name));
-        }
-        if !sockets.insert(&key.socket) {
-            problems.add("keys", &format!("the socket {} is used twice", key.socket.display()));
-        }
+    for name in claims.names.iter().filter(|name| !names.insert(*name)) {
+        problems.add("keys", &format!("two keys have the name {name}"));
+    }
+    for socket in claims.sockets.iter().filter(|socket| !sockets.insert(*socket)) {
+        problems.add("keys", &format!("the socket {} is used twice", socket.display()));
     }
     for beside in sockets.iter().flat_map(|socket| files_beside(socket)).filter(|path| sockets.contains(&path)) {
         problems.add("keys", &format!("{} is both a socket and a file beside another socket", beside.display()));
@@ -296,6 +304,23 @@ mod tests {
             "kees: unknown field; did you mean `keys`?",
         ];
         assert_eq!(found, want);
+    }
+
+    #[test]
+    fn what_two_keys_share_is_reported_beside_the_problems_of_each() {
+        let text = format!(
+            "{HEAD}keys:\n- {{name: a, socket: /run/a}}\n- {{name: a, socket: /run/a, file: {{path: k}}}}\n\
+            - {{name: 'a b', socket: /run/a, file: {{path: /k}}}}\n"
+        );
+        let want = [
+            "keys[0]: exactly one key service is required: aws, vault, pkcs11 or file",
+            "keys[1].file.path: must be an absolute path without `..`",
+            "keys[2].name: must have at most 63 letters, digits, `-`, `_` and `.`",
+            "keys: two keys have the name a",
+            "keys: the socket /run/a is used twice",
+            "keys: the socket /run/a is used twice",
+        ];
+        assert_eq!(Configuration::parse(&text).unwrap_err(), want);
     }
 
     #[test]

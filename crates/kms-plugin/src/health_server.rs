@@ -9,7 +9,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use serde_json::json;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,11 +18,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 /// Connections at once.
 const CONNECTIONS: usize = 16;
-/// How long a client may take for its request.
-const REQUEST_LIMIT: Duration = Duration::from_secs(5);
+/// How long a client may take to send its request and to read the answer. One that does neither must not keep its place
+/// among the connections, without which the kubelet finds the plugin dead.
+const CONNECTION_LIMIT: Duration = Duration::from_secs(5);
 
 /// What is served now, and what of the configuration is not.
 #[derive(Clone, Default)]
@@ -108,9 +110,9 @@ where
             async move { Ok::<_, Infallible>(answer(&request, &serving)) }
         });
         let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(REQUEST_LIMIT).max_buf_size(8 << 10).keep_alive(false);
+        http.max_buf_size(8 << 10).keep_alive(false);
         // A client that goes away is none of our business.
-        let _ = http.serve_connection(TokioIo::new(stream), answer).await;
+        let _ = timeout(CONNECTION_LIMIT, http.serve_connection(TokioIo::new(stream), answer)).await;
     });
 }
 
@@ -204,6 +206,26 @@ mod tests {
     use crate::configuration::OnOutage;
     use crate::key::tests::{key, probe_now};
     use http_body_util::BodyExt;
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::UnixStream;
+
+    #[tokio::test]
+    async fn a_client_that_sends_nothing_or_reads_nothing_leaves_its_place_to_others() {
+        // More than any socket takes at once.
+        let unserved = vec![("k".to_owned(), "x".repeat(16 << 20))];
+        let serving = Arc::new(Mutex::new(Serving { keys: Vec::new(), unserved }));
+        let places = Arc::new(Semaphore::new(2));
+        let mut clients = Vec::new();
+        for request in ["", "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"] {
+            let (mut client, server) = UnixStream::pair().unwrap();
+            client.write_all(request.as_bytes()).await.unwrap();
+            serve(Ok(server), &places, &serving).await;
+            clients.push(client);
+        }
+        assert_eq!(places.available_permits(), 0);
+        let all = timeout(4 * CONNECTION_LIMIT, places.acquire_many(2)).await;
+        assert!(all.is_ok(), "both places are free again");
+    }
 
     #[tokio::test]
     async fn readyz_waits_for_no_key_that_was_not_probed_yet() {

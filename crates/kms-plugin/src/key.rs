@@ -17,8 +17,11 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, SemaphorePermit, ones
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
-/// Between two probes of a key that works: a rotation is reported within 15 s.
+/// From one probe of a key that works to the next, from start to start: a rotation is reported within 15 s also where the
+/// service is slow.
 const PROBE_EVERY: Duration = Duration::from_secs(10);
+/// From the end of a probe to the start of the next.
+const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
 /// How old a probe may be that Status still answers from.
 const PROBE_LIMIT: Duration = Duration::from_secs(30);
 /// How long Status waits for the first probe; kube-apiserver itself waits for 3 s by default.
@@ -187,6 +190,7 @@ impl Key {
     pub(crate) async fn probe_forever(self: Arc<Self>) {
         let (mut last, mut failures) = (None::<Probed>, 0);
         loop {
+            let began = Instant::now();
             match self.probe_once(last.clone()).await {
                 Ok(probed) => {
                     failures = 0;
@@ -199,21 +203,20 @@ impl Key {
                     self.publish(Err(failure));
                 }
             }
-            self.pause(failures).await;
+            self.pause(failures, began.elapsed()).await;
         }
     }
 
-    /// The time until the next probe, after so many that failed. A call that failed ends it early, at most once a second;
-    /// not while the key is known to fail, where each call fails and would ask a throttled service for more.
-    async fn pause(&self, failures: u32) {
+    /// The time until the next probe, after so many that failed, or after one that succeeded and took so long. A call that
+    /// failed ends it early; not while the key is known to fail, where each call fails and would ask a throttled service
+    /// for more.
+    async fn pause(&self, failures: u32, took: Duration) {
         if failures > 0 {
             return tokio::time::sleep(pause_after(failures)).await;
         }
-        let early = async {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            self.wake.notified().await;
-        };
-        let _ = timeout(PROBE_EVERY, early).await;
+        tokio::time::sleep(SHORTEST_PAUSE).await;
+        let rest = PROBE_EVERY.saturating_sub(took + SHORTEST_PAUSE);
+        let _ = timeout(rest, self.wake.notified()).await;
     }
 
     /// One probe, in a place among the calls of kube-apiserver: a key whose calls all hang does not work, even where one
@@ -222,20 +225,21 @@ impl Key {
         let (began, limit) = (Instant::now(), self.settings.timeout.saturating_mul(3));
         let result = match timeout(limit, Arc::clone(&self.calls).acquire_owned()).await {
             Ok(Ok(place)) => self.probe_in(place, last, limit).await,
-            _ => Err(all_hang(began.elapsed())),
+            _ => Err(all_hang(limit)),
         };
         self.metrics.count("probe", word(&result), began.elapsed());
         result
     }
 
-    /// The probe itself. While it hangs, it is reported as such, and no second one is started beside it.
+    /// The probe itself. While it hangs, it is reported as such, always in the same words, so that the log has them once;
+    /// no second one is started beside it.
     async fn probe_in(
         &self,
         place: OwnedSemaphorePermit,
         last: Option<Probed>,
         limit: Duration,
     ) -> Result<Probed, Failure> {
-        let (service, began) = (Arc::clone(&self.service), Instant::now());
+        let service = Arc::clone(&self.service);
         let KeySettings { epoch, timeout: call_limit, .. } = self.settings;
         let mut probing = tokio::task::spawn_blocking(move || {
             let _place = place;
@@ -244,7 +248,7 @@ impl Key {
         loop {
             match timeout(limit, &mut probing).await {
                 Ok(result) => return result.unwrap_or_else(|_| Err(ended())),
-                Err(_) => self.publish(Err(no_answer(began.elapsed()))),
+                Err(_) => self.publish(Err(no_answer(limit))),
             }
         }
     }
@@ -267,14 +271,14 @@ impl Key {
 
     fn log_change(&self, before: Option<&Health>, result: &Result<KeyId, Failure>) {
         let name = &self.settings.name;
+        // Also where it did not work in between.
+        if let (Some(last), Ok(id)) = (before.and_then(|before| before.last_id.as_ref()), result)
+            && last != id
+        {
+            let members = json!({"key": name, "keyId": id.as_str(), "before": last.as_str()});
+            log::line(Level::Info, "the key was rotated", members);
+        }
         match (before, result) {
-            (Some(Health { result: Ok(old), .. }), Ok(id)) if old != id => {
-                log::line(
-                    Level::Info,
-                    "the key was rotated",
-                    json!({"key": name, "keyId": id.as_str(), "before": old.as_str()}),
-                );
-            }
             (Some(Health { result: Ok(_), .. }), Ok(_)) => {}
             (_, Ok(id)) => log::line(Level::Info, "the key works", json!({"key": name, "keyId": id.as_str()})),
             (Some(Health { result: Err(old), .. }), Err(failure)) if old == failure => {}

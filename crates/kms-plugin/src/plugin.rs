@@ -44,7 +44,7 @@ pub(crate) async fn serve(
     let mut reload = signal(SignalKind::hangup()).map_err(no_signals)?;
     let mut look = interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut plugin = Plugin { confinement, calls, served: Vec::new(), serving: Shared::default(), health: None };
+    let mut plugin = Plugin::new(confinement, calls);
     let problems = plugin.follow(&configuration).await;
     if !problems.is_empty() {
         plugin.stop().await;
@@ -86,9 +86,17 @@ struct Plugin {
     served: Vec<ServedKey>,
     serving: Shared,
     health: Option<HealthServer>,
+    /// What could not be done at the last look.
+    problems: Vec<String>,
 }
 
 impl Plugin {
+    /// One that serves nothing yet.
+    fn new(confinement: Confinement, calls: Arc<QuickCalls>) -> Self {
+        let (serving, served, problems) = (Shared::default(), Vec::new(), Vec::new());
+        Self { confinement, calls, served, serving, health: None, problems }
+    }
+
     /// Brings what runs to what is configured; a key whose settings are the same is not touched. Returns what could not be
     /// done, which the next look tries again.
     async fn follow(&mut self, wanted: &Configuration) -> Vec<String> {
@@ -125,9 +133,11 @@ impl Plugin {
         let keys = self.served.iter().map(|served| Arc::clone(&served.key)).filter(is_served).collect();
         *self.serving.lock().unwrap_or_else(PoisonError::into_inner) = Serving { keys, unserved };
         problems.extend(self.follow_health(wanted.health.as_ref()).await);
-        for problem in &problems {
+        // Each look finds those that last.
+        for problem in problems.iter().filter(|problem| !self.problems.contains(problem)) {
             log::line(Level::Error, "cannot serve what is configured", json!({"cause": problem}));
         }
+        self.problems.clone_from(&problems);
         problems
     }
 

@@ -253,6 +253,23 @@ async fn a_key_whose_calls_all_hang_is_not_healthy() {
 }
 
 #[tokio::test]
+async fn a_probe_that_hangs_is_one_failure_however_long_it_hangs() {
+    const LIMIT: Duration = Duration::from_millis(100);
+    let (scripted, service) = key_within(LIMIT);
+    scripted.set(|script| script.takes = [LIMIT * 12, Duration::ZERO]);
+    let (key, mut seen) = (Arc::clone(&service.0), service.0.health.subscribe());
+    let probing = tokio::spawn(async move { key.probe_once(None).await });
+    let mut told = Vec::new();
+    while !probing.is_finished() {
+        if timeout(LIMIT, seen.changed()).await.is_ok() {
+            told.push(status(&service).await.unwrap_err().message().to_owned());
+        }
+    }
+    told.dedup();
+    assert_eq!(told, ["key k: unreachable: the key service has not answered after 0.3s"]);
+}
+
+#[tokio::test]
 async fn a_key_whose_calls_take_longer_than_kube_apiserver_waits_is_not_healthy() {
     const SLOW: Duration = Duration::from_millis(200);
     for (takes, what) in [([SLOW, Duration::ZERO], "encrypt"), ([Duration::ZERO, SLOW], "decrypt")] {
@@ -319,11 +336,21 @@ async fn a_failed_call_is_retried_within_a_budget_and_wakes_the_probe() {
 #[tokio::test]
 async fn a_failed_call_ends_the_pause_of_a_key_that_works_and_no_pause_after_a_failed_probe() {
     let (_, service) = key(OnOutage::Error);
-    for (failures, least, most) in [(0, Duration::from_secs(1), PROBE_EVERY), (2, pause_after(2), Duration::MAX)] {
+    for (failures, least, most) in [(0, SHORTEST_PAUSE, PROBE_EVERY), (2, pause_after(2), Duration::MAX)] {
         service.0.wake.notify_one();
         let began = Instant::now();
-        service.0.pause(failures).await;
+        service.0.pause(failures, Duration::ZERO).await;
         assert!((least..most).contains(&began.elapsed()), "{failures}: {:?}", began.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn the_pause_after_a_slow_probe_is_shorter_so_that_a_rotation_is_reported_in_time() {
+    let (_, service) = key(OnOutage::Error);
+    for took in [PROBE_EVERY - 2 * SHORTEST_PAUSE, 2 * PROBE_EVERY] {
+        let began = Instant::now();
+        service.0.pause(0, took).await;
+        assert!((SHORTEST_PAUSE..PROBE_EVERY / 2).contains(&began.elapsed()), "{took:?}: {:?}", began.elapsed());
     }
 }
 

@@ -128,8 +128,7 @@ async fn a_key_that_nobody_probes_any_more_is_served_anew() {
     );
     let configuration = Configuration::parse(&text).unwrap();
     let confinement = Confinement { left: None, landlock: "off", seccomp: "off" };
-    let calls = Arc::default();
-    let mut plugin = Plugin { confinement, calls, served: Vec::new(), serving: Shared::default(), health: None };
+    let mut plugin = Plugin::new(confinement, Arc::default());
     assert!(plugin.follow(&configuration).await.is_empty());
     let probing = plugin.served[0].probing.clone();
     probing.abort();

@@ -1,6 +1,7 @@
 //! A key of AWS (a fake that verifies signatures), through the plugin, judged by kube-apiserver's own client.
 use crate::backends::{Served, Service, aws, with_key};
 use crate::fake_aws_kms::{ARN, FakeAwsKms, Fault, of_aws_encryption_provider};
+use crate::fake_credentials::{admit_lent, metadata_service};
 use crate::support::{Client, data, encode, error};
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -140,4 +141,16 @@ fn check_takes_credentials_from_the_environment_and_warns_of_invisible_rotation(
     let (code, told) = check(&[]);
     assert_eq!(code, Some(1));
     assert!(told.contains("a: access-denied: the environment variable AWS_ACCESS_KEY_ID is not set"), "{told}");
+}
+
+#[test]
+fn a_machine_without_ca_certificates_of_its_own_has_the_role_of_its_instance() {
+    let fake = FakeAwsKms::start();
+    let (endpoint, _lender) = metadata_service();
+    admit_lent(&fake, 1..=4);
+    let plugin = with_key("aws", &aws(&fake, &json!({"instanceMetadata": {"endpoint": endpoint}})));
+    let mut command = plugin.command();
+    command.arg("--check").env("SSL_CERT_FILE", plugin.path("none")).env_remove("SSL_CERT_DIR");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
 }

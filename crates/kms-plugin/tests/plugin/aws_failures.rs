@@ -190,6 +190,22 @@ fn status_log_readyz_and_metrics_report_each_kind_of_the_docs_and_its_end() {
 }
 
 #[test]
+fn a_rotation_during_an_outage_is_logged_as_one() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let mut observed = Observed::start();
+    error_of_aws(&observed.fake, "ServiceUnavailableException", 503);
+    observed.fails_everywhere("unreachable", "Unavailable", "returned 503");
+    observed.fake.key(|key| key.rotations += 1);
+    observed.fake.fault(None);
+    let before = std::mem::take(&mut observed.id);
+    observed.id = observed.client.healthy(&before);
+    observed.works_everywhere();
+    let rotated = observed.logged("the key was rotated");
+    let told: Vec<_> = rotated.iter().map(|line| (&line["before"], &line["keyId"])).collect();
+    assert_eq!(told, [(&json!(before), &json!(observed.id))]);
+}
+
+#[test]
 fn many_failed_calls_are_all_counted_and_only_some_of_them_logged() {
     const CALLS: usize = 100;
     testbed::needs!(Pinned(&KMS_CLIENT));

@@ -10,6 +10,8 @@ use testbed::programs::KMS_CLIENT;
 
 /// What AES-GCM adds to a plaintext: nonce and tag.
 const OVERHEAD: usize = 28;
+/// What kube-apiserver accepts of all annotations of an object together, names and values.
+const ANNOTATIONS: usize = 32 << 10;
 
 #[test]
 fn kube_apiservers_client_accepts_every_answer_up_to_the_limits() {
@@ -35,6 +37,7 @@ pub(crate) fn accept_every_answer(mut plugin: Plugin, provider: &str) {
         }));
         assert_eq!((error(&opened), data(&opened)), ("", text));
     }
+    decrypt_with_all_annotations(&mut client);
     let refusals = [
         (0, "the plaintext has 0 bytes"),
         (1024 - OVERHEAD + 1, "the ciphertext has 1025 bytes"),
@@ -49,6 +52,18 @@ pub(crate) fn accept_every_answer(mut plugin: Plugin, provider: &str) {
         assert!(error(&refused).contains(why), "{length} bytes: {refused}");
     }
     assert_eq!(error(&client.status()), "", "requests that can't be done say nothing of the key");
+}
+
+/// Decrypts with as many annotations as kube-apiserver stores, which a later plugin may have made.
+fn decrypt_with_all_annotations(client: &mut Client) {
+    const FURTHER: &str = "further.kms.example.com";
+    let mut sealed = client.ask(&json!({"do": "encrypt", "data": encode(b"seed")}));
+    let own = sealed["annotations"].as_object().unwrap().iter();
+    let own: usize = own.map(|(name, value)| name.len() + data(&json!({"data": value})).len()).sum();
+    sealed["annotations"][FURTHER] = json!(encode(&vec![7; ANNOTATIONS - own - FURTHER.len()]));
+    sealed["do"] = json!("decrypt");
+    let opened = client.ask(&sealed);
+    assert_eq!((error(&opened), data(&opened)), ("", b"seed".to_vec()));
 }
 
 /// The headers and trailers that a call is answered with.

@@ -10,6 +10,9 @@ mod contract;
 #[expect(dead_code, reason = "the tests of crates/kms use the rest")]
 #[path = "../../../kms/tests/aws/fake_aws_kms.rs"]
 mod fake_aws_kms;
+#[expect(dead_code, reason = "the tests of crates/kms use the rest")]
+#[path = "../../../kms/tests/aws/fake_credentials.rs"]
+mod fake_credentials;
 mod operation;
 mod pkcs11;
 mod processes;

@@ -144,6 +144,19 @@ fn check_tries_each_key_once_and_creates_no_socket() {
 }
 
 #[test]
+fn a_check_whose_output_nobody_reads_has_the_exit_code_of_its_keys() {
+    let plugin = Plugin::new(&[("a", ""), ("b", "")]);
+    let check = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        plugin.command().arg("--check").stdout(writer).status().unwrap().code()
+    };
+    assert_eq!(check(), Some(0));
+    fs::remove_file(plugin.path("b.keys")).unwrap();
+    assert_eq!(check(), Some(1));
+}
+
+#[test]
 fn the_process_is_confined_and_a_key_elsewhere_needs_a_restart() {
     testbed::needs!(Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", "")]);
@@ -169,6 +182,15 @@ fn the_process_is_confined_and_a_key_elsewhere_needs_a_restart() {
     })
     .unwrap();
     assert_eq!(client.healthy(""), id, "the key that is served stays");
+    // A look that serves a further key finds the refused one again.
+    plugin.keys("c", &[3]);
+    let here = plugin.directory.path().display();
+    let further = format!("- name: c\n  socket: {here}/c.sock\n  file: {{path: {here}/c.keys}}\n");
+    fs::write(plugin.path("kms.yaml"), format!("{text}{key}{further}")).unwrap();
+    plugin.signal(Signal::HUP);
+    Client::of(&plugin.socket("c")).healthy("");
+    let log = plugin.log();
+    assert_eq!(log.matches("and landlock now forbids it: restart the plugin").count(), 1, "{log}");
 }
 
 #[test]

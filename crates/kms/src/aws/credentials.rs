@@ -10,8 +10,9 @@ use std::time::Duration;
 
 /// Before its end credentials are replaced.
 const BEFORE_END: SignedDuration = SignedDuration::from_mins(5);
-/// How long credentials that still live are used after new ones could not be had.
-const NEXT_TRY: SignedDuration = SignedDuration::from_secs(10);
+/// How long credentials that still live are used after new ones could not be had. A little less than from one probe of the
+/// plugin to the next: the first request of a probe then asks and waits, and not one whose time is limited.
+const NEXT_TRY: SignedDuration = SignedDuration::from_secs(9);
 /// Larger files are no credentials.
 const FILE_LIMIT: u64 = 64 << 10;
 

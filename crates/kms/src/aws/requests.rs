@@ -94,23 +94,24 @@ impl Server {
         if let Some((_, client)) = held.as_ref().filter(|(made_with, _)| *made_with == ca) {
             return Ok(Arc::clone(client));
         }
-        let made = Arc::new(client(self.settings.ca_file.as_deref(), self.settings.timeout)?);
+        let made = Arc::new(client(trust(self.settings.ca_file.as_deref())?, self.settings.timeout)?);
         *held = Some((ca, Arc::clone(&made)));
         Ok(made)
     }
 }
 
 /// A client for AWS: its addresses are the operator's own word, and it follows no redirect.
-pub(super) fn client(ca_file: Option<&Path>, timeout: Duration) -> Result<Client, Failure> {
-    let bad = |error: fetch::Error| denied(chain(&error));
-    let trust = match ca_file {
-        Some(file) => Trust::Only(fetch::certificates(&read_file(file)?).map_err(bad)?),
-        None => Trust::System { and: Vec::new() },
-    };
+pub(super) fn client(trust: Trust, timeout: Duration) -> Result<Client, Failure> {
     let mut settings = Settings::new(trust);
     settings.reach = Reach::ANYWHERE;
     settings.limits = Limits { connect: timeout, total: timeout, body: ANSWER_LIMIT, redirects: 0 };
-    Client::new(settings).map_err(bad)
+    Client::new(settings).map_err(|error| denied(chain(&error)))
+}
+
+/// The CA certificates of a file, or those of the system.
+pub(super) fn trust(ca_file: Option<&Path>) -> Result<Trust, Failure> {
+    let Some(file) = ca_file else { return Ok(Trust::System { and: Vec::new() }) };
+    fetch::certificates(&read_file(file)?).map(Trust::Only).map_err(|error| denied(chain(&error)))
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {

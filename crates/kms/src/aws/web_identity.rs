@@ -1,6 +1,6 @@
 //! Credentials of a role by a token of another issuer: AssumeRoleWithWebIdentity of STS.
 use super::credentials::{AwsCredentials, Keys, Lease, denied, read_text};
-use super::requests::{chain, client};
+use super::requests::{chain, client, trust};
 use crate::{Failure, FailureKind};
 use fetch::{Method, Request};
 use secret::Secret;
@@ -24,7 +24,7 @@ pub(super) fn lend(source: &AwsCredentials, timeout: Duration) -> Result<Lease, 
         .finish();
     let request = Request::new(Method::Post, &format!("{}/", endpoint.trim_end_matches('/'))).map_err(unreachable)?;
     let request = request.with_body("application/x-www-form-urlencoded; charset=utf-8", body.into_bytes());
-    let answer = client(ca_file.as_deref(), timeout)?.send(&request).map_err(unreachable)?;
+    let answer = client(trust(ca_file.as_deref())?, timeout)?.send(&request).map_err(unreachable)?;
     let text = std::str::from_utf8(&answer.body).unwrap_or_default();
     if !answer.is_success() {
         let (code, message) = (element(text, "Code").unwrap_or_default(), element(text, "Message").unwrap_or_default());

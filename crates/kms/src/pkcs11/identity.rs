@@ -7,6 +7,7 @@ use aws_lc_rs::digest::{Context, SHA256};
 use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::Mechanism;
 use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
+use cryptoki::types::Date;
 use objects::hex;
 use std::cmp::Ordering;
 use zeroize::Zeroizing;
@@ -109,13 +110,19 @@ fn attributes(open: &TokenSession, key: &TokenKey) -> Result<String, Error> {
         match attribute {
             Attribute::UniqueId(value) => unique = value,
             Attribute::Label(value) | Attribute::CheckValue(value) => others.push(value),
-            Attribute::StartDate(date) => others.push(format!("{date:?}").into_bytes()),
+            Attribute::StartDate(date) => others.push(written(&date)),
             _ => {}
         }
     }
     let parts = if unique.is_empty() { others } else { vec![unique] };
     let parts: Vec<&[u8]> = [open.serial.as_bytes()].into_iter().chain(parts.iter().map(Vec::as_slice)).collect();
     Ok(digest(OF_ATTRIBUTES, &parts))
+}
+
+/// A date as the standard writes it, YYYYMMDD: what a library shows of it may be another text in its next version, and with
+/// it the key id.
+fn written(date: &Date) -> Vec<u8> {
+    [&date.year[..], &date.month, &date.day].concat()
 }
 
 /// The rule and a digest of the parts, each with its length.
@@ -153,6 +160,12 @@ mod tests {
             }
         }
         assert_eq!(by_number(b"\x00\x00\x05", b"\x05"), Ordering::Equal);
+    }
+
+    #[test]
+    fn a_date_is_written_as_the_standard_does() {
+        let date = Date::new_from_str_slice("2026", "11", "01").unwrap();
+        assert_eq!(written(&date), b"20261101");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Tokens that are logged in for: renewed after half of their life, replaced when that fails.
-use super::VaultAuth;
+use super::refused_logins::{self, Login};
 use super::requests::{Server, read, read_secret};
+use super::{VaultAuth, VaultSettings};
 use crate::{Failure, FailureKind};
 use fetch::Method;
 use secret::Secret;
@@ -12,8 +13,9 @@ use std::time::{Duration, Instant};
 const OLD: Duration = Duration::from_mins(10);
 /// The same where nobody can ask whether a token is valid. A login for each refusal would leave Vault full of tokens.
 const OLD_UNSEEN: Duration = Duration::from_mins(1);
-/// How long a token that still lives is used after no other could be had.
-const NEXT_TRY: Duration = Duration::from_secs(10);
+/// How long a token that still lives is used after no other could be had. A little less than from one probe of the plugin
+/// to the next: the first request of a probe then asks and waits, and not one whose time is limited.
+const NEXT_TRY: Duration = Duration::from_secs(9);
 /// No token is expected to live longer. What a server tells beyond that is more than the clock can count.
 const LONGEST: Duration = Duration::from_hours(10 * 365 * 24);
 /// The policies that let a token be looked up by itself.
@@ -117,18 +119,35 @@ fn login(server: &Server) -> Result<Held, Failure> {
         }
         VaultAuth::Token { .. } => return Err(Failure::invalid("a token needs no login")),
     };
-    let answer = server.exchange(Method::Post, &path, Some(&body), None);
+    let answer = role_login(server, &path, &body).and_then(|role| {
+        let answer = server.exchange(Method::Post, &path, Some(&body), None)?;
+        Ok((role, answer))
+    });
     objects::wipe(&mut body);
-    let answer = answer?;
+    let (role, answer) = answer?;
     let mut found = read(&path, &answer).map_err(|failure| {
         // Credentials that are refused: most versions of Vault answer 400, 1.13 answers 500 for a secret id.
-        let is_refused = matches!(failure.kind, FailureKind::InvalidRequest | FailureKind::Missing)
+        let is_refused = matches!(failure.kind, FailureKind::InvalidRequest | FailureKind::AccessDenied)
             || failure.message.contains("invalid secret id");
-        if is_refused { Failure { kind: FailureKind::AccessDenied, ..failure } } else { failure }
+        if let Some(login) = role.filter(|_| is_refused) {
+            refused_logins::note(login, &failure);
+        }
+        let is_denied = is_refused || failure.kind == FailureKind::Missing;
+        if is_denied { Failure { kind: FailureKind::AccessDenied, ..failure } } else { failure }
     })?;
     let held = held(&found);
     objects::wipe(&mut found);
     held.ok_or_else(|| Failure::new(FailureKind::Unreachable, format!("{path} answered without a token")))
+}
+
+/// The login of an AppRole; none for other methods, which Vault does not lock.
+fn role_login(server: &Server, path: &str, body: &Value) -> Result<Option<Login>, Failure> {
+    let VaultSettings { address, namespace, auth: VaultAuth::AppRole { secret_id_file, .. }, .. } = server.settings()
+    else {
+        return Ok(None);
+    };
+    let login = Login::new(format!("{address} {} {path} {body}", namespace.as_deref().unwrap_or_default()));
+    refused_logins::refuse_again(&login, secret_id_file).map(|()| Some(login))
 }
 
 fn held(answer: &Value) -> Option<Held> {

@@ -11,6 +11,7 @@
 //! to decrypt the same ciphertext once it is upgraded: such servers are refused before anything is stored.
 mod answers;
 mod login;
+mod refused_logins;
 mod requests;
 
 use crate::{Failure, FailureKind, KeyService, KeyVersion, Sealed};

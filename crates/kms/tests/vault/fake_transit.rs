@@ -30,6 +30,8 @@ pub(crate) struct Faults {
     pub(crate) ignores_context: AtomicBool,
     pub(crate) login_hangs: AtomicBool,
     pub(crate) health_hangs: AtomicBool,
+    /// How many logins were asked for.
+    pub(crate) logins: AtomicUsize,
     /// How many requests were not answered.
     pub(crate) hung: AtomicUsize,
 }
@@ -44,6 +46,11 @@ impl FakeTransit {
             fs::write(directory.path().join(name), text).unwrap();
         }
         Self { server, directory, faults }
+    }
+
+    /// Writes the file of the secret id; the server takes `s` alone.
+    pub(crate) fn secret_id(&self, text: &str) {
+        fs::write(self.directory.path().join("secret"), text).unwrap();
     }
 
     pub(crate) fn settings(&self) -> VaultSettings {
@@ -72,6 +79,7 @@ fn serve(faults: &Faults, seen: &Seen, tls: &mut Tls) -> std::io::Result<()> {
         "/v1/auth/approle/login" => faults.login_hangs.load(Ordering::SeqCst),
         _ => false,
     };
+    faults.logins.fetch_add(usize::from(path == "/v1/auth/approle/login"), Ordering::SeqCst);
     if hangs {
         faults.hung.fetch_add(1, Ordering::SeqCst);
         // Until the client goes: it sends nothing more.

@@ -122,6 +122,43 @@ fn refusals_cost_no_logins(vault: &Vault, auth: VaultAuth) {
 }
 
 #[test]
+fn a_refused_role_is_tried_once_by_all_keys_so_that_vault_does_not_lock_it() {
+    let fake = FakeTransit::start();
+    fake.secret_id("expired");
+    let keys = [(); 3].map(|()| VaultTransit::new(fake.settings()));
+    for key in keys.iter().chain(&keys) {
+        let refused = key.current().unwrap_err();
+        assert_eq!(refused.kind, FailureKind::AccessDenied);
+        assert!(refused.message.starts_with("auth/approle/login returned 403: permission denied"), "{refused}");
+        assert!(!refused.message.contains("expired"), "{refused}");
+    }
+    assert_eq!(fake.faults.logins.load(Ordering::SeqCst), 1);
+    let told = keys[0].current().unwrap_err().message;
+    assert!(told.contains("not tried again for 16 minutes so that Vault does not lock the role"), "{told}");
+    fake.secret_id("s");
+    keys.iter().for_each(|key| drop(key.current().unwrap()));
+}
+
+#[test]
+fn vault_lets_a_role_in_whose_secret_id_was_wrong_for_a_while() {
+    testbed::needs!(Pinned(&VAULT));
+    let vault = Vault::start();
+    vault.create_key("transit", "k");
+    vault.allow_key("transit", "k");
+    let auth = vault.app_role("1h", "1h");
+    let VaultAuth::AppRole { secret_id_file, .. } = &auth else { panic!("no role") };
+    let good = std::fs::read_to_string(secret_id_file).unwrap();
+    std::fs::write(secret_id_file, "00000000-0000-0000-0000-000000000000").unwrap();
+    let key = VaultTransit::new(vault.settings("transit", "k", auth.clone()));
+    // Vault locks a role after five.
+    for _ in 0..8 {
+        assert_eq!(key.current().unwrap_err().kind, FailureKind::AccessDenied);
+    }
+    std::fs::write(secret_id_file, good).unwrap();
+    key.current().unwrap();
+}
+
+#[test]
 fn servers_that_ignore_associated_data_are_refused() {
     let fake = FakeTransit::start();
     let key = VaultTransit::new(fake.settings());
