@@ -134,6 +134,9 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use tempfile::TempDir;
 
+    /// A program that another test starts just then has a closed listener until it is executed.
+    const LIMIT: std::time::Duration = std::time::Duration::from_secs(20);
+
     #[test]
     fn a_socket_is_for_its_owner_alone_and_goes_with_its_process() {
         let directory = TempDir::new().unwrap();
@@ -153,7 +156,9 @@ mod tests {
         assert!(matches!(Socket::open(&path, None), Err(SocketError::Taken { .. })));
         drop(other);
         assert!(path.exists());
-        let (_socket, _listener) = Socket::open(&path, None).unwrap();
+        let opened =
+            testbed::until("it is stale", LIMIT, || Socket::open(&path, None).map_err(|error| error.to_string()));
+        let (_socket, _listener) = opened.unwrap();
         assert!(UnixStream::connect(&path).is_ok());
     }
 
@@ -183,7 +188,9 @@ mod tests {
         fs::rename(&beside, &path).unwrap();
         assert!(matches!(socket.file(), SocketFile::Taken(SocketError::Taken { .. })));
         drop(other);
-        assert!(matches!(socket.file(), SocketFile::Lost));
+        let lost =
+            || matches!(socket.file(), SocketFile::Lost).then_some(()).ok_or_else(|| "it is not lost".to_owned());
+        testbed::until("nobody has it", LIMIT, lost).unwrap();
         drop(socket);
         assert!(path.exists(), "it is not ours to remove");
         let (socket, _listener) = Socket::open(&path, None).unwrap();
