@@ -29,7 +29,8 @@ const DRAIN: Duration = Duration::from_secs(5);
 /// How long clients have to read that the server ends, and the last answers. One that reads nothing is not waited for.
 const NOTICE: Duration = Duration::from_millis(100);
 
-/// Serves until SIGTERM or SIGINT. An error is why it could not start.
+/// Serves until SIGTERM or SIGINT. An error is why it could not start: no key can be served, or not its health. One key that
+/// cannot be served, as after a reboot that has changed something, does not stop the others.
 pub(crate) async fn serve(
     path: PathBuf,
     configuration: Configuration,
@@ -46,7 +47,8 @@ pub(crate) async fn serve(
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut plugin = Plugin::new(confinement, calls);
     let problems = plugin.follow(&configuration).await;
-    if !problems.is_empty() {
+    let has_health = plugin.health.is_some() || configuration.health.is_none();
+    if plugin.served.is_empty() || !has_health {
         plugin.stop().await;
         return Err(problems.join("; "));
     }

@@ -92,6 +92,22 @@ fn a_second_process_on_a_socket_is_refused_and_a_killed_one_is_followed() {
 }
 
 #[test]
+fn a_key_that_cannot_be_served_at_start_leaves_the_others_served() {
+    testbed::needs!(Pinned(&KMS_CLIENT));
+    let mut plugin = Plugin::new(&[("a", ""), ("b", "")]);
+    let health = plugin.path("health.sock");
+    plugin.configure(&[("a", ""), ("b", "")], &format!("health: {{listen: 'unix://{}'}}\n", health.display()));
+    let text = fs::read_to_string(plugin.path("kms.yaml")).unwrap();
+    fs::write(plugin.path("kms.yaml"), text.replace("/b.sock", "/gone/b.sock")).unwrap();
+    plugin.start();
+    Client::of(&plugin.socket("a")).healthy("");
+    let ready = get(&health, "/readyz");
+    assert!(ready.starts_with("HTTP/1.1 503") && ready.contains("a ok\n"), "{ready}");
+    assert!(ready.contains("\nb is not served: ") && ready.contains("/gone"), "{ready}");
+    assert!(get(&health, "/livez").starts_with("HTTP/1.1 200"));
+}
+
+#[test]
 fn keys_come_and_go_with_the_configuration_and_others_keep_their_sockets() {
     testbed::needs!(Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", ""), ("b", "")]);

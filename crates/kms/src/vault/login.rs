@@ -15,7 +15,7 @@ const OLD: Duration = Duration::from_mins(10);
 const OLD_UNSEEN: Duration = Duration::from_mins(1);
 /// How long a token that still lives is used after no other could be had. A little less than from one probe of the plugin
 /// to the next: the first request of a probe then asks and waits, and not one whose time is limited.
-const NEXT_TRY: Duration = Duration::from_secs(9);
+pub(super) const NEXT_TRY: Duration = Duration::from_secs(9);
 /// No token is expected to live longer. What a server tells beyond that is more than the clock can count.
 const LONGEST: Duration = Duration::from_hours(10 * 365 * 24);
 /// The policies that let a token be looked up by itself.

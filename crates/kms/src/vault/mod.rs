@@ -10,6 +10,7 @@
 //! The key id is bound to each ciphertext as associated data. Vault before 1.13 ignores that without an error, and refuses
 //! to decrypt the same ciphertext once it is upgraded: such servers are refused before anything is stored.
 mod answers;
+mod file_token;
 mod login;
 mod refused_logins;
 mod requests;
@@ -52,7 +53,7 @@ pub struct VaultSettings {
 /// How to log in. Files are read again for each login, so that they can be replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VaultAuth {
-    /// A token in a file, which others renew and replace.
+    /// A token in a file: it is renewed, and others replace it.
     Token {
         /// The file.
         file: PathBuf,

@@ -1,5 +1,6 @@
 //! One request to Vault: with a token that is valid, and with what a failure means.
 use super::answers::failure;
+use super::file_token::FileToken;
 use super::login::{Refused, Session, Token};
 use super::{VaultAuth, VaultSettings};
 use crate::chain::chain;
@@ -18,11 +19,12 @@ const HEALTH: &str = "sys/health";
 pub(super) struct Server {
     settings: VaultSettings,
     session: Session,
+    file_token: FileToken,
 }
 
 impl Server {
     pub(super) fn new(settings: VaultSettings) -> Self {
-        Self { settings, session: Session::default() }
+        Self { settings, session: Session::default(), file_token: FileToken::default() }
     }
 
     pub(super) fn settings(&self) -> &VaultSettings {
@@ -73,7 +75,7 @@ impl Server {
 
     fn token(&self) -> Result<Token, Failure> {
         if let VaultAuth::Token { file } = &self.settings.auth {
-            return read_secret(file).map(Secret::new);
+            return self.file_token.token(file, self);
         }
         self.session.token(self)
     }

@@ -277,6 +277,39 @@ fn app_roles_and_certificates_log_in_renew_and_log_in_again() {
 }
 
 #[test]
+fn the_token_in_a_file_is_renewed_and_followed() {
+    testbed::needs!(Pinned(&VAULT));
+    let vault = Vault::start();
+    vault.create_key("transit", "k");
+    vault.allow_key("transit", "k");
+    let lent = vault.lend_token("10s", "1h");
+    let file = vault.file("lent", &lent);
+    let key = VaultTransit::new(vault.settings("transit", "k", VaultAuth::Token { file }));
+    let renewed = || {
+        vault.post("auth/token/lookup", &json!({"token": lent}))["data"]["last_renewal_time"]
+            .as_u64()
+            .unwrap_or_default()
+    };
+    assert_eq!(renewed(), 0);
+    let sealed = key.encrypt(b"seed", b"id").unwrap();
+    let works = || key.decrypt(&sealed.ciphertext, &sealed.version.version, b"id").map(drop);
+    let first = renewed();
+    assert!(first > 0, "its life has begun before");
+    until("a renewal after half of its life", LIMIT, || {
+        works().unwrap();
+        let last = renewed();
+        if last > first { Ok(()) } else { Err(last.to_string()) }
+    })
+    .unwrap();
+    // Its longest life ends; who writes the file brings another.
+    vault.file("lent", &vault.lend_token("1s", "1s"));
+    until("the token has ended", LIMIT, || works().map_or(Ok(()), |()| Err("it works".to_owned()))).unwrap();
+    assert_eq!(works().unwrap_err().kind, FailureKind::AccessDenied);
+    vault.file("lent", &vault.lend_token("1h", "1h"));
+    works().unwrap();
+}
+
+#[test]
 fn failures_are_what_vault_means_by_them() {
     testbed::needs!(Pinned(&VAULT));
     let mut vault = Vault::start();
