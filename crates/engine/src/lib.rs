@@ -28,6 +28,7 @@ mod control_plane_facts;
 mod control_plane_files;
 mod downloads;
 mod etcd_access;
+mod etcd_data;
 mod fingerprint;
 mod instance_values;
 mod label;

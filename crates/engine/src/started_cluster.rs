@@ -4,8 +4,8 @@ use crate::{
     acts::ADMIN,
     before_kubeadm,
     etcd_access::MANIFEST,
+    etcd_data,
     phases::worker::{KUBELET_KUBECONFIG, NODE_USER, Worker},
-    scoped_reset::has_data,
 };
 use etcd::Member;
 use host::{Inspect, Service};
@@ -30,7 +30,7 @@ pub(crate) fn reason_to_keep(certificates: &str, world: &World<'_>) -> host::Res
 }
 
 fn other_members(certificates: &str, world: &World<'_>, patience: &Patience<'_>) -> host::Result<Option<String>> {
-    if !has_data(certificates, world.host)? {
+    if !etcd_data::is_here(certificates, world.host)? {
         return Ok(None);
     }
     let Some(pod) = EtcdPod::on(world.host)? else {
@@ -73,7 +73,7 @@ fn nodes_by_api(world: &World<'_>, patience: &Patience<'_>) -> host::Result<Opti
 
 /// An API server that does not answer now may have answered when others joined. Without data nobody has.
 fn nodes_by_etcd(certificates: &str, world: &World<'_>) -> host::Result<Result<Vec<String>, Unanswered>> {
-    if !has_data(certificates, world.host)? {
+    if !etcd_data::is_here(certificates, world.host)? {
         return Ok(Ok(Vec::new()));
     }
     Ok(match EtcdAccess::on(world.host, certificates)? {

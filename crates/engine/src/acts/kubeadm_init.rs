@@ -25,6 +25,7 @@ use crate::{
     Look, Patience, PlanError, Unanswered, World, before_kubeadm,
     certificates_elsewhere::{self, CertificatesElsewhere},
     etcd_access::CERTIFICATES,
+    etcd_data,
     fingerprint::Parts,
     scoped_reset::{ScopedReset, scoped_reset},
     started_cluster::reason_to_keep,
@@ -93,6 +94,8 @@ pub(crate) struct KubeadmInit {
     pub(crate) runtime_socket: String,
     /// The certificates directory, where it is not kubeadm's own.
     pub(crate) certificates: Option<String>,
+    /// The directory of etcd's data.
+    pub(crate) etcd_data: String,
     /// How long kubeadm may take.
     pub(crate) within: Duration,
 }
@@ -179,7 +182,9 @@ impl Act for KubeadmInit {
     }
 
     fn before_start(&self, world: &mut World<'_>) -> host::Result<()> {
-        before_kubeadm::record(ID, CertificatesElsewhere::in_directory(self.certificates.as_deref()), world.host)
+        let elsewhere = CertificatesElsewhere::in_directory(self.certificates.as_deref());
+        before_kubeadm::record(ID, elsewhere, world.host)?;
+        etcd_data::record(&self.etcd_data, world.host)
     }
 
     /// The file goes, however kubeadm ends: it may hold a secret. Files that are there were left by an interrupted run, which
@@ -225,7 +230,7 @@ impl Act for KubeadmInit {
     }
 
     fn compares(&self, parts: &mut Parts) {
-        // The addons, the certificates directory and the time are in the file.
+        // The addons, the directories and the time are in the file.
         let Self {
             file,
             flags,
@@ -235,6 +240,7 @@ impl Act for KubeadmInit {
             version,
             runtime_socket,
             certificates: _,
+            etcd_data: _,
             within: _,
         } = self;
         parts.text("init").text(file.expose()).list(flags).text(api_version).text(version).text(runtime_socket);
@@ -261,6 +267,7 @@ mod tests {
             version: String::new(),
             runtime_socket: String::new(),
             certificates: None,
+            etcd_data: String::new(),
             within: Duration::ZERO,
         }
     }

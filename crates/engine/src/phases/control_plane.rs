@@ -12,7 +12,7 @@ use crate::{
     Unanswered,
     acts::{ADMIN, kubeadm_join},
     certificate_files::{self, Existing, Placement},
-    control_plane_facts::DATA,
+    etcd_data::DATA,
     look::{CertificateCopy, Stage},
     phases::discovery,
     turns::{Addition, Place, Subject},

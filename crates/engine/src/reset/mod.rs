@@ -22,8 +22,9 @@ use crate::{
     before_kubeadm::{BeforeKubeadm, DeletedBy, ResetProgress},
     certificates_elsewhere,
     etcd_access::{self, CERTIFICATES},
+    etcd_data,
     look::Facts,
-    scoped_reset::{self, ScopedReset, scoped_reset},
+    scoped_reset::{ScopedReset, scoped_reset},
     started_cluster, turns,
 };
 use documents::Secret;
@@ -166,8 +167,8 @@ impl ResetPlan {
 
 impl KubeadmPart {
     fn new(request: &ResetRequest, host: &dyn Inspect) -> host::Result<Self> {
-        let etcd_data = match scoped_reset::etcd_data(host)? {
-            Some(directory) if scoped_reset::has_member_data(&directory, host)? => Some(directory),
+        let etcd_data = match etcd_data::of_kubeadm(host)? {
+            Some(directory) if etcd_data::is_in(&directory, host)? => Some(directory),
             _ => None,
         };
         let record = BeforeKubeadm::read_or_empty(host)?;

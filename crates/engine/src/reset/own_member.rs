@@ -4,7 +4,7 @@ use crate::{
     Cluster, EtcdAccess, EtcdPod, Patience, Unanswered,
     before_kubeadm::{BeforeKubeadm, ResetProgress},
     etcd_access::{MANIFEST, advertised_address},
-    scoped_reset::has_data,
+    etcd_data,
 };
 use etcd::{Member, Membership, Quorum, Role};
 use host::Inspect;
@@ -67,7 +67,7 @@ pub(super) fn own_member(asked: Asked<'_>) -> Result<OwnMember, ResetError> {
         return asserted(server(EtcdPod::on(host)?, host)?, access, cluster);
     }
     let pod = EtcdPod::on(host)?;
-    let data = has_data(certificates, host)?;
+    let data = etcd_data::is_here(certificates, host)?;
     let unasked = |why: String| match data {
         true => Err(ResetError::MemberUnknown(why)),
         false => Ok(OwnMember::NotAsked(why)),

@@ -7,7 +7,7 @@ use etcd::{Quorum, Role, Standing};
 use host::{Host, Inspect, Memory, PathState, Played, Progress};
 use machineadm_engine::{MemberQuestion, PlanError, ResetError, ResetPlan, ResetRequest, ResetScope, ResetView, reset};
 
-fn request() -> ResetRequest {
+pub(crate) fn request() -> ResetRequest {
     ResetRequest {
         runtime_socket: None,
         certificates: "/etc/kubernetes/pki".into(),
@@ -28,12 +28,12 @@ fn node() -> Memory {
     host
 }
 
-fn reset_as(request: &ResetRequest, host: &mut Memory, cluster: &FakeEtcd) -> Result<(), ResetError> {
+pub(crate) fn reset_as(request: &ResetRequest, host: &mut Memory, cluster: &FakeEtcd) -> Result<(), ResetError> {
     let plan = ResetPlan::new(request, host, cluster)?;
     reset(request, &plan, &mut world(host, cluster), &mut |_| ())
 }
 
-fn lines(request: &ResetRequest, host: &Memory, cluster: &FakeEtcd) -> Vec<String> {
+pub(crate) fn lines(request: &ResetRequest, host: &Memory, cluster: &FakeEtcd) -> Vec<String> {
     let plan = ResetPlan::new(request, host, cluster).unwrap();
     let view = ResetView::new("m".into(), &plan, request.scope, host).unwrap();
     let steps = |part: &machineadm_engine::TurnView| {

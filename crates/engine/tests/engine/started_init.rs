@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const RECORD: &str = "/var/lib/machineadm/before-kubeadm.json";
 
 /// What the calls of kubeadm were.
-fn calls(host: &Memory) -> Vec<String> {
+pub(crate) fn calls(host: &Memory) -> Vec<String> {
     let call = |entry: &String| {
         let words = entry.strip_prefix("run kubeadm ")?;
         let is_kept =
@@ -34,9 +34,9 @@ fn interrupted(files: usize, with_data: bool) -> Memory {
     host
 }
 
-const UNDONE: [&str; 2] =
+pub(crate) const UNDONE: [&str; 2] =
     ["reset --force --skip-phases=remove-etcd-member --cri-socket=unix:///run/containerd/containerd.sock", "init"];
-const FINISHED: [&str; 1] = ["init --skip-phases=preflight"];
+pub(crate) const FINISHED: [&str; 1] = ["init --skip-phases=preflight"];
 /// The files before the manifest of etcd, that manifest included, and all of them.
 const WITH_ETCD: usize = 10;
 const ALL: usize = 14;

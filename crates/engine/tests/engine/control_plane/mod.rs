@@ -188,6 +188,30 @@ fn a_join_that_was_started_in_another_cluster_is_not_undone_by_the_members_of_th
     assert_eq!((ran(&host, "kubeadm reset"), ran(&host, "kubeadm join")), (1, 1));
 }
 
+/// A power cut has emptied the manifest, and kubeadm refuses a directory that is not empty.
+#[test]
+fn data_in_the_directory_that_the_cluster_names_goes_with_its_member() {
+    let data = "/srv/etcd/member/snap/db";
+    let mut cluster = FakeCluster::of(vec![voter(1), voter(3)]);
+    let local = kubeadm::hub::LocalEtcd { data_dir: Some("/srv/etcd".into()), ..Default::default() };
+    cluster.configuration.etcd.local = Some(local);
+    let elsewhere = |one: Played| match one {
+        Played::Write(path, text) if path == DATA => Played::Write(data.into(), text),
+        other => other,
+    };
+    let mut host = machine();
+    host.programs.insert("kubeadm join".into(), joined().into_iter().map(elsewhere).chain([Played::Fail]).collect());
+    run(&joining(), &mut host, &cluster).unwrap_err();
+    host.files.insert(ETCD.into(), crate::support::file(""));
+    cluster.members.borrow_mut().push(voter(2));
+    host.programs.insert(
+        "kubeadm join".into(),
+        joined().into_iter().filter(|one| !matches!(one, Played::Write(path, _) if path == DATA)).collect(),
+    );
+    run(&joining(), &mut host, &cluster).unwrap();
+    assert!(cluster.did("remove 2") && !host.files.contains_key(data), "{:?}", cluster.events);
+}
+
 /// `etcdctl member update` changes the peer URL in the list, and not the flags of the server.
 #[test]
 fn a_member_whose_peer_url_was_changed_in_etcd_is_known_by_its_client_url() {
