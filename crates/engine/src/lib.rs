@@ -47,6 +47,7 @@ mod phases;
 mod plan;
 mod plan_key;
 mod redact;
+mod registered_since;
 mod reset;
 mod restarts;
 mod run_report;

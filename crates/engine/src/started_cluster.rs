@@ -2,7 +2,6 @@
 use crate::{
     EtcdAccess, EtcdPod, Patience, Unanswered, World,
     acts::ADMIN,
-    before_kubeadm,
     etcd_access::MANIFEST,
     etcd_data,
     phases::worker::{KUBELET_KUBECONFIG, NODE_USER, Worker},
@@ -16,11 +15,8 @@ const NODES: &str = "/api/v1/nodes";
 /// Why the cluster on this machine is not deleted; `None` when nobody else can have anything of it.
 ///
 /// An etcd that has data and does not answer is a reason: its data is deleted only when it was seen that no other member
-/// needs it. A reset that has started to delete has seen that.
+/// needs it.
 pub(crate) fn reason_to_keep(certificates: &str, world: &World<'_>) -> host::Result<Option<String>> {
-    if before_kubeadm::is_deleting(world.host)? {
-        return Ok(None);
-    }
     let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
     let patience = Patience { within: world.patience, while_true: &kubelet_runs };
     Ok(match other_members(certificates, world, &patience)? {

@@ -13,6 +13,7 @@
 //! | some or all | there | | has other Nodes, or etcd has | started | `kubeadm init` is finished on top |
 //! | some or all | there | does not answer, or has no manifest | | started | `kubeadm init` is finished on top |
 //! | any, while an undo is not finished | | | | started | the undo is finished, `kubeadm init` again |
+//! | any, while an undo is not finished | there | answers, and others have joined since | | started | `kubeadm init` is finished on top |
 //! | some | | | | new | stops: manual action |
 //! | some | | | | ended | nothing; a remark |
 //!
@@ -27,6 +28,7 @@ use crate::{
     etcd_access::CERTIFICATES,
     etcd_data,
     fingerprint::Parts,
+    registered_since::{end_undo, registered_since},
     scoped_reset::{ScopedReset, scoped_reset},
     started_cluster::reason_to_keep,
 };
@@ -139,6 +141,12 @@ impl KubeadmInit {
         Ok(file.replace(UNUSED_TOKEN, &format!("{UNUSED_ID}{secret}")))
     }
 
+    fn reset(&self, world: &mut World<'_>) -> host::Result<Undone> {
+        let runtime_socket = Some(self.runtime_socket.as_str());
+        scoped_reset(world, &ScopedReset { runtime_socket, ..ScopedReset::default() })?;
+        Ok(Undone::Changed)
+    }
+
     /// The flag of a run that is finished. With it kubeadm ignores `skipPhases` of its file, by which a kubeadm before v1beta4
     /// leaves addons out: it names them as well.
     fn without_preflight(&self) -> String {
@@ -214,15 +222,22 @@ impl Act for KubeadmInit {
         AfterFailure::Partial
     }
 
-    /// A cluster that others may have joined is finished instead.
+    /// A cluster that others may have joined is finished instead. An undo that has started to delete has seen that there is
+    /// none; but its etcd may have started again since.
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
         let certificates = self.certificates.as_deref().unwrap_or(CERTIFICATES);
-        if reason_to_keep(&certificates_elsewhere::of_etcd(certificates, world.host)?, world)?.is_some() {
-            return Ok(Undone::Nothing);
+        if before_kubeadm::is_deleting(world.host)? {
+            let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
+            let patience = Patience { within: world.patience, while_true: &kubelet_runs };
+            if registered_since(certificates, &*world.host, world.cluster, &patience)?.is_none() {
+                return self.reset(world);
+            }
+            end_undo(world.host)?;
         }
-        let runtime_socket = Some(self.runtime_socket.as_str());
-        scoped_reset(world, &ScopedReset { runtime_socket, ..ScopedReset::default() })?;
-        Ok(Undone::Changed)
+        match reason_to_keep(&certificates_elsewhere::of_etcd(certificates, world.host)?, world)? {
+            Some(_) => Ok(Undone::Nothing),
+            None => self.reset(world),
+        }
     }
 
     fn shows(&self) -> String {

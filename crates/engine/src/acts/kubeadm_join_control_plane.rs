@@ -21,10 +21,11 @@ use crate::{
     ControlPlaneFacts, EtcdPod, Look, MemberFacts, Patience, PlanError, Unanswered, World,
     before_kubeadm::{self, BeforeKubeadm},
     certificates_elsewhere::CertificatesElsewhere,
-    etcd_access::MANIFEST,
+    etcd_access::{CERTIFICATES, MANIFEST},
     etcd_data,
     fingerprint::Parts,
     phases::{control_plane_traces::ControlPlaneTraces, worker::Worker},
+    registered_since::{end_undo, registered_since},
     scoped_reset::{ScopedReset, scoped_reset},
 };
 use documents::{Secret, v1alpha1::Repeat};
@@ -280,10 +281,15 @@ impl Act for KubeadmJoinControlPlane {
 
     /// The member goes first and is seen gone; only then are its data and everything else of kubeadm deleted.
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
-        // An undo that has started to delete has seen the member gone.
+        // An undo that has started to delete has seen the member gone. The machine may have joined again since.
         if before_kubeadm::is_deleting(world.host)? {
-            self.reset(None, world)?;
-            return Ok(Undone::Changed);
+            let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
+            let patience = Patience { within: world.patience, while_true: &kubelet_runs };
+            if registered_since(CERTIFICATES, &*world.host, world.cluster, &patience)?.is_none() {
+                self.reset(None, world)?;
+                return Ok(Undone::Changed);
+            }
+            end_undo(world.host)?;
         }
         let facts = self.facts(world)?;
         let membership = Self::membership(&facts, world)?;

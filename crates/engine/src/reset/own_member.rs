@@ -5,6 +5,7 @@ use crate::{
     before_kubeadm::{BeforeKubeadm, ResetProgress},
     etcd_access::{MANIFEST, advertised_address},
     etcd_data,
+    registered_since::registered_since,
 };
 use etcd::{Member, Membership, Quorum, Role};
 use host::Inspect;
@@ -58,10 +59,14 @@ pub(super) struct Asked<'a> {
 pub(super) fn own_member(asked: Asked<'_>) -> Result<OwnMember, ResetError> {
     let Asked { host, cluster, certificates, access, question, patience } = asked;
     let progress = BeforeKubeadm::read(host)?.and_then(|record| record.reset);
-    // A reset that has started to delete has asked before.
-    let has_asked = matches!(progress, Some(ResetProgress::Deleting { .. } | ResetProgress::Undone));
-    if has_asked {
-        return Ok(OwnMember::None);
+    match progress {
+        // A reset that has started to delete has asked before.
+        Some(ResetProgress::Deleting { .. }) => {
+            let since = registered_since(certificates, host, cluster, patience)?;
+            return since.map_or(Ok(OwnMember::None), |(membership, member)| judge(&membership, &member));
+        }
+        Some(ResetProgress::Undone) => return Ok(OwnMember::None),
+        Some(ResetProgress::RemovingMember { .. }) | None => {}
     }
     if question == MemberQuestion::IsRemoved {
         return asserted(server(EtcdPod::on(host)?, host)?, access, cluster);

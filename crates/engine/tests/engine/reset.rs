@@ -282,6 +282,29 @@ fn a_member_whose_peer_url_was_changed_in_etcd_is_removed_before_its_data() {
     assert!(!has(&host, DATA));
 }
 
+/// The reset was interrupted, and an operator has joined the machine again with kubeadm alone.
+#[test]
+fn a_member_that_is_registered_since_a_reset_started_to_delete_is_removed_before_its_data() {
+    let again = || {
+        let mut host = node();
+        let mut record: serde_json::Value =
+            serde_json::from_str(&text_of(&host, "/var/lib/machineadm/before-kubeadm.json")).unwrap();
+        record["reset"] = serde_json::json!({"deleting": {"etcdData": "/var/lib/etcd", "by": "reset"}});
+        host.files.insert("/var/lib/machineadm/before-kubeadm.json".into(), file(&record.to_string()));
+        host
+    };
+    let (mut host, cluster) = (again(), FakeEtcd::with(&[1, 2, 3]));
+    assert_eq!(lines(&request(), &host, &cluster)[0], "delete etcd member cp1");
+    reset_as(&request(), &mut host, &cluster).unwrap();
+    assert_eq!(cluster.numbers(), [2, 3]);
+    assert_eq!(left(&host), left(&machine()));
+    let (mut host, cluster) = (again(), FakeEtcd::with(&[1]));
+    let silent = etcd::Member { standing: Standing::Silent("refused".into()), ..member(2) };
+    cluster.members.borrow_mut().as_mut().unwrap().members.push(silent);
+    let error = reset_as(&request(), &mut host, &cluster).unwrap_err();
+    assert!(matches!(error, ResetError::MemberNeeded(_)) && has(&host, DATA), "{error}");
+}
+
 #[test]
 fn a_member_whose_removal_costs_the_quorum_stays_with_its_data() {
     let silent = |number| etcd::Member { standing: Standing::Silent("refused".into()), ..member(number) };

@@ -270,3 +270,22 @@ fn an_init_that_is_done_again_finds_the_files_of_the_present_document() {
     let policy = "/etc/kubernetes/machineadm/audit-policy.yaml";
     assert!(text_of(&host, policy).contains("Metadata"));
 }
+
+/// The power failed when the undo had started, and the kubelet has started the cluster again before machineadm.
+#[test]
+fn a_cluster_that_others_have_joined_since_its_undo_started_is_finished() {
+    let others = FakeEtcd { has_objects: Ok(false), ..FakeEtcd::with(&[1, 2]) };
+    let worker = FakeEtcd { nodes: Ok(vec!["cp1", "w1"]), has_objects: Ok(false), ..FakeEtcd::with(&[1]) };
+    for cluster in [others, worker] {
+        let mut host = interrupted(ALL, true);
+        let mut record: serde_json::Value = serde_json::from_str(&text_of(&host, RECORD)).unwrap();
+        record["reset"] = serde_json::json!({"deleting": {"etcdData": "/var/lib/etcd", "by": "act"}});
+        host.files.insert(RECORD.into(), FileState { mode: 0o600, ..file(&record.to_string()) });
+        run(&documents(), &mut host, &cluster).unwrap();
+        assert_eq!(calls(&host), FINISHED);
+        assert!(has(&host, DATA), "the data of a member with others was deleted");
+        host.log.clear();
+        run(&documents(), &mut host, &FakeEtcd::with(&[1, 2])).unwrap();
+        assert_eq!(calls(&host), [""; 0], "the undo is over");
+    }
+}
