@@ -79,7 +79,7 @@ pub(super) fn own_member(asked: Asked<'_>) -> Result<OwnMember, ResetError> {
     };
     let Some(mut access) = access else {
         let missing = || format!("{certificates}/etcd has no client certificate");
-        return if data { unasked(missing()) } else { Ok(OwnMember::None) };
+        return if data || pod.is_some() { unasked(missing()) } else { Ok(OwnMember::None) };
     };
     if let Some(ResetProgress::RemovingMember { servers }) = progress {
         access.endpoints.extend(servers);

@@ -305,6 +305,16 @@ fn a_member_that_is_registered_since_a_reset_started_to_delete_is_removed_before
     assert!(matches!(error, ResetError::MemberNeeded(_)) && has(&host, DATA), "{error}");
 }
 
+/// Its data is gone, and nobody can tell whether etcd has a member of this machine.
+#[test]
+fn without_a_client_certificate_a_member_that_may_be_listed_is_named() {
+    let mut host = node();
+    host.files.retain(|path, _| path != DATA && !path.contains("healthcheck-client"));
+    let shown = lines(&request(), &host, &FakeEtcd::silent());
+    assert!(shown[0].contains("machineadm control-plane remove NODE"), "{shown:?}");
+    reset_as(&request(), &mut host, &FakeEtcd::silent()).unwrap();
+}
+
 #[test]
 fn a_member_whose_removal_costs_the_quorum_stays_with_its_data() {
     let silent = |number| etcd::Member { standing: Standing::Silent("refused".into()), ..member(number) };
