@@ -17,7 +17,7 @@ pub use view::ResetView;
 use crate::{
     Cluster, EtcdAccess, Failure, Look, Manifests, Mode, Patience, PlanError, Planned, Prune, Run, Unanswered, Wanted,
     World,
-    acts::{DOWNLOAD_ID, STARTING_KUBEADM, files_found},
+    acts::{DOWNLOAD_ID, STARTING_KUBEADM, UPLOAD_ID, files_found},
     apply,
     before_kubeadm::{BeforeKubeadm, DeletedBy, ResetProgress},
     certificates_elsewhere,
@@ -203,7 +203,8 @@ pub fn reset(
     if plan.kubeadm.is_some() {
         watch("undo what kubeadm did");
         scoped_reset(world, &kubeadm_reset(request))?;
-        for act in acts_of_node() {
+        // The cluster had the upload: another one needs its own.
+        for act in acts_of_node().chain([UPLOAD_ID]) {
             if world.host.progress(act)? != Progress::New {
                 world.host.note(act, Progress::New)?;
             }
