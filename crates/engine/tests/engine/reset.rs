@@ -407,6 +407,18 @@ fn keys_in_another_certificates_directory_are_named_as_left() {
     assert!(!left(&named).contains("/srv/pki"), "{}", left(&named));
 }
 
+#[test]
+fn copies_that_an_upgrade_has_made_are_named_as_left() {
+    let mut host = node();
+    host.files.insert("/etc/kubernetes/tmp/kubeadm-backup-etcd/member/snap/db".into(), file("all of the cluster"));
+    for (flags, is_left) in [(vec![], true), (vec!["--cleanup-tmp-dir".to_owned()], false)] {
+        let request = ResetRequest { flags, ..request() };
+        let plan = ResetPlan::new(&request, &host, &FakeEtcd::with(&[1])).unwrap();
+        let ResetView { left, .. } = ResetView::new("m".into(), &plan, request.scope, &host).unwrap();
+        assert_eq!(left.iter().any(|line| line.contains("in /etc/kubernetes/tmp")), is_left, "{left:?}");
+    }
+}
+
 /// `--cert-dir` would make kubeadm delete everything in it: etcd is asked without that.
 #[test]
 fn etcd_is_asked_with_the_certificates_that_the_api_server_of_kubeadm_alone_has_elsewhere() {
