@@ -11,6 +11,7 @@
 //! ```
 use crate::{
     certificates_elsewhere::CertificatesElsewhere,
+    etcd_data::DATA,
     ownership::{Owned, Ownership},
     path_digest::digest,
 };
@@ -28,8 +29,6 @@ const VERSION: u32 = 1;
 pub(crate) const DIRECTORIES: [&str; 2] = ["/etc/kubernetes", "/var/lib/kubelet"];
 /// What `kubeadm reset` empties below them. Either may be a link or a mount, behind which a tree does not look.
 const EMPTIED: [&str; 2] = ["/etc/kubernetes/pki", "/etc/kubernetes/manifests"];
-/// Where etcd's data usually is. kubeadm wants it empty: only the directory itself is recorded.
-pub(crate) const ETCD_DATA: &str = "/var/lib/etcd";
 /// The largest file whose content is recorded, and the most that is recorded of all contents, in bytes. What is read back
 /// must stay below the size of files that are read.
 const LARGEST_FILE: usize = 4 << 20;
@@ -50,6 +49,9 @@ pub(crate) struct BeforeKubeadm {
     /// Where certificates are written outside kubeadm's own directory.
     #[serde(default, skip_serializing_if = "CertificatesElsewhere::is_empty")]
     pub(crate) elsewhere: CertificatesElsewhere,
+    /// Where etcd's data is, if kubeadm was told another directory than its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) etcd_data: Option<String>,
     /// How many further entries there were, of which nothing is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) omitted: Option<usize>,
@@ -182,12 +184,16 @@ impl BeforeKubeadm {
     fn add_elsewhere(&mut self, elsewhere: CertificatesElsewhere, host: &dyn Inspect) -> host::Result<bool> {
         let known: Vec<String> = self.elsewhere.paths().collect();
         let is_new = self.elsewhere.add(elsewhere);
-        for path in self.elsewhere.paths().filter(|path| !known.contains(path)) {
-            if !self.entries.contains_key(&path) {
-                self.entries.extend(entry_of(host.state_at(&path)?).map(|entry| (path, entry)));
-            }
+        let paths: Vec<String> = self.elsewhere.paths().filter(|path| !known.contains(path)).collect();
+        paths.into_iter().try_for_each(|path| self.add(path, host)).map(|()| is_new)
+    }
+
+    /// Records what exists at a path, unless that is recorded.
+    pub(crate) fn add(&mut self, path: String, host: &dyn Inspect) -> host::Result<()> {
+        if !self.entries.contains_key(&path) {
+            self.entries.extend(entry_of(host.state_at(&path)?).map(|entry| (path, entry)));
         }
-        Ok(is_new)
+        Ok(())
     }
 
     /// Remembers, before kubeadm deletes anything, where etcd's data is and what documents own: they may have written
@@ -286,7 +292,8 @@ fn is_below(path: &str, directory: &str) -> bool {
 }
 
 fn found(host: &dyn Inspect) -> host::Result<Vec<TreeEntry>> {
-    let mut found: Vec<_> = host.tree(ETCD_DATA)?.into_iter().filter(|entry| entry.path == ETCD_DATA).collect();
+    // kubeadm wants the directory of etcd's data empty: only itself is recorded.
+    let mut found: Vec<_> = host.tree(DATA)?.into_iter().filter(|entry| entry.path == DATA).collect();
     for directory in DIRECTORIES.into_iter().chain(EMPTIED) {
         found.extend(host.tree(directory)?);
     }

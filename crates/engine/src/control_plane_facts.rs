@@ -1,13 +1,10 @@
 //! What a run has found out of the control plane that its machine joins.
-use crate::{Cluster, EtcdAccess, EtcdPod, Patience, Unanswered, acts::ADMIN};
+use crate::{Cluster, EtcdAccess, EtcdPod, Patience, Unanswered, acts::ADMIN, etcd_data};
 use certs::FileSet;
 use documents::Secret;
 use etcd::{Member, Membership};
 use host::Inspect;
 use std::path::PathBuf;
-
-/// Where kubeadm has etcd's data unless it is told otherwise.
-pub(crate) const DATA: &str = "/var/lib/etcd";
 
 /// The control plane of a cluster, as a machine that joins it knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,10 +54,11 @@ impl ControlPlaneFacts {
         if !facts.is_stacked() {
             return Ok(Ok(Some(facts)));
         }
+        let data_directory = etcd_data::directory(host)?;
         let pod = EtcdPod::on(host)?.unwrap_or_else(|| EtcdPod {
             peer_url: peer_url.to_owned(),
             client_urls: Vec::new(),
-            data_directory: DATA.to_owned(),
+            data_directory,
         });
         let Some(access) = EtcdAccess::on(host, &facts.directory.to_string_lossy())? else {
             return Ok(Err(Unanswered("this machine has no client certificate for etcd".to_owned())));

@@ -1,5 +1,5 @@
 //! The etcd of a cluster, as a control plane node reaches it: its own static pod, its client certificate, its servers.
-use crate::{acts::ADMIN, api_server_manifest, control_plane_facts::DATA};
+use crate::{acts::ADMIN, api_server_manifest};
 use documents::Secret;
 use etcd::Credentials;
 use host::Inspect;
@@ -93,13 +93,6 @@ impl EtcdPod {
     pub fn on(host: &dyn Inspect) -> host::Result<Option<Self>> {
         let Some(manifest) = host.file(MANIFEST)? else { return Ok(None) };
         Ok(std::str::from_utf8(manifest.contents.expose()).ok().and_then(Self::read))
-    }
-
-    /// Where the data of this machine's etcd is, if it has a manifest. One that cannot be read, as a power cut leaves it,
-    /// names kubeadm's default.
-    pub(crate) fn data_on(host: &dyn Inspect) -> host::Result<Option<String>> {
-        let has_manifest = || Ok::<_, host::Error>(host.exists(MANIFEST)?.then(|| DATA.to_owned()));
-        Self::on(host)?.map_or_else(has_manifest, |pod| Ok(Some(pod.data_directory)))
     }
 
     fn read(manifest: &str) -> Option<Self> {

@@ -182,6 +182,7 @@ mod tests {
             version: "v1.36.4".into(),
             runtime_socket: "/a".into(),
             certificates: None,
+            etcd_data: String::new(),
             within: Duration::from_secs(1),
         }
     }
@@ -242,7 +243,7 @@ mod tests {
     fn a_beginning_with_any_other_member_is_another_step() {
         let flags =
             |flags: &[&str]| KubeadmInit { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..init() };
-        // The addons, the certificates directory and the time are those of the file.
+        // The addons, the directories and the time are those of the file.
         let KubeadmInit {
             file: _,
             flags: _,
@@ -252,6 +253,7 @@ mod tests {
             version: _,
             runtime_socket: _,
             certificates: _,
+            etcd_data: _,
             within: _,
         } = init();
         let proxy = |value: &str| [("HTTPS_PROXY".to_owned(), secret(value))].into();

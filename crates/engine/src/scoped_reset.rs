@@ -4,11 +4,11 @@
 //! `kubeadm reset` by itself empties etcd's data directory also where it could not remove the member of this machine: a
 //! cluster then has a member that can never start again. So that phase never runs here.
 use crate::{
-    EtcdAccess, EtcdPod, World,
+    World,
     acts::{kubeadm, proxy_variables::Variables},
-    before_kubeadm::{BeforeKubeadm, DIRECTORIES, DeletedBy, ETCD_DATA, ResetProgress},
+    before_kubeadm::{BeforeKubeadm, DIRECTORIES, DeletedBy},
     certificates_elsewhere,
-    control_plane_facts::DATA,
+    etcd_data::{self, DATA},
 };
 use host::{Change, Error, Host, Inspect, PathState};
 use std::time::Duration;
@@ -27,7 +27,7 @@ const CREATED: [&str; 6] = [
     "/etc/kubernetes/manifests",
     "/etc/kubernetes",
     KUBELET_DIRECTORY,
-    ETCD_DATA,
+    DATA,
 ];
 
 /// How kubeadm's work is undone.
@@ -52,44 +52,20 @@ impl ScopedReset<'_> {
     }
 }
 
-/// Where etcd's data of this machine is, by its manifest or by the record of a reset that has deleted the manifest. Data of
-/// an etcd that kubeadm did not set up is nobody's here.
-pub(crate) fn etcd_data(host: &dyn Inspect) -> host::Result<Option<String>> {
-    match BeforeKubeadm::read(host)?.and_then(|record| record.reset) {
-        Some(ResetProgress::Deleting { etcd_data, .. }) => Ok(etcd_data),
-        _ => EtcdPod::data_on(host),
-    }
-}
-
-/// Whether etcd has written data into a directory.
-pub(crate) fn has_member_data(directory: &str, host: &dyn Inspect) -> host::Result<bool> {
-    Ok(host.state_at(&member_data(directory))? != PathState::Absent)
-}
-
-/// Whether this machine has data of an etcd that kubeadm has set up. The manifest may have been moved away, which stops
-/// etcd; its client certificate then shows that there was one.
-pub(crate) fn has_data(certificates: &str, host: &dyn Inspect) -> host::Result<bool> {
-    let directory = match EtcdPod::data_on(host)? {
-        None => EtcdAccess::on(host, certificates)?.map(|_| DATA.to_owned()),
-        found => found,
-    };
-    directory.map_or(Ok(false), |directory| has_member_data(&directory, host))
-}
-
 /// Undoes what kubeadm did. Interrupted anywhere and run again, it leaves the same machine.
 ///
 /// The caller has seen that no cluster with other members has an etcd member for this machine: its data is deleted. A reset
 /// marks it as undone when its other parts know of it.
 pub(crate) fn scoped_reset(world: &mut World<'_>, reset: &ScopedReset<'_>) -> host::Result<()> {
-    let etcd_data = etcd_data(world.host)?.or_else(|| reset.etcd_data.map(str::to_owned));
+    let data = etcd_data::of_kubeadm(world.host)?.or_else(|| reset.etcd_data.map(str::to_owned));
     let mut record = BeforeKubeadm::read_or_empty(world.host)?;
-    record.start_deleting(etcd_data.clone(), reset.by, world.host)?;
+    record.start_deleting(data.clone(), reset.by, world.host)?;
     let arguments = reset.arguments();
     let argv: Vec<&str> = arguments.iter().map(String::as_str).collect();
     world.host.run(&kubeadm::program(&argv, &Variables::new(), WITHIN))?;
     check_emptied(world.host)?;
-    if let Some(directory) = etcd_data {
-        world.host.remove_tree(&member_data(&directory))?;
+    if let Some(directory) = data {
+        world.host.remove_tree(&etcd_data::member(&directory))?;
     }
     certificates_elsewhere::delete_new(&record, world.host)?;
     restore(&record, world.host)?;
@@ -102,11 +78,6 @@ pub(crate) fn scoped_reset(world: &mut World<'_>, reset: &ScopedReset<'_>) -> ho
         }
         DeletedBy::Act => BeforeKubeadm::forget(world.host),
     }
-}
-
-/// etcd's own directory: what else an operator has beside it stays.
-fn member_data(directory: &str) -> String {
-    format!("{}/member", directory.trim_end_matches('/'))
 }
 
 /// kubeadm only warns of what it could not delete.
@@ -134,7 +105,7 @@ fn restore(record: &BeforeKubeadm, host: &mut dyn Host) -> host::Result<()> {
     if !record.is_recorded {
         return Ok(());
     }
-    for path in CREATED.into_iter().filter(|path| !record.has(path)) {
+    for path in CREATED.into_iter().chain(record.etcd_data.as_deref()).filter(|path| !record.has(path)) {
         let was = host.state_at(path)?;
         if matches!(was, PathState::Directory { entries: 0, .. }) {
             host.ensure(&Change::Remove { path: path.to_owned(), was })?;

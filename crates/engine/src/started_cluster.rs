@@ -2,10 +2,9 @@
 use crate::{
     EtcdAccess, EtcdPod, Patience, Unanswered, World,
     acts::ADMIN,
-    before_kubeadm,
     etcd_access::MANIFEST,
+    etcd_data,
     phases::worker::{KUBELET_KUBECONFIG, NODE_USER, Worker},
-    scoped_reset::has_data,
 };
 use etcd::Member;
 use host::{Inspect, Service};
@@ -16,11 +15,8 @@ const NODES: &str = "/api/v1/nodes";
 /// Why the cluster on this machine is not deleted; `None` when nobody else can have anything of it.
 ///
 /// An etcd that has data and does not answer is a reason: its data is deleted only when it was seen that no other member
-/// needs it. A reset that has started to delete has seen that.
+/// needs it.
 pub(crate) fn reason_to_keep(certificates: &str, world: &World<'_>) -> host::Result<Option<String>> {
-    if before_kubeadm::is_deleting(world.host)? {
-        return Ok(None);
-    }
     let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
     let patience = Patience { within: world.patience, while_true: &kubelet_runs };
     Ok(match other_members(certificates, world, &patience)? {
@@ -30,7 +26,7 @@ pub(crate) fn reason_to_keep(certificates: &str, world: &World<'_>) -> host::Res
 }
 
 fn other_members(certificates: &str, world: &World<'_>, patience: &Patience<'_>) -> host::Result<Option<String>> {
-    if !has_data(certificates, world.host)? {
+    if !etcd_data::is_here(certificates, world.host)? {
         return Ok(None);
     }
     let Some(pod) = EtcdPod::on(world.host)? else {
@@ -73,7 +69,7 @@ fn nodes_by_api(world: &World<'_>, patience: &Patience<'_>) -> host::Result<Opti
 
 /// An API server that does not answer now may have answered when others joined. Without data nobody has.
 fn nodes_by_etcd(certificates: &str, world: &World<'_>) -> host::Result<Result<Vec<String>, Unanswered>> {
-    if !has_data(certificates, world.host)? {
+    if !etcd_data::is_here(certificates, world.host)? {
         return Ok(Ok(Vec::new()));
     }
     Ok(match EtcdAccess::on(world.host, certificates)? {

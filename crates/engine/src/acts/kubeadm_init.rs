@@ -13,6 +13,7 @@
 //! | some or all | there | | has other Nodes, or etcd has | started | `kubeadm init` is finished on top |
 //! | some or all | there | does not answer, or has no manifest | | started | `kubeadm init` is finished on top |
 //! | any, while an undo is not finished | | | | started | the undo is finished, `kubeadm init` again |
+//! | any, while an undo is not finished | there | answers, and others have joined since | | started | `kubeadm init` is finished on top |
 //! | some | | | | new | stops: manual action |
 //! | some | | | | ended | nothing; a remark |
 //!
@@ -25,7 +26,9 @@ use crate::{
     Look, Patience, PlanError, Unanswered, World, before_kubeadm,
     certificates_elsewhere::{self, CertificatesElsewhere},
     etcd_access::CERTIFICATES,
+    etcd_data,
     fingerprint::Parts,
+    registered_since::{end_undo, registered_since},
     scoped_reset::{ScopedReset, scoped_reset},
     started_cluster::reason_to_keep,
 };
@@ -93,6 +96,8 @@ pub(crate) struct KubeadmInit {
     pub(crate) runtime_socket: String,
     /// The certificates directory, where it is not kubeadm's own.
     pub(crate) certificates: Option<String>,
+    /// The directory of etcd's data.
+    pub(crate) etcd_data: String,
     /// How long kubeadm may take.
     pub(crate) within: Duration,
 }
@@ -134,6 +139,12 @@ impl KubeadmInit {
             advice: "mount /proc, then run machineadm again".to_owned(),
         })?;
         Ok(file.replace(UNUSED_TOKEN, &format!("{UNUSED_ID}{secret}")))
+    }
+
+    fn reset(&self, world: &mut World<'_>) -> host::Result<Undone> {
+        let runtime_socket = Some(self.runtime_socket.as_str());
+        scoped_reset(world, &ScopedReset { runtime_socket, ..ScopedReset::default() })?;
+        Ok(Undone::Changed)
     }
 
     /// The flag of a run that is finished. With it kubeadm ignores `skipPhases` of its file, by which a kubeadm before v1beta4
@@ -179,7 +190,9 @@ impl Act for KubeadmInit {
     }
 
     fn before_start(&self, world: &mut World<'_>) -> host::Result<()> {
-        before_kubeadm::record(ID, CertificatesElsewhere::in_directory(self.certificates.as_deref()), world.host)
+        let elsewhere = CertificatesElsewhere::in_directory(self.certificates.as_deref());
+        before_kubeadm::record(ID, elsewhere, world.host)?;
+        etcd_data::record(&self.etcd_data, world.host)
     }
 
     /// The file goes, however kubeadm ends: it may hold a secret. Files that are there were left by an interrupted run, which
@@ -209,15 +222,22 @@ impl Act for KubeadmInit {
         AfterFailure::Partial
     }
 
-    /// A cluster that others may have joined is finished instead.
+    /// A cluster that others may have joined is finished instead. An undo that has started to delete has seen that there is
+    /// none; but its etcd may have started again since.
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
         let certificates = self.certificates.as_deref().unwrap_or(CERTIFICATES);
-        if reason_to_keep(&certificates_elsewhere::of_etcd(certificates, world.host)?, world)?.is_some() {
-            return Ok(Undone::Nothing);
+        if before_kubeadm::is_deleting(world.host)? {
+            let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
+            let patience = Patience { within: world.patience, while_true: &kubelet_runs };
+            if registered_since(certificates, &*world.host, world.cluster, &patience)?.is_none() {
+                return self.reset(world);
+            }
+            end_undo(world.host)?;
         }
-        let runtime_socket = Some(self.runtime_socket.as_str());
-        scoped_reset(world, &ScopedReset { runtime_socket, ..ScopedReset::default() })?;
-        Ok(Undone::Changed)
+        match reason_to_keep(&certificates_elsewhere::of_etcd(certificates, world.host)?, world)? {
+            Some(_) => Ok(Undone::Nothing),
+            None => self.reset(world),
+        }
     }
 
     fn shows(&self) -> String {
@@ -225,7 +245,7 @@ impl Act for KubeadmInit {
     }
 
     fn compares(&self, parts: &mut Parts) {
-        // The addons, the certificates directory and the time are in the file.
+        // The addons, the directories and the time are in the file.
         let Self {
             file,
             flags,
@@ -235,6 +255,7 @@ impl Act for KubeadmInit {
             version,
             runtime_socket,
             certificates: _,
+            etcd_data: _,
             within: _,
         } = self;
         parts.text("init").text(file.expose()).list(flags).text(api_version).text(version).text(runtime_socket);
@@ -261,6 +282,7 @@ mod tests {
             version: String::new(),
             runtime_socket: String::new(),
             certificates: None,
+            etcd_data: String::new(),
             within: Duration::ZERO,
         }
     }

@@ -21,11 +21,12 @@ use crate::{
     ControlPlaneFacts, EtcdPod, Look, MemberFacts, Patience, PlanError, Unanswered, World,
     before_kubeadm::{self, BeforeKubeadm},
     certificates_elsewhere::CertificatesElsewhere,
-    control_plane_facts::DATA,
-    etcd_access::MANIFEST,
+    etcd_access::{CERTIFICATES, MANIFEST},
+    etcd_data,
     fingerprint::Parts,
     phases::{control_plane_traces::ControlPlaneTraces, worker::Worker},
-    scoped_reset::{ScopedReset, has_member_data, scoped_reset},
+    registered_since::{end_undo, registered_since},
+    scoped_reset::{ScopedReset, scoped_reset},
 };
 use documents::{Secret, v1alpha1::Repeat};
 use etcd::{Member, Membership, Quorum, Role};
@@ -85,7 +86,7 @@ impl State {
     fn of(host: &dyn Inspect, facts: &ControlPlaneFacts, own: Option<&Member>) -> host::Result<Self> {
         let traces = ControlPlaneTraces::on(host)?;
         let has_data =
-            facts.member.as_ref().map_or(Ok(false), |member| has_member_data(&member.data_directory, host))?;
+            facts.member.as_ref().map_or(Ok(false), |member| etcd_data::is_in(&member.data_directory, host))?;
         let votes = facts.member.is_none() || has_data && own.is_some_and(|own| own.role == Role::Voter);
         let has_pods = traces.has_static_pods() && (traces.has_etcd || facts.member.is_none());
         Ok(match (votes && has_pods, traces.worker.credentials()) {
@@ -228,7 +229,8 @@ impl Act for KubeadmJoinControlPlane {
         let traces = ControlPlaneTraces::on(look.host)?;
         let Some(facts) = &self.facts else {
             let is_ours = look.host.progress(kubeadm_join::ID)? != Progress::New;
-            let is_left = traces.are_any() || is_ours && has_member_data(DATA, look.host)?;
+            let is_left =
+                traces.are_any() || is_ours && etcd_data::is_in(&etcd_data::directory(look.host)?, look.host)?;
             return Ok(match () {
                 () if traces.are_all() => Effect::Unanswered("the API server or etcd does not answer".to_owned()),
                 () if is_left => Effect::Partial,
@@ -254,12 +256,15 @@ impl Act for KubeadmJoinControlPlane {
     fn before_start(&self, world: &mut World<'_>) -> host::Result<()> {
         let directory = self.facts.as_ref().map(|facts| facts.directory.to_string_lossy());
         let elsewhere = CertificatesElsewhere::in_directory(directory.as_deref());
-        match self.certificates {
+        let recorded = match self.certificates {
             Certificates::Copied if BeforeKubeadm::read(world.host)?.is_some() => {
                 before_kubeadm::record_elsewhere(elsewhere, world.host)
             }
             Certificates::Copied | Certificates::Own => before_kubeadm::record(kubeadm_join::ID, elsewhere, world.host),
-        }
+        };
+        let member = self.facts.as_ref().and_then(|facts| facts.member.as_ref());
+        recorded?;
+        member.map_or(Ok(()), |member| etcd_data::record(&member.data_directory, world.host))
     }
 
     fn run(&self, world: &mut World<'_>) -> host::Result<()> {
@@ -276,10 +281,15 @@ impl Act for KubeadmJoinControlPlane {
 
     /// The member goes first and is seen gone; only then are its data and everything else of kubeadm deleted.
     fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
-        // An undo that has started to delete has seen the member gone.
+        // An undo that has started to delete has seen the member gone. The machine may have joined again since.
         if before_kubeadm::is_deleting(world.host)? {
-            self.reset(None, world)?;
-            return Ok(Undone::Changed);
+            let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
+            let patience = Patience { within: world.patience, while_true: &kubelet_runs };
+            if registered_since(CERTIFICATES, &*world.host, world.cluster, &patience)?.is_none() {
+                self.reset(None, world)?;
+                return Ok(Undone::Changed);
+            }
+            end_undo(world.host)?;
         }
         let facts = self.facts(world)?;
         let membership = Self::membership(&facts, world)?;
@@ -337,7 +347,7 @@ fn with_quorum(member: &MemberFacts, world: &World<'_>) -> host::Result<Membersh
 /// Without a manifest that can be read, as a power cut leaves it, the member of this machine is known by an address that may
 /// have changed since: then it is one of those that do not answer.
 fn check_data_is_nobodys(member: &MemberFacts, membership: &Membership, host: &dyn Inspect) -> host::Result<()> {
-    if EtcdPod::on(host)?.is_some() || !has_member_data(&member.data_directory, host)? {
+    if EtcdPod::on(host)?.is_some() || !etcd_data::is_in(&member.data_directory, host)? {
         return Ok(());
     }
     match membership.members.iter().find(|other| !other.answers()) {

@@ -12,7 +12,7 @@ use crate::{
     Unanswered,
     acts::{ADMIN, kubeadm_join},
     certificate_files::{self, Existing, Placement},
-    control_plane_facts::DATA,
+    etcd_data::DATA,
     look::{CertificateCopy, Stage},
     phases::discovery,
     turns::{Addition, Place, Subject},
@@ -194,8 +194,8 @@ impl Joining<'_> {
         Patience { within: ASKED.min(self.look.patience), while_true: &|| true }
     }
 
-    /// The certificates of the cluster: those of the machine if they are whole, else those of the copy. They are only
-    /// read here.
+    /// The certificates of the cluster: those of the copy, or those of the machine if they are whole and there is no copy.
+    /// They are only read here.
     fn certificates(
         &self,
         kubeconfig: &Secret<Vec<u8>>,
@@ -205,24 +205,32 @@ impl Joining<'_> {
         let look = self.look;
         let roots = look.facts.cluster.as_ref().map(|cluster| cluster.roots().clone()).unwrap_or_default();
         let found = certificate_files::found(look.host, files, directory);
-        let problems = match check_download(files, found, &roots, Timestamp::now()) {
-            Ok(set) => return Ok(set),
-            Err(problems) => problems,
-        };
+        let own = check_download(files, found, &roots, Timestamp::now());
         let Some(key) = certificate_key(self.control_plane, look)? else {
             let advice =
                 "set controlPlane.certificateKey, or copy the certificates of a control plane node to this machine";
-            let problems = problems
-                .iter()
-                .map(|problem| format!("{}/{problem}: {advice}", objects::one_line(&directory.to_string_lossy())));
-            return Err(PlanError::Unfit(problems.collect()));
+            let directory = objects::one_line(&directory.to_string_lossy());
+            return own.map_err(|problems| {
+                PlanError::Unfit(problems.iter().map(|problem| format!("{directory}/{problem}: {advice}")).collect())
+            });
         };
-        // The first control plane node uploads them last, and this machine may have booted with it. What is missing then
-        // is reported by the download.
-        let within = COPIED.min(self.wanted.timeout);
-        let _ = look.cluster.wait_for_object(kubeconfig.expose(), SECRET, within);
-        let copy = CertificateCopy { key: &key, files, directory };
-        Ok(look.cluster.download_certs(kubeconfig.expose(), &copy, &roots)?)
+        let download = || {
+            let copy = CertificateCopy { key: &key, files, directory };
+            look.cluster.download_certs(kubeconfig.expose(), &copy, &roots)
+        };
+        match own {
+            // A key of another cluster with the same CA fits as well, such as that of service accounts. Once the cluster has
+            // deleted the copy there is nothing to compare with.
+            Ok(own) if self.progress()? == Progress::New => Ok(download().unwrap_or(own)),
+            Ok(own) => Ok(own),
+            Err(_) => {
+                // The first control plane node uploads them last, and this machine may have booted with it. What is missing
+                // then is reported by the download.
+                let within = COPIED.min(self.wanted.timeout);
+                let _ = look.cluster.wait_for_object(kubeconfig.expose(), SECRET, within);
+                Ok(download()?)
+            }
+        }
     }
 
     /// This machine in etcd, and what keeps it from becoming a member.

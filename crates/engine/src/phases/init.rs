@@ -166,6 +166,7 @@ pub(super) fn act(
         version: facts.kubeadm.clone().unwrap_or_else(|| wanted.kubernetes_version.clone()),
         runtime_socket: wanted.runtime_socket.clone(),
         certificates: wanted.settings.certificates_directory.clone(),
+        etcd_data: wanted.settings.etcd_data().to_owned(),
         within: acts::kubeadm::within(&wanted.timeouts),
     })
 }

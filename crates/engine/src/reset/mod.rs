@@ -17,13 +17,14 @@ pub use view::ResetView;
 use crate::{
     Cluster, EtcdAccess, Failure, Look, Manifests, Mode, Patience, PlanError, Planned, Prune, Run, Unanswered, Wanted,
     World,
-    acts::{DOWNLOAD_ID, STARTING_KUBEADM, files_found},
+    acts::{DOWNLOAD_ID, STARTING_KUBEADM, UPLOAD_ID, files_found},
     apply,
     before_kubeadm::{BeforeKubeadm, DeletedBy, ResetProgress},
     certificates_elsewhere,
     etcd_access::{self, CERTIFICATES},
+    etcd_data,
     look::Facts,
-    scoped_reset::{self, ScopedReset, scoped_reset},
+    scoped_reset::{ScopedReset, scoped_reset},
     started_cluster, turns,
 };
 use documents::Secret;
@@ -166,8 +167,8 @@ impl ResetPlan {
 
 impl KubeadmPart {
     fn new(request: &ResetRequest, host: &dyn Inspect) -> host::Result<Self> {
-        let etcd_data = match scoped_reset::etcd_data(host)? {
-            Some(directory) if scoped_reset::has_member_data(&directory, host)? => Some(directory),
+        let etcd_data = match etcd_data::of_kubeadm(host)? {
+            Some(directory) if etcd_data::is_in(&directory, host)? => Some(directory),
             _ => None,
         };
         let record = BeforeKubeadm::read_or_empty(host)?;
@@ -202,7 +203,8 @@ pub fn reset(
     if plan.kubeadm.is_some() {
         watch("undo what kubeadm did");
         scoped_reset(world, &kubeadm_reset(request))?;
-        for act in acts_of_node() {
+        // The cluster had the upload: another one needs its own.
+        for act in acts_of_node().chain([UPLOAD_ID]) {
             if world.host.progress(act)? != Progress::New {
                 world.host.note(act, Progress::New)?;
             }

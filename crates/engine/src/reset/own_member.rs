@@ -4,7 +4,8 @@ use crate::{
     Cluster, EtcdAccess, EtcdPod, Patience, Unanswered,
     before_kubeadm::{BeforeKubeadm, ResetProgress},
     etcd_access::{MANIFEST, advertised_address},
-    scoped_reset::has_data,
+    etcd_data,
+    registered_since::registered_since,
 };
 use etcd::{Member, Membership, Quorum, Role};
 use host::Inspect;
@@ -58,23 +59,27 @@ pub(super) struct Asked<'a> {
 pub(super) fn own_member(asked: Asked<'_>) -> Result<OwnMember, ResetError> {
     let Asked { host, cluster, certificates, access, question, patience } = asked;
     let progress = BeforeKubeadm::read(host)?.and_then(|record| record.reset);
-    // A reset that has started to delete has asked before.
-    let has_asked = matches!(progress, Some(ResetProgress::Deleting { .. } | ResetProgress::Undone));
-    if has_asked {
-        return Ok(OwnMember::None);
+    match progress {
+        // A reset that has started to delete has asked before.
+        Some(ResetProgress::Deleting { .. }) => {
+            let since = registered_since(certificates, host, cluster, patience)?;
+            return since.map_or(Ok(OwnMember::None), |(membership, member)| judge(&membership, &member));
+        }
+        Some(ResetProgress::Undone) => return Ok(OwnMember::None),
+        Some(ResetProgress::RemovingMember { .. }) | None => {}
     }
     if question == MemberQuestion::IsRemoved {
         return asserted(server(EtcdPod::on(host)?, host)?, access, cluster);
     }
     let pod = EtcdPod::on(host)?;
-    let data = has_data(certificates, host)?;
+    let data = etcd_data::is_here(certificates, host)?;
     let unasked = |why: String| match data {
         true => Err(ResetError::MemberUnknown(why)),
         false => Ok(OwnMember::NotAsked(why)),
     };
     let Some(mut access) = access else {
         let missing = || format!("{certificates}/etcd has no client certificate");
-        return if data { unasked(missing()) } else { Ok(OwnMember::None) };
+        return if data || pod.is_some() { unasked(missing()) } else { Ok(OwnMember::None) };
     };
     if let Some(ResetProgress::RemovingMember { servers }) = progress {
         access.endpoints.extend(servers);

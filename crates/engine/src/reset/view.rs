@@ -7,6 +7,8 @@ use serde::Serialize;
 
 /// The directories that `kubeadm reset` empties.
 const EMPTIED: [&str; 3] = ["/etc/kubernetes/pki", "/etc/kubernetes/manifests", "/var/lib/kubelet"];
+/// Where `kubeadm upgrade` leaves copies of what it has replaced.
+const BACKUPS: &str = "/etc/kubernetes/tmp";
 /// How much of a list is shown.
 const MOST_SHOWN: usize = 20;
 
@@ -53,6 +55,12 @@ impl ResetView {
             let directory = objects::one_line(directory);
             format!("certificates and private keys of the cluster in {directory}: with --cert-dir, kubeadm deletes everything in it")
         }));
+        if plan.kubeadm.as_ref().map_or(Ok(false), |part| leaves_backups(part, host))? {
+            left.push(format!(
+                "copies that kubeadm made for an upgrade, perhaps of etcd's data, in {BACKUPS}: with --cleanup-tmp-dir, \
+                 kubeadm deletes everything in it"
+            ));
+        }
         let not_undone = plan.not_undone.clone();
         Ok(Self { api_version: API_VERSION, kind: "Reset", machine, is_done: false, parts, not_undone, left })
     }
@@ -153,6 +161,13 @@ fn is_deleted(path: &str, arguments: &[String]) -> bool {
     let is_below = |directory: &str| path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'));
     let name = path.strip_prefix("/etc/kubernetes/");
     emptied.any(is_below) || name.is_some_and(|name| !name.contains('/') && name.ends_with(".conf"))
+}
+
+/// Whether there are such copies, which this reset leaves.
+fn leaves_backups(part: &KubeadmPart, host: &dyn Inspect) -> host::Result<bool> {
+    let is_deleted = part.arguments.iter().any(|flag| flag == "--cleanup-tmp-dir");
+    let found = host.state_at(BACKUPS)?;
+    Ok(!is_deleted && !part.record.has(BACKUPS) && matches!(found, PathState::Directory { entries: 1.., .. }))
 }
 
 /// What kubeadm's users know: it is not on this machine, or belongs to others.

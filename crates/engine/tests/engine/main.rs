@@ -6,6 +6,7 @@ mod certificates;
 mod containerd;
 mod control_plane;
 mod cuts;
+mod etcd_data;
 mod etcd_machine;
 mod join;
 mod node_services;

@@ -7,7 +7,7 @@ use etcd::{Quorum, Role, Standing};
 use host::{Host, Inspect, Memory, PathState, Played, Progress};
 use machineadm_engine::{MemberQuestion, PlanError, ResetError, ResetPlan, ResetRequest, ResetScope, ResetView, reset};
 
-fn request() -> ResetRequest {
+pub(crate) fn request() -> ResetRequest {
     ResetRequest {
         runtime_socket: None,
         certificates: "/etc/kubernetes/pki".into(),
@@ -28,12 +28,12 @@ fn node() -> Memory {
     host
 }
 
-fn reset_as(request: &ResetRequest, host: &mut Memory, cluster: &FakeEtcd) -> Result<(), ResetError> {
+pub(crate) fn reset_as(request: &ResetRequest, host: &mut Memory, cluster: &FakeEtcd) -> Result<(), ResetError> {
     let plan = ResetPlan::new(request, host, cluster)?;
     reset(request, &plan, &mut world(host, cluster), &mut |_| ())
 }
 
-fn lines(request: &ResetRequest, host: &Memory, cluster: &FakeEtcd) -> Vec<String> {
+pub(crate) fn lines(request: &ResetRequest, host: &Memory, cluster: &FakeEtcd) -> Vec<String> {
     let plan = ResetPlan::new(request, host, cluster).unwrap();
     let view = ResetView::new("m".into(), &plan, request.scope, host).unwrap();
     let steps = |part: &machineadm_engine::TurnView| {
@@ -282,6 +282,39 @@ fn a_member_whose_peer_url_was_changed_in_etcd_is_removed_before_its_data() {
     assert!(!has(&host, DATA));
 }
 
+/// The reset was interrupted, and an operator has joined the machine again with kubeadm alone.
+#[test]
+fn a_member_that_is_registered_since_a_reset_started_to_delete_is_removed_before_its_data() {
+    let again = || {
+        let mut host = node();
+        let mut record: serde_json::Value =
+            serde_json::from_str(&text_of(&host, "/var/lib/machineadm/before-kubeadm.json")).unwrap();
+        record["reset"] = serde_json::json!({"deleting": {"etcdData": "/var/lib/etcd", "by": "reset"}});
+        host.files.insert("/var/lib/machineadm/before-kubeadm.json".into(), file(&record.to_string()));
+        host
+    };
+    let (mut host, cluster) = (again(), FakeEtcd::with(&[1, 2, 3]));
+    assert_eq!(lines(&request(), &host, &cluster)[0], "delete etcd member cp1");
+    reset_as(&request(), &mut host, &cluster).unwrap();
+    assert_eq!(cluster.numbers(), [2, 3]);
+    assert_eq!(left(&host), left(&machine()));
+    let (mut host, cluster) = (again(), FakeEtcd::with(&[1]));
+    let silent = etcd::Member { standing: Standing::Silent("refused".into()), ..member(2) };
+    cluster.members.borrow_mut().as_mut().unwrap().members.push(silent);
+    let error = reset_as(&request(), &mut host, &cluster).unwrap_err();
+    assert!(matches!(error, ResetError::MemberNeeded(_)) && has(&host, DATA), "{error}");
+}
+
+/// Its data is gone, and nobody can tell whether etcd has a member of this machine.
+#[test]
+fn without_a_client_certificate_a_member_that_may_be_listed_is_named() {
+    let mut host = node();
+    host.files.retain(|path, _| path != DATA && !path.contains("healthcheck-client"));
+    let shown = lines(&request(), &host, &FakeEtcd::silent());
+    assert!(shown[0].contains("machineadm control-plane remove NODE"), "{shown:?}");
+    reset_as(&request(), &mut host, &FakeEtcd::silent()).unwrap();
+}
+
 #[test]
 fn a_member_whose_removal_costs_the_quorum_stays_with_its_data() {
     let silent = |number| etcd::Member { standing: Standing::Silent("refused".into()), ..member(number) };
@@ -312,6 +345,7 @@ fn members_that_join_while_the_operator_reads_the_plan_stop_the_reset() {
 #[test]
 fn a_reset_of_the_node_alone_leaves_what_documents_wrote() {
     let mut host = node();
+    host.note("upload-certs", Progress::Ended).unwrap();
     let before = host.clone();
     let node_only = ResetRequest { scope: ResetScope::NodeOnly, ..request() };
     reset_as(&node_only, &mut host, &FakeEtcd::with(&[1])).unwrap();
@@ -321,7 +355,9 @@ fn a_reset_of_the_node_alone_leaves_what_documents_wrote() {
     for gone in ["/etc/kubernetes/admin.conf", "/var/lib/machineadm/bootstrap-success.complete", DATA] {
         assert!(!has(&host, gone), "{gone}");
     }
-    assert_eq!(host.progress("kubeadm init").unwrap(), Progress::New);
+    for act in ["kubeadm init", "upload-certs"] {
+        assert_eq!(host.progress(act).unwrap(), Progress::New, "{act}");
+    }
     // The rest is undone by a whole one, and the machine can become a node again.
     run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap();
     reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).unwrap();
@@ -369,6 +405,18 @@ fn keys_in_another_certificates_directory_are_named_as_left() {
     let removed = MemberQuestion::IsRemoved;
     let named = ResetRequest { certificates: "/srv/pki".into(), question: removed, ..request() };
     assert!(!left(&named).contains("/srv/pki"), "{}", left(&named));
+}
+
+#[test]
+fn copies_that_an_upgrade_has_made_are_named_as_left() {
+    let mut host = node();
+    host.files.insert("/etc/kubernetes/tmp/kubeadm-backup-etcd/member/snap/db".into(), file("all of the cluster"));
+    for (flags, is_left) in [(vec![], true), (vec!["--cleanup-tmp-dir".to_owned()], false)] {
+        let request = ResetRequest { flags, ..request() };
+        let plan = ResetPlan::new(&request, &host, &FakeEtcd::with(&[1])).unwrap();
+        let ResetView { left, .. } = ResetView::new("m".into(), &plan, request.scope, &host).unwrap();
+        assert_eq!(left.iter().any(|line| line.contains("in /etc/kubernetes/tmp")), is_left, "{left:?}");
+    }
 }
 
 /// `--cert-dir` would make kubeadm delete everything in it: etcd is asked without that.

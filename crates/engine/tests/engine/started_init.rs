@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const RECORD: &str = "/var/lib/machineadm/before-kubeadm.json";
 
 /// What the calls of kubeadm were.
-fn calls(host: &Memory) -> Vec<String> {
+pub(crate) fn calls(host: &Memory) -> Vec<String> {
     let call = |entry: &String| {
         let words = entry.strip_prefix("run kubeadm ")?;
         let is_kept =
@@ -34,9 +34,9 @@ fn interrupted(files: usize, with_data: bool) -> Memory {
     host
 }
 
-const UNDONE: [&str; 2] =
+pub(crate) const UNDONE: [&str; 2] =
     ["reset --force --skip-phases=remove-etcd-member --cri-socket=unix:///run/containerd/containerd.sock", "init"];
-const FINISHED: [&str; 1] = ["init --skip-phases=preflight"];
+pub(crate) const FINISHED: [&str; 1] = ["init --skip-phases=preflight"];
 /// The files before the manifest of etcd, that manifest included, and all of them.
 const WITH_ETCD: usize = 10;
 const ALL: usize = 14;
@@ -269,4 +269,23 @@ fn an_init_that_is_done_again_finds_the_files_of_the_present_document() {
     run(&with("Metadata"), &mut host, &FakeEtcd::with(&[1])).unwrap();
     let policy = "/etc/kubernetes/machineadm/audit-policy.yaml";
     assert!(text_of(&host, policy).contains("Metadata"));
+}
+
+/// The power failed when the undo had started, and the kubelet has started the cluster again before machineadm.
+#[test]
+fn a_cluster_that_others_have_joined_since_its_undo_started_is_finished() {
+    let others = FakeEtcd { has_objects: Ok(false), ..FakeEtcd::with(&[1, 2]) };
+    let worker = FakeEtcd { nodes: Ok(vec!["cp1", "w1"]), has_objects: Ok(false), ..FakeEtcd::with(&[1]) };
+    for cluster in [others, worker] {
+        let mut host = interrupted(ALL, true);
+        let mut record: serde_json::Value = serde_json::from_str(&text_of(&host, RECORD)).unwrap();
+        record["reset"] = serde_json::json!({"deleting": {"etcdData": "/var/lib/etcd", "by": "act"}});
+        host.files.insert(RECORD.into(), FileState { mode: 0o600, ..file(&record.to_string()) });
+        run(&documents(), &mut host, &cluster).unwrap();
+        assert_eq!(calls(&host), FINISHED);
+        assert!(has(&host, DATA), "the data of a member with others was deleted");
+        host.log.clear();
+        run(&documents(), &mut host, &FakeEtcd::with(&[1, 2])).unwrap();
+        assert_eq!(calls(&host), [""; 0], "the undo is over");
+    }
 }

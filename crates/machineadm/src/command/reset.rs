@@ -10,7 +10,10 @@ use crate::{
     runtimes::Runtimes,
     show,
 };
-use clap::{ArgAction, Args};
+use clap::{
+    ArgAction, Args,
+    builder::{OsStringValueParser, TypedValueParser},
+};
 use cluster::Kubeconfig;
 use engine::{
     MemberQuestion, PlanError, ResetError, ResetPlan, ResetRequest, ResetScope, ResetView, World, outcome::chain,
@@ -51,7 +54,7 @@ pub(crate) struct Reset {
     #[arg(long, value_name = "SOCKET")]
     pub(crate) cri_socket: Option<String>,
     /// Kubeconfig to ask the cluster for its etcd servers. Default: /etc/kubernetes/admin.conf
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) kubeconfig: Option<PathBuf>,
     /// Directory of kubeadm's certificates; kubeadm deletes everything in it
     #[arg(long, value_name = "DIRECTORY", default_value = CERTIFICATES)]
@@ -148,11 +151,12 @@ fn request(asked: &Reset, linux: &Linux) -> Result<ResetRequest, CommandError> {
         check_cleanup_tmp_dir(linux)?;
         flags.push("--cleanup-tmp-dir".to_owned());
     }
+    let named_kubeconfig = asked.kubeconfig.as_deref().filter(|path| !path.as_os_str().is_empty());
     let socket = |socket: &String| socket.strip_prefix("unix://").unwrap_or(socket).to_owned();
     Ok(ResetRequest {
         runtime_socket: asked.cri_socket.as_ref().filter(|socket| !socket.is_empty()).map(socket),
         certificates,
-        kubeconfig: asked.kubeconfig.as_deref().map(kubeconfig).transpose()?,
+        kubeconfig: named_kubeconfig.map(kubeconfig).transpose()?,
         flags,
         question: if asked.etcd_member_removed { MemberQuestion::IsRemoved } else { MemberQuestion::IsAsked },
         scope: if asked.node_only { ResetScope::NodeOnly } else { ResetScope::Machine },
@@ -275,7 +279,8 @@ mod tests {
     /// As a script gives a variable that is not set: kubeadm would fail when the etcd member is removed already.
     #[test]
     fn an_empty_value_is_none() {
-        let empty = asked(&["--cri-socket", "", "--cert-dir", "", "--ignore-preflight-errors", ""]);
+        let empty = asked(&["--cri-socket", "", "--cert-dir", "", "--ignore-preflight-errors", "", "--kubeconfig", ""]);
+        assert!(empty.kubeconfig.is_none());
         assert_eq!((empty.runtime_socket, empty.certificates.as_str(), empty.flags), (None, CERTIFICATES, vec![]));
         let given =
             asked(&["--cri-socket", "unix:///run/a.sock", "--cert-dir=/srv/pki", "--ignore-preflight-errors=A,B"]);

@@ -1,7 +1,7 @@
 //! The node that a machine shall become, and what is known of the machine before the checks look.
 use crate::{
     Label, Look, Patience, PlanError, Step,
-    control_plane_facts::DATA,
+    etcd_data::DATA,
     outcome::chain,
     phases::{init, join, worker::NodeTraces},
 };

@@ -115,6 +115,19 @@ fn certificates_of_another_cluster_are_in_the_way_before_anything_is_started() {
     assert!(found.iter().any(|text| text.contains("exists with other content")), "{found:?}");
 }
 
+/// An operator gives all clusters the same CA certificates, and this machine has been in another one: the certificates of the
+/// machine belong together.
+#[test]
+fn the_service_account_key_of_another_cluster_with_the_same_ca_is_in_the_way() {
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1)]), machine());
+    host.files.extend(SET.on_a_node(PKI));
+    let is_of_accounts = |path: &String| path.starts_with(&format!("{PKI}/sa."));
+    host.files.extend(PemSet::new().on_a_node(PKI).into_iter().filter(|(path, _)| is_of_accounts(path)));
+    let found = problems(&joining(), &mut host, &cluster);
+    let expected = ["sa.key", "sa.pub"].map(|name| format!("{PKI}/{name} exists with other content"));
+    assert!(found.len() == 2 && expected.iter().all(|text| found.contains(text)), "{found:?}");
+}
+
 #[test]
 fn a_certificate_key_in_a_file_is_taken_only_if_nobody_but_root_has_access_to_it() {
     let wanted = joining_with("{certificateKeyFile: /srv/key}");

@@ -188,6 +188,45 @@ fn a_join_that_was_started_in_another_cluster_is_not_undone_by_the_members_of_th
     assert_eq!((ran(&host, "kubeadm reset"), ran(&host, "kubeadm join")), (1, 1));
 }
 
+/// The undo was interrupted, and an operator has joined the machine again with kubeadm alone.
+#[test]
+fn a_member_that_is_registered_since_an_undo_started_to_delete_is_not_taken_for_removed() {
+    let files = [&STATIC_PODS[..], &[ADMIN, ETCD, DATA, KUBELET, CERTIFICATE]].concat();
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(3), voter(2)]), with(&files, Progress::Started));
+    *cluster.node.borrow_mut() = Some(marked());
+    let record = "{\"version\": 1, \"isRecorded\": false, \"entries\": {}, \"reset\": {\"deleting\": {\"etcdData\": \
+                  \"/var/lib/etcd\"}}}";
+    host.files.insert("/var/lib/machineadm/before-kubeadm.json".into(), crate::support::file(record));
+    run(&joining(), &mut host, &cluster).unwrap();
+    assert!(host.files.contains_key(DATA), "the data of a voter was deleted");
+    assert_eq!((ran(&host, "kubeadm reset"), ran(&host, "kubeadm join"), cluster.did("remove 2")), (0, 0, false));
+    assert!(!host.files.contains_key("/var/lib/machineadm/before-kubeadm.json"), "the undo is over");
+}
+
+/// A power cut has emptied the manifest, and kubeadm refuses a directory that is not empty.
+#[test]
+fn data_in_the_directory_that_the_cluster_names_goes_with_its_member() {
+    let data = "/srv/etcd/member/snap/db";
+    let mut cluster = FakeCluster::of(vec![voter(1), voter(3)]);
+    let local = kubeadm::hub::LocalEtcd { data_dir: Some("/srv/etcd".into()), ..Default::default() };
+    cluster.configuration.etcd.local = Some(local);
+    let elsewhere = |one: Played| match one {
+        Played::Write(path, text) if path == DATA => Played::Write(data.into(), text),
+        other => other,
+    };
+    let mut host = machine();
+    host.programs.insert("kubeadm join".into(), joined().into_iter().map(elsewhere).chain([Played::Fail]).collect());
+    run(&joining(), &mut host, &cluster).unwrap_err();
+    host.files.insert(ETCD.into(), crate::support::file(""));
+    cluster.members.borrow_mut().push(voter(2));
+    host.programs.insert(
+        "kubeadm join".into(),
+        joined().into_iter().filter(|one| !matches!(one, Played::Write(path, _) if path == DATA)).collect(),
+    );
+    run(&joining(), &mut host, &cluster).unwrap();
+    assert!(cluster.did("remove 2") && !host.files.contains_key(data), "{:?}", cluster.events);
+}
+
 /// `etcdctl member update` changes the peer URL in the list, and not the flags of the server.
 #[test]
 fn a_member_whose_peer_url_was_changed_in_etcd_is_known_by_its_client_url() {
