@@ -89,25 +89,34 @@ pub const KUBEADM_1_31: Set = kubeadm!("1.31.14", "31", "kubeadm-1.31.14", Long)
 /// The first kubeadm that no longer reads v1beta3, and knows v1.
 pub const KUBEADM_1_37: Set = kubeadm!("1.37.1", "37", "kubeadm-1.37.1", Quick);
 
-/// What a cluster of 1.36 is upgraded to: kubelet and control plane. Its kubeadm is [`KUBEADM_1_37`].
-pub const KUBERNETES_1_37: Set = Set {
-    name: "kubernetes-1.37.1",
-    files: files!("kubernetes-1.37.1": "go.mod", "go.sum"),
-    programs: &[
-        ("kubelet", "k8s.io/kubernetes/cmd/kubelet"),
-        ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
-        ("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
-        ("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"),
-        ("kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy"),
-    ],
-    stamps: &[
-        ("k8s.io/component-base/version.gitVersion", "v1.37.1"),
-        ("k8s.io/component-base/version.gitMajor", "1"),
-        ("k8s.io/component-base/version.gitMinor", "37"),
-    ],
-    disk: 7,
-    tier: Tier::Long,
-};
+/// Kubelet and control plane of another version; their kubeadm is a set of its own.
+macro_rules! kubernetes {
+    ($version:literal, $minor:literal, $set:literal) => {
+        Set {
+            name: $set,
+            files: files!($set: "go.mod", "go.sum"),
+            programs: &[
+                ("kubelet", "k8s.io/kubernetes/cmd/kubelet"),
+                ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
+                ("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+                ("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"),
+                ("kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy"),
+            ],
+            stamps: &[
+                ("k8s.io/component-base/version.gitVersion", concat!("v", $version)),
+                ("k8s.io/component-base/version.gitMajor", "1"),
+                ("k8s.io/component-base/version.gitMinor", $minor),
+            ],
+            disk: 7,
+            tier: Tier::Long,
+        }
+    };
+}
+
+/// The last version in which a control plane node joins etcd after its kubelet has a certificate.
+pub const KUBERNETES_1_30: Set = kubernetes!("1.30.14", "30", "kubernetes-1.30.14");
+/// What a cluster of 1.36 is upgraded to.
+pub const KUBERNETES_1_37: Set = kubernetes!("1.37.1", "37", "kubernetes-1.37.1");
 
 /// Kubernetes' own tests of whole clusters, what runs several of them at once, and the program that most of their pods run.
 pub const CONFORMANCE: Set = Set {
@@ -175,6 +184,16 @@ pub const ETCD: Set = Set {
     stamps: &[],
     disk: 2,
     tier: Tier::Quick,
+};
+
+/// The store that kubeadm 1.30 runs.
+pub const ETCD_3_5: Set = Set {
+    name: "etcd-3.5.15",
+    files: files!("etcd-3.5.15": "go.mod", "go.sum"),
+    programs: &[("etcd", "go.etcd.io/etcd/server/v3")],
+    stamps: &[],
+    disk: 2,
+    tier: Tier::Long,
 };
 
 /// The store that kubeadm 1.37 upgrades to.
@@ -246,6 +265,8 @@ pub const SETS: &[&Set] = &[
     &DECODER,
     &KMS_CLIENT,
     &VAULT,
+    &ETCD_3_5,
+    &KUBERNETES_1_30,
     &ETCD_3_7,
     &COREDNS_1_14_6,
     &KUBERNETES_1_37,

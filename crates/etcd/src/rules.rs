@@ -97,6 +97,13 @@ impl Membership {
         others.filter_map(obstacle).collect()
     }
 
+    /// Whether etcd has no quorum while the machine with this peer URL has a voter that does not run.
+    pub fn loses_quorum_to_a_voter(&self, own_peer_url: &str) -> bool {
+        let others: Vec<_> = self.voters().filter(|voter| !voter.has_peer_url(own_peer_url)).collect();
+        let answering = others.iter().filter(|voter| voter.answers()).count();
+        answering * 2 <= others.len() + 1
+    }
+
     /// What keeps a member from being removed without harm to etcd.
     pub fn removing(&self, member: &Member) -> Option<RemovalObstacle> {
         if let Quorum::Lost(why) = &self.quorum {
@@ -190,6 +197,15 @@ mod tests {
         assert_eq!(of(vec![voter(1), voter(2), voter(3)]), (3, 3, 2, 1));
         assert_eq!(of(vec![voter(1), voter(2), silent(3)]), (2, 3, 2, 0));
         assert_eq!(of(vec![voter(1), silent(2), silent(3)]), (1, 3, 2, 0));
+    }
+
+    #[test]
+    fn one_voter_alone_has_no_quorum_while_a_second_one_does_not_run() {
+        let loses = |members: Vec<Member>| of(members).loses_quorum_to_a_voter(OWN);
+        assert!(loses(vec![voter(1)]) && loses(vec![voter(1), voter(9)]));
+        assert!(loses(vec![voter(1), member(2, Role::Learner, Standing::Answers)]));
+        assert!(loses(vec![voter(1), voter(2), silent(3)]));
+        assert!(!loses(vec![voter(1), voter(2)]) && !loses(vec![voter(1), voter(2), voter(3)]));
     }
 
     #[test]

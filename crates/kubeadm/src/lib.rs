@@ -5,6 +5,7 @@ mod check;
 mod convert;
 mod decode;
 pub mod defaults;
+pub mod etcd_member;
 mod fit;
 mod gates;
 pub mod hub;

@@ -4,7 +4,9 @@ use super::release::{self, Release};
 use crate::child::Input;
 use crate::error::file;
 use crate::oci::Image;
-use crate::programs::{CONFORMANCE, COREDNS_1_14_6, ETCD_3_7, KUBERNETES_1_37};
+use crate::programs::{
+    CONFORMANCE, COREDNS, COREDNS_1_14_6, ETCD_3_5, ETCD_3_7, KUBERNETES_1_30, KUBERNETES_1_37, TOOLS,
+};
 use crate::{Machine, Result, base, cache};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,6 +14,8 @@ use std::path::{Path, PathBuf};
 /// Images besides those that every node has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FurtherImages {
+    /// What kubeadm 1.30.14 runs, but for CoreDNS, which a cluster of it has to do without.
+    Kubernetes1_30,
     /// What kubeadm 1.37.1 runs: Kubernetes, etcd and CoreDNS of exactly the versions that it wants.
     Kubernetes1_37,
     /// What most pods of Kubernetes' conformance tests run: `agnhost`, and shell and usual commands as `busybox` has them.
@@ -32,6 +36,15 @@ const COMMANDS: &str = "bash basename cat chmod chown cp curl cut date dash df d
 impl FurtherImages {
     fn list(self, base: &Path) -> Result<Vec<Image>> {
         match self {
+            Self::Kubernetes1_30 => {
+                let pause = vec![("pause".to_owned(), TOOLS.ensure()?.path("pause"))];
+                let mut images = release::images(
+                    base,
+                    &Release { kubernetes: &KUBERNETES_1_30, etcd: &ETCD_3_5, coredns: &COREDNS },
+                )?;
+                images.push(Image::new("registry.k8s.io/pause:3.9", "/pause", pause));
+                Ok(images)
+            }
             Self::Kubernetes1_37 => release::images(
                 base,
                 &Release { kubernetes: &KUBERNETES_1_37, etcd: &ETCD_3_7, coredns: &COREDNS_1_14_6 },

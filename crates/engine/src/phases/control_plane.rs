@@ -4,12 +4,13 @@ use super::{
     control_plane_credentials::{administrator, etcd_client},
     control_plane_mounts,
     control_plane_traces::ControlPlaneTraces,
+    etcd_voter::VoterRisk,
     join::{self, certificate_key},
     worker::{BOOTSTRAP_KUBECONFIG, KUBELET_KUBECONFIG, authorities},
 };
 use crate::{
     ControlPlaneFacts, EtcdAccess, EtcdPod, Facts, Label, Look, MemberFacts, MembersWait, Patience, PlanError, Planned,
-    Unanswered,
+    Remark, Unanswered,
     acts::{ADMIN, kubeadm_join},
     certificate_files::{self, Existing, Placement},
     etcd_data::DATA,
@@ -23,6 +24,7 @@ use documents::{
     AnyDocument, Secret,
     v1alpha1::{self, JoinControlPlane},
 };
+use etcd::Membership;
 use host::Progress;
 use jiff::Timestamp;
 use kubeadm::hub::ClusterConfiguration;
@@ -79,8 +81,12 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     if look.stage == Stage::Preview {
         return Ok(Planned { known_after: Some(Label::added(discovery::NAME)), ..Planned::default() });
     }
-    let found = Joining { wanted, control_plane, peer_url, traces, look }.check()?;
-    Ok(Planned { facts: Facts { control_plane: Some(Rc::new(found)), ..Facts::default() }, ..Planned::default() })
+    let (found, remarks) = Joining { wanted, control_plane, peer_url, traces, look }.check()?;
+    Ok(Planned {
+        facts: Facts { control_plane: Some(Rc::new(found)), ..Facts::default() },
+        remarks,
+        ..Planned::default()
+    })
 }
 
 /// Where other members of etcd reach this machine.
@@ -113,7 +119,7 @@ struct Joining<'a> {
 
 impl Joining<'_> {
     /// Everything that is in the way, at once; nothing is changed.
-    fn check(self) -> Result<ControlPlaneFacts, PlanError> {
+    fn check(self) -> Result<(ControlPlaneFacts, Vec<Remark>), PlanError> {
         let look = self.look;
         let unknown = || PlanError::StillUnknown(discovery::NAME.to_owned());
         let cluster = look.facts.cluster.as_ref().ok_or_else(unknown)?;
@@ -136,15 +142,21 @@ impl Joining<'_> {
         }
         let administrator = administrator(&set, cluster, &configuration, look.cluster).map_err(unfit)?;
         let mut facts = ControlPlaneFacts { directory, files, administrator, member: None };
+        let mut remarks = Vec::new();
         if facts.is_stacked() {
             let credentials = etcd_client(&set, look.cluster).map_err(unfit)?;
             let kubeconfig = Some(facts.administrator.clone());
             let access = EtcdAccess { kubeconfig, endpoints: Vec::new(), credentials };
-            let (member, found) = self.member(access, &configuration)?;
-            facts.member = Some(member);
+            let (member, membership, found) = self.member(access, &configuration)?;
             problems.extend(found);
+            match VoterRisk::of(look.facts, &configuration, &membership, &member.peer_url) {
+                VoterRisk::None => {}
+                VoterRisk::Refused(problem) => problems.push(problem),
+                VoterRisk::Accepted(remark) => remarks.push(remark),
+            }
+            facts.member = Some(member);
         }
-        if problems.is_empty() { Ok(facts) } else { Err(PlanError::Unfit(problems)) }
+        if problems.is_empty() { Ok((facts, remarks)) } else { Err(PlanError::Unfit(problems)) }
     }
 
     /// A join that was started in another cluster may have an etcd member there. The members of this cluster tell nothing of
@@ -238,7 +250,7 @@ impl Joining<'_> {
         &self,
         access: EtcdAccess,
         configuration: &ClusterConfiguration,
-    ) -> Result<(MemberFacts, Vec<String>), PlanError> {
+    ) -> Result<(MemberFacts, Membership, Vec<String>), PlanError> {
         let within = self.wanted.timeouts.etcd.unwrap_or(ACCEPTED);
         let server = self.server(configuration)?;
         let wait = MembersWait { own_peer_url: &server.peer_url, within };
@@ -261,7 +273,7 @@ impl Joining<'_> {
                 own.title()
             ));
         }
-        Ok((facts, problems))
+        Ok((facts, membership, problems))
     }
 
     /// The etcd server of this machine: the one that an interrupted join has set up, whatever address the machine has by

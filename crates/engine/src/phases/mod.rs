@@ -10,6 +10,7 @@ mod control_plane_credentials;
 mod control_plane_mounts;
 pub(crate) mod control_plane_traces;
 pub(crate) mod discovery;
+mod etcd_voter;
 mod files;
 pub(crate) mod init;
 pub(crate) mod join;

@@ -14,9 +14,9 @@ use host::{Host, Memory, Played, Progress};
 use jiff::Timestamp;
 use kubeadm::hub::ClusterConfiguration;
 use machineadm_engine::{
-    Ask, CertificateCopy, Checks, Cluster, Done, EtcdAccess, Failure, MemberQuestion, Mode, NodeCondition, NodeWait,
-    Patience, PlanError, Preview, Prune, ResetPlan, ResetRequest, ResetScope, Run, ServerVersion, Unanswered, Wanted,
-    World, bootstrap, preview, reset,
+    Ask, CertificateCopy, Checks, Cluster, Done, EtcdAccess, Event, Failure, MemberQuestion, Mode, NodeCondition,
+    NodeWait, Patience, PlanError, Preview, Prune, ResetPlan, ResetRequest, ResetScope, Run, ServerVersion, Unanswered,
+    Wanted, World, bootstrap, preview, reset,
 };
 use rcgen::{CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, Issuer, KeyPair, date_time_ymd};
 use serde_json::{Value, json};
@@ -277,6 +277,14 @@ pub(super) fn joining_with(control_plane: &str) -> Wanted {
     wanted(&[FORWARDING, ("JoinConfig", "further", &spec)])
 }
 
+/// With whatever programs the machine has.
+pub(super) fn joining_with_any_programs() -> Wanted {
+    let token = format!("{{endpoints: ['10.0.0.1:6443'], token: {TOKEN}, unsafeWithoutCAPins: true}}");
+    let control_plane = format!("controlPlane: {{certificateKey: {KEY}}}, toleratedChecks: [all]");
+    let spec = format!("{{nodeName: cp2, discovery: {{token: {token}}}, {control_plane}}}");
+    wanted(&[FORWARDING, ("JoinConfig", "further", &spec)])
+}
+
 /// The same machine as a worker.
 pub(super) fn joining_as_worker() -> Wanted {
     let token = format!("{{endpoints: ['10.0.0.1:6443'], token: {TOKEN}, unsafeWithoutCAPins: true}}");
@@ -346,6 +354,16 @@ pub(super) fn with(files: &[&str], progress: Progress) -> Memory {
 }
 
 pub(super) fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> Result<Done, Failure> {
+    run_noting(wanted, host, cluster, &mut Vec::new())
+}
+
+/// The same, with the remarks that a user sees.
+pub(super) fn run_noting(
+    wanted: &Wanted,
+    host: &mut Memory,
+    cluster: &FakeCluster,
+    remarks: &mut Vec<String>,
+) -> Result<Done, Failure> {
     let run = Run {
         mode: Mode::Provision,
         wanted,
@@ -355,7 +373,11 @@ pub(super) fn run(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster) -> 
     };
     let world =
         &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };
-    bootstrap(&run, world, &mut |_| ())
+    bootstrap(&run, world, &mut |event| {
+        if let Event::Planned(_, planned) = event {
+            remarks.extend(planned.remarks.iter().map(ToString::to_string));
+        }
+    })
 }
 
 pub(super) fn plan(wanted: &Wanted, host: &Memory, cluster: &FakeCluster) -> Result<Preview, Failure> {

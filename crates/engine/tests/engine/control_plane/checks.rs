@@ -27,6 +27,39 @@ fn a_learner_of_others_a_dead_voter_and_a_lost_quorum_are_named_and_nothing_is_s
 }
 
 #[test]
+fn a_kubeadm_that_adds_voters_at_once_does_not_cost_a_cluster_its_only_voter() {
+    let of = |kubeadm: &str, gate: Option<bool>| {
+        let mut cluster = FakeCluster::of(vec![voter(1)]);
+        cluster.configuration.feature_gates.extend(gate.map(|on| ("EtcdLearnerMode".to_owned(), on)));
+        let mut host = machine();
+        for (program, version) in [("kubeadm version -o short", ""), ("kubelet --version", "Kubernetes ")] {
+            host.outputs.insert(program.into(), format!("{version}{kubeadm}\n"));
+        }
+        (cluster, host)
+    };
+    for (kubeadm, gate) in [("v1.28.15", None), ("v1.30.14", Some(false))] {
+        let (cluster, mut host) = of(kubeadm, gate);
+        let found = problems(&joining_with_any_programs(), &mut host, &cluster);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("--feature-gate EtcdLearnerMode=true"), "{found:?}");
+        cluster.members.borrow_mut().push(voter(3));
+        run(&joining_with_any_programs(), &mut host, &cluster).unwrap();
+        assert_eq!(ran(&host, "kubeadm join"), 1, "two voters have their quorum without the third");
+    }
+    let noticed = |kubeadm: &str, gate| {
+        let (cluster, mut host) = of(kubeadm, gate);
+        let mut remarks = Vec::new();
+        run_noting(&joining_with_any_programs(), &mut host, &cluster, &mut remarks).unwrap();
+        remarks.into_iter().filter(|remark| remark.contains("as a voter at once")).collect::<Vec<_>>()
+    };
+    let found = noticed("v1.26.15", None);
+    assert!(found.len() == 1 && found[0].contains("restored from a backup"), "{found:?}");
+    for (kubeadm, gate) in [("v1.28.15", Some(true)), ("v1.30.14", None), ("v1.36.4", None)] {
+        assert_eq!(noticed(kubeadm, gate), [""; 0], "{kubeadm}");
+    }
+}
+
+#[test]
 fn a_member_at_the_address_of_a_new_machine_is_named() {
     let cluster = FakeCluster::of(vec![voter(1), voter(3), voter(2)]);
     let found = problems(&joining(), &mut machine(), &cluster);

@@ -1,0 +1,94 @@
+//! Control planes by kubeadm 1.30, which joins etcd after the kubelet has its certificate, where newer ones do that before:
+//! an init and a join that are killed, and a kubeadm that would add a voter to the only one at once.
+mod support {
+    pub(crate) mod cluster;
+    pub(crate) mod control_plane;
+    pub(crate) mod further_node;
+    pub(crate) mod killed_join;
+}
+
+use host::contract::DELIVERED;
+use support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program};
+use support::control_plane::{first_of_several, members, voters};
+use support::further_node::further;
+use support::killed_join::{Seen, is_killed, joined, list_and_data_agree, start, until_member};
+use testbed::programs::{ETCD_3_5, KUBEADM_1_30, KUBERNETES_1_30};
+use testbed::{Bed, FurtherImages, Machine, Profile, Result, until};
+
+const GATE: &str = "EtcdLearnerMode";
+
+/// A machine of 1.30 that is on.
+fn machine(bed: &Bed, name: &str) -> Result<Machine> {
+    let machine = with_program(bed.machine(name, &Profile::node())?)?;
+    machine.copy_in(&KUBEADM_1_30.ensure()?.judge("kubeadm")?, "/usr/bin/kubeadm")?;
+    machine.copy_in(&KUBERNETES_1_30.ensure()?.judge("kubelet")?, "/usr/bin/kubelet")?;
+    machine.boot()?;
+    machine.import_further_images(FurtherImages::Kubernetes1_30)?;
+    Ok(machine)
+}
+
+/// The documents for 1.30, whose kubelet has no `failCgroupV1` yet.
+fn of_1_30(documents: &str) -> String {
+    documents.replace("v1.36.4", "v1.30.14").replace("    failCgroupV1: false\n", "")
+}
+
+fn is_interrupted(machine: &Machine, at: &str) -> Result<()> {
+    let status = machine.run(&[PROGRAM, "status"])?;
+    let expected = format!("{}  INTERRUPTED at {at}", machine.name());
+    assert!(status.stdout.starts_with(&expected), "the kill came too late: {status:?}");
+    Ok(())
+}
+
+#[test]
+#[ignore = "long tier: Kubernetes 1.30.14 with its etcd"]
+fn a_control_plane_of_1_30_is_finished_after_kills_and_never_gets_a_second_voter_at_once() -> Result<()> {
+    testbed::needs!(Nodes, Judge("openssl"), EachPinned(&[&KUBEADM_1_30, &KUBERNETES_1_30, &ETCD_3_5]));
+    let (bed, ca) = (Bed::new()?, Authority::new());
+    let first = machine(&bed, "cp1")?;
+    let endpoint = format!("{}:6443", first.address());
+    let gate = format!("  featureGates: {{{GATE}: false}}\n  without: [coreDNS]\n  controlPlaneEndpoint:");
+    let documents = of_1_30(&first_of_several(&ca, &endpoint)).replacen("  controlPlaneEndpoint:", &gate, 1);
+    first.write(DELIVERED, documents, 0o600)?;
+    start(&first, "init")?;
+    until("etcd's data", LIMIT, || match first.run(&["test", "-d", "/var/lib/etcd/member"]) {
+        Ok(output) if output.code == 0 => Ok(()),
+        other => Err(format!("{other:?}")),
+    })?;
+    assert!(is_killed(&first)?);
+    is_interrupted(&first, "InitConfig")?;
+    ends_well(&first, &["bootstrap"])?;
+    first.wait_for_nodes(&["cp1"])?;
+
+    // Without the gate this kubeadm adds a voter that does not run yet.
+    let second = machine(&bed, "cp2")?;
+    second.write(DELIVERED, of_1_30(&further(&endpoint, &ca)), 0o600)?;
+    let refused = second.run_within(&[PROGRAM, "bootstrap"], LIMIT)?;
+    assert!(refused.code == 1 && refused.stderr.contains(&format!("--feature-gate {GATE}=true")), "{refused:?}");
+    assert_eq!(voters(&first)?, ["cp1"]);
+    assert_ne!(second.run(&["test", "-e", "/etc/kubernetes/pki/ca.crt"])?.code, 0, "nothing is begun");
+    let admin = ["--kubeconfig", "/etc/kubernetes/admin.conf", "--kubernetes-version", "1.30.14"];
+    let gate = format!("{GATE}=true");
+    first.check(&[&[PROGRAM, "config", "edit-map"], &admin[..], &["--feature-gate", &gate]].concat())?;
+
+    start(&second, "learner")?;
+    until_member(&first, &second, Seen::Learner)?;
+    assert!(is_killed(&second)?);
+    assert!(members(&first)?.values().any(|member| member.is_learner), "the kill came too late");
+    let certificate = second.run(&["test", "-e", "/var/lib/kubelet/pki/kubelet-client-current.pem"])?;
+    assert_eq!(certificate.code, 0, "kubeadm 1.30 joins etcd after the kubelet has its certificate");
+    list_and_data_agree(&first, &second, 1)?;
+
+    start(&second, "voter")?;
+    until_member(&first, &second, Seen::Voter)?;
+    assert!(is_killed(&second)?);
+    is_interrupted(&second, "JoinConfig")?;
+    list_and_data_agree(&first, &second, 2)?;
+    let promoted = members(&first)?;
+
+    ends_well(&second, &["bootstrap"])?;
+    joined(&first, &second)?;
+    assert_eq!(members(&first)?, promoted, "a member that votes is not removed: its join is finished");
+    ends_well(&second, &["reset", "--force"])?;
+    assert_eq!(voters(&first)?, ["cp1"]);
+    bed.down()
+}
