@@ -25,7 +25,7 @@ use crate::{
     etcd_data,
     fingerprint::Parts,
     phases::{control_plane_traces::ControlPlaneTraces, worker::Worker},
-    registered_since::{end_undo, registered_since},
+    registered_since::{Since, end_undo, registered_since},
     scoped_reset::{ScopedReset, scoped_reset},
 };
 use documents::{Secret, v1alpha1::Repeat};
@@ -285,11 +285,14 @@ impl Act for KubeadmJoinControlPlane {
         if before_kubeadm::is_deleting(world.host)? {
             let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
             let patience = Patience { within: world.patience, while_true: &kubelet_runs };
-            if registered_since(CERTIFICATES, &*world.host, world.cluster, &patience)?.is_none() {
-                self.reset(None, world)?;
-                return Ok(Undone::Changed);
+            match registered_since(CERTIFICATES, &*world.host, world.cluster, &patience)? {
+                Since::Nothing => {
+                    self.reset(None, world)?;
+                    return Ok(Undone::Changed);
+                }
+                Since::Member(..) => end_undo(world.host)?,
+                Since::Unknown(why) => return Err(stopped(&why)),
             }
-            end_undo(world.host)?;
         }
         let facts = self.facts(world)?;
         let membership = Self::membership(&facts, world)?;

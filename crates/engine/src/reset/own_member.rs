@@ -62,7 +62,7 @@ pub(super) fn own_member(asked: Asked<'_>) -> Result<OwnMember, ResetError> {
     match progress {
         // A reset that has started to delete has asked before.
         Some(ResetProgress::Deleting { .. }) => {
-            let since = registered_since(certificates, host, cluster, patience)?;
+            let since = registered_since(certificates, host, cluster, patience)?.member();
             return since.map_or(Ok(OwnMember::None), |(membership, member)| judge(&membership, &member));
         }
         Some(ResetProgress::Undone) => return Ok(OwnMember::None),

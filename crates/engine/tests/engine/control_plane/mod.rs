@@ -5,7 +5,7 @@ mod checks;
 use crate::pem_set::PemSet;
 use bed::*;
 use certs::{Etcd, ExternalEtcd};
-use etcd::{Member, Role, Standing};
+use etcd::{Member, Quorum, Role, Standing};
 use host::{Memory, Played, Progress};
 use machineadm_engine::{Line, PlanError};
 use serde_json::{Value, json};
@@ -189,18 +189,44 @@ fn a_join_that_was_started_in_another_cluster_is_not_undone_by_the_members_of_th
 }
 
 /// The undo was interrupted, and an operator has joined the machine again with kubeadm alone.
-#[test]
-fn a_member_that_is_registered_since_an_undo_started_to_delete_is_not_taken_for_removed() {
-    let files = [&STATIC_PODS[..], &[ADMIN, ETCD, DATA, KUBELET, CERTIFICATE]].concat();
-    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(3), voter(2)]), with(&files, Progress::Started));
-    *cluster.node.borrow_mut() = Some(marked());
+fn joined_since_an_undo() -> Memory {
+    let mut host = with(&[&STATIC_PODS[..], &[ADMIN, ETCD, DATA, KUBELET, CERTIFICATE]].concat(), Progress::Started);
     let record = "{\"version\": 1, \"isRecorded\": false, \"entries\": {}, \"reset\": {\"deleting\": {\"etcdData\": \
                   \"/var/lib/etcd\"}}}";
-    host.files.insert("/var/lib/machineadm/before-kubeadm.json".into(), crate::support::file(record));
+    host.files.insert(RECORD.into(), crate::support::file(record));
+    host
+}
+
+const RECORD: &str = "/var/lib/machineadm/before-kubeadm.json";
+
+#[test]
+fn a_member_that_is_registered_since_an_undo_started_to_delete_is_not_taken_for_removed() {
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(3), voter(2)]), joined_since_an_undo());
+    *cluster.node.borrow_mut() = Some(marked());
     run(&joining(), &mut host, &cluster).unwrap();
     assert!(host.files.contains_key(DATA), "the data of a voter was deleted");
     assert_eq!((ran(&host, "kubeadm reset"), ran(&host, "kubeadm join"), cluster.did("remove 2")), (0, 0, false));
-    assert!(!host.files.contains_key("/var/lib/machineadm/before-kubeadm.json"), "the undo is over");
+    assert!(!host.files.contains_key(RECORD), "the undo is over");
+}
+
+/// As after a power cut of all machines: whether the machine has joined again is not known yet.
+#[test]
+fn an_undo_that_started_to_delete_is_not_finished_while_etcd_does_not_answer() {
+    let lost = || Quorum::Lost("etcdserver: no leader".into());
+    for (is_silent, quorum) in [(true, Quorum::Held), (false, lost())] {
+        let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(3)]), joined_since_an_undo());
+        cluster.is_silent.set(is_silent);
+        *cluster.quorum.borrow_mut() = quorum;
+        let failure = run(&joining(), &mut host, &cluster).unwrap_err();
+        let why = machineadm_engine::outcome::chain(&*failure.cause);
+        assert!(why.contains("the interrupted join cannot be undone: "), "{why}");
+        assert!(host.files.contains_key(DATA) && ran(&host, "kubeadm") == 0, "data of a member may be deleted: {why}");
+        // Nobody lists it: the undo is finished.
+        cluster.is_silent.set(false);
+        *cluster.quorum.borrow_mut() = Quorum::Held;
+        run(&joining(), &mut host, &cluster).unwrap();
+        assert_eq!((ran(&host, "kubeadm reset"), ran(&host, "kubeadm join")), (1, 1));
+    }
 }
 
 /// A power cut has emptied the manifest, and kubeadm refuses a directory that is not empty.
