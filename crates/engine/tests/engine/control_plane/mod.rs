@@ -7,6 +7,7 @@ use bed::*;
 use certs::{Etcd, ExternalEtcd};
 use etcd::{Member, Quorum, Role, Standing};
 use host::{Memory, Played, Progress};
+use kubeadm::hub::{Arg, LocalEtcd};
 use machineadm_engine::{Line, PlanError};
 use serde_json::{Value, json};
 
@@ -233,24 +234,28 @@ fn an_undo_that_started_to_delete_is_not_finished_while_etcd_does_not_answer() {
 #[test]
 fn data_in_the_directory_that_the_cluster_names_goes_with_its_member() {
     let data = "/srv/etcd/member/snap/db";
-    let mut cluster = FakeCluster::of(vec![voter(1), voter(3)]);
-    let local = kubeadm::hub::LocalEtcd { data_dir: Some("/srv/etcd".into()), ..Default::default() };
-    cluster.configuration.etcd.local = Some(local);
-    let elsewhere = |one: Played| match one {
-        Played::Write(path, text) if path == DATA => Played::Write(data.into(), text),
-        other => other,
-    };
-    let mut host = machine();
-    host.programs.insert("kubeadm join".into(), joined().into_iter().map(elsewhere).chain([Played::Fail]).collect());
-    run(&joining(), &mut host, &cluster).unwrap_err();
-    host.files.insert(ETCD.into(), crate::support::file(""));
-    cluster.members.borrow_mut().push(voter(2));
-    host.programs.insert(
-        "kubeadm join".into(),
-        joined().into_iter().filter(|one| !matches!(one, Played::Write(path, _) if path == DATA)).collect(),
-    );
-    run(&joining(), &mut host, &cluster).unwrap();
-    assert!(cluster.did("remove 2") && !host.files.contains_key(data), "{:?}", cluster.events);
+    let directory = || LocalEtcd { data_dir: Some("/srv/etcd".into()), ..Default::default() };
+    let argument = Arg { name: "data-dir".into(), value: "/srv/etcd".into(), merge_method: None };
+    for local in [directory(), LocalEtcd { data_dir: Some("/srv".into()), extra_args: vec![argument], ..directory() }] {
+        let mut cluster = FakeCluster::of(vec![voter(1), voter(3)]);
+        cluster.configuration.etcd.local = Some(local);
+        let elsewhere = |one: Played| match one {
+            Played::Write(path, text) if path == DATA => Played::Write(data.into(), text),
+            other => other,
+        };
+        let mut host = machine();
+        let failing = joined().into_iter().map(elsewhere).chain([Played::Fail]);
+        host.programs.insert("kubeadm join".into(), failing.collect());
+        run(&joining(), &mut host, &cluster).unwrap_err();
+        host.files.insert(ETCD.into(), crate::support::file(""));
+        cluster.members.borrow_mut().push(voter(2));
+        host.programs.insert(
+            "kubeadm join".into(),
+            joined().into_iter().filter(|one| !matches!(one, Played::Write(path, _) if path == DATA)).collect(),
+        );
+        run(&joining(), &mut host, &cluster).unwrap();
+        assert!(cluster.did("remove 2") && !host.files.contains_key(data), "{:?}", cluster.events);
+    }
 }
 
 /// `etcdctl member update` changes the peer URL in the list, and not the flags of the server.
