@@ -111,9 +111,12 @@ fn what_is_found_on_the_machine_and_in_etcd_decides_what_a_join_needs() {
 /// The last row of the table: what is not known is not deleted.
 #[test]
 fn nothing_is_deleted_while_etcd_does_not_answer_or_keeps_the_member() {
-    for silent in [true, false] {
+    let bootstraps = &[ADMIN, ETCD, DATA, BOOTSTRAP][..];
+    // A machine whose kubelet has its certificate discovers no cluster: it asks etcd by its own files.
+    let registered = &[ADMIN, ETCD, DATA, KUBELET, CERTIFICATE][..];
+    for (silent, files) in [(true, bootstraps), (false, bootstraps), (true, registered), (false, registered)] {
         let members = vec![voter(1), voter(3), learner(2)];
-        let (cluster, mut host) = (FakeCluster::of(members), with(&[ADMIN, ETCD, DATA, BOOTSTRAP], Progress::Started));
+        let (cluster, mut host) = (FakeCluster::of(members), with(files, Progress::Started));
         cluster.is_silent.set(silent);
         cluster.keeps_members.set(!silent);
         let failure = run(&joining(), &mut host, &cluster).unwrap_err();
