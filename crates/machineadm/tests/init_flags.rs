@@ -36,7 +36,7 @@ fn every_flag_of_kubeadm_becomes_a_field() {
         "--image-repository=registry.example.com/k8s",
         "--feature-gates=RootlessControlPlane=false,PublicKeysECDSA=true",
         "--cri-socket=unix:///run/crio/crio.sock",
-        "--node-name=cp1",
+        "--node-name=CP1",
         "--patches=/srv/patches",
         "--ignore-preflight-errors=NumCPU,Swap",
         "--skip-phases=addon/kube-proxy",
