@@ -9,7 +9,7 @@ use host::{Host, Inspect};
 
 /// What etcd says of this machine since.
 pub(crate) enum Since {
-    /// It is no member; or it is none any more, as far as its files tell.
+    /// It is no member, or has no manifest of etcd.
     Nothing,
     /// An etcd with a quorum lists it.
     Member(Membership, Member),
@@ -28,7 +28,7 @@ impl Since {
 }
 
 /// Asks etcd. The undo has removed its own member before; and `kubeadm reset` deletes manifests before certificates, so that
-/// both are there only if it has not come so far.
+/// both are gone or it has not come so far.
 pub(crate) fn registered_since(
     certificates: &str,
     host: &dyn Inspect,
@@ -37,14 +37,16 @@ pub(crate) fn registered_since(
 ) -> host::Result<Since> {
     let Some(pod) = EtcdPod::on(host)? else { return Ok(Since::Nothing) };
     let certificates = certificates_elsewhere::of_etcd(certificates, host)?;
-    let Some(access) = EtcdAccess::on(host, &certificates)? else { return Ok(Since::Nothing) };
-    let unknown = match cluster.members(&access, patience) {
-        Ok(membership) => match (&membership.quorum, membership.of_server(&pod.peer_url, &pod.client_urls).cloned()) {
-            (Quorum::Held, Some(member)) => return Ok(Since::Member(membership, member)),
-            (Quorum::Held, None) => return Ok(Since::Nothing),
-            (Quorum::Lost(why), _) => format!("etcd has no quorum: {why}"),
-        },
-        Err(Unanswered(why)) => why,
+    let unknown = match EtcdAccess::on(host, &certificates)?.map(|access| cluster.members(&access, patience)) {
+        None => format!("{certificates}/etcd has no client certificate"),
+        Some(Err(Unanswered(why))) => why,
+        Some(Ok(membership)) => {
+            match (&membership.quorum, membership.of_server(&pod.peer_url, &pod.client_urls).cloned()) {
+                (Quorum::Held, Some(member)) => return Ok(Since::Member(membership, member)),
+                (Quorum::Held, None) => return Ok(Since::Nothing),
+                (Quorum::Lost(why), _) => format!("etcd has no quorum: {why}"),
+            }
+        }
     };
     Ok(if etcd_data::is_in(&pod.data_directory, host)? { Since::Unknown(unknown) } else { Since::Nothing })
 }

@@ -1,6 +1,7 @@
 //! A further control plane node on a machine in memory: what is found there and in etcd decides how a join goes on.
 mod bed;
 mod checks;
+mod states;
 
 use crate::pem_set::PemSet;
 use bed::*;
