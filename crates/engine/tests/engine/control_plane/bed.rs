@@ -404,9 +404,9 @@ pub(super) fn problems(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster
     problems
 }
 
-/// `machineadm reset --force`. Returns the name of the Node that is left for the operator.
-pub(super) fn reset_by_operator(host: &mut Memory, cluster: &FakeCluster) -> Option<String> {
-    let request = ResetRequest {
+/// What `machineadm reset` asks for.
+pub(super) fn reset_request() -> ResetRequest {
+    ResetRequest {
         runtime_socket: None,
         certificates: PKI.into(),
         kubeconfig: None,
@@ -414,7 +414,12 @@ pub(super) fn reset_by_operator(host: &mut Memory, cluster: &FakeCluster) -> Opt
         question: MemberQuestion::IsAsked,
         scope: ResetScope::Machine,
         patience: PATIENCE,
-    };
+    }
+}
+
+/// `machineadm reset --force`. Returns the name of the Node that is left for the operator.
+pub(super) fn reset_by_operator(host: &mut Memory, cluster: &FakeCluster) -> Option<String> {
+    let request = reset_request();
     let plan = ResetPlan::new(&request, host, cluster).unwrap();
     let world =
         &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };

@@ -9,7 +9,7 @@ use certs::{Etcd, ExternalEtcd};
 use etcd::{Member, Quorum, Role, Standing};
 use host::{Memory, Played, Progress};
 use kubeadm::hub::{Arg, LocalEtcd};
-use machineadm_engine::{Line, PlanError};
+use machineadm_engine::{Line, MemberQuestion, PlanError, ResetError, ResetPlan, ResetRequest};
 use serde_json::{Value, json};
 
 #[test]
@@ -226,6 +226,11 @@ fn an_undo_that_started_to_delete_is_not_finished_while_etcd_does_not_answer() {
         let why = machineadm_engine::outcome::chain(&*failure.cause);
         assert!(why.contains("the interrupted join cannot be undone: "), "{why}");
         assert!(host.files.contains_key(DATA) && ran(&host, "kubeadm") == 0, "data of a member may be deleted: {why}");
+        // A reset stops as well, unless the operator asserts that the member is gone.
+        let refused = ResetPlan::new(&reset_request(), &host, &cluster).unwrap_err();
+        assert!(matches!(refused, ResetError::MemberUnknown(_)), "{refused}");
+        let asserted = ResetRequest { question: MemberQuestion::IsRemoved, ..reset_request() };
+        assert!(ResetPlan::new(&asserted, &host, &cluster).unwrap().is_of_node());
         // Nobody lists it: the undo is finished.
         cluster.is_silent.set(false);
         *cluster.quorum.borrow_mut() = Quorum::Held;

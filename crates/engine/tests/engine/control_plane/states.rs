@@ -5,7 +5,7 @@ use crate::support::{FORWARDING, FakeRuntime, INIT, NoDownloads, PATIENCE, file,
 use documents::Secret;
 use etcd::{Member, Quorum, Role, Standing};
 use host::{Memory, Played, Progress};
-use machineadm_engine::{MemberQuestion, ResetPlan, ResetRequest, ResetScope, World, reset};
+use machineadm_engine::{ResetPlan, ResetRequest, ResetScope, World, reset};
 use proptest::{prelude::*, sample::select, sample::subsequence};
 
 /// What is done on the machine.
@@ -122,15 +122,8 @@ fn act(doing: Doing, host: &mut Memory, cluster: &FakeCluster) {
 }
 
 fn try_reset(scope: ResetScope, host: &mut Memory, cluster: &FakeCluster) {
-    let request = ResetRequest {
-        runtime_socket: None,
-        certificates: PKI.into(),
-        kubeconfig: Some(Secret::new(b"the operator's".to_vec())),
-        flags: Vec::new(),
-        question: MemberQuestion::IsAsked,
-        scope,
-        patience: PATIENCE,
-    };
+    let kubeconfig = Some(Secret::new(b"the operator's".to_vec()));
+    let request = ResetRequest { kubeconfig, scope, ..reset_request() };
     let Ok(plan) = ResetPlan::new(&request, host, cluster) else { return };
     let world =
         &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };
@@ -154,8 +147,8 @@ proptest! {
             Doing::Reset(ResetScope::NodeOnly),
         ]),
     ) {
-        // A reset deletes what an undo has started to delete, and so does a join without the manifest of etcd.
-        state.is_deleting &= doing == Doing::Join && state.manifest == Some(manifest());
+        // Without the manifest of etcd, what an undo has started to delete is deleted.
+        state.is_deleting &= state.manifest == Some(manifest()) && state.join == Progress::Started;
         let (mut host, cluster) = (state.machine(), state.cluster());
         let data = host.files[DATA].clone();
         act(doing, &mut host, &cluster);
