@@ -1315,7 +1315,7 @@ _machineadm() {
             return 0
             ;;
         machineadm__subcmd__init__subcmd__phase__subcmd__upload__subcmd__certs)
-            opts="-o -v -q -h --upload-certs --kubeconfig --context --certificate-key --certificate-key-file --skip-certificate-key-print --cert-dir --config --accept-missing-cleanup --cleanup-timeout --output --root --verbose --quiet --log-format --help"
+            opts="-o -v -q -h --upload-certs --context --certificate-key --certificate-key-file --skip-certificate-key-print --cert-dir --config --accept-missing-cleanup --cleanup-timeout --output --root --kubeconfig --verbose --quiet --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1323,10 +1323,6 @@ _machineadm() {
             case "${prev}" in
                 --upload-certs)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
-                    return 0
-                    ;;
-                --kubeconfig)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --context)
@@ -1366,6 +1362,10 @@ _machineadm() {
                     return 0
                     ;;
                 --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -5,9 +5,20 @@ use crate::{
     etcd_access::MANIFEST,
 };
 use host::{Host, Inspect, PathState};
+use kubeadm::hub::LocalEtcd;
 
 /// Where kubeadm has etcd's data unless it is told otherwise.
 pub(crate) const DATA: &str = "/var/lib/etcd";
+
+/// The argument of etcd that replaces the directory of its settings.
+const ARGUMENT: &str = "data-dir";
+
+/// Where kubeadm will have it, by the etcd of a ClusterConfiguration.
+pub(crate) fn configured(etcd: Option<&LocalEtcd>) -> String {
+    let argument = etcd.and_then(|etcd| etcd.extra_args.iter().rev().find(|argument| argument.name == ARGUMENT));
+    let directory = argument.map(|argument| &argument.value).or_else(|| etcd?.data_dir.as_ref());
+    directory.filter(|path| !path.is_empty()).cloned().unwrap_or_else(|| DATA.to_owned())
+}
 
 /// Remembers, before kubeadm is started, where it will have etcd's data: a manifest that a power cut has emptied does not
 /// name it.

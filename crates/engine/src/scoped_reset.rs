@@ -105,7 +105,8 @@ fn restore(record: &BeforeKubeadm, host: &mut dyn Host) -> host::Result<()> {
     if !record.is_recorded {
         return Ok(());
     }
-    for path in CREATED.into_iter().chain(record.etcd_data.as_deref()).filter(|path| !record.has(path)) {
+    // The directory of etcd's data may be in one of the others.
+    for path in record.etcd_data.as_deref().into_iter().chain(CREATED).filter(|path| !record.has(path)) {
         let was = host.state_at(path)?;
         if matches!(was, PathState::Directory { entries: 0, .. }) {
             host.ensure(&Change::Remove { path: path.to_owned(), was })?;

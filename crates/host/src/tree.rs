@@ -24,6 +24,6 @@ pub enum EntrySort {
     Directory,
     /// A symbolic link.
     Link,
-    /// A device, a FIFO or a socket.
+    /// A device, a FIFO or a socket; or anything whose name is not UTF-8.
     Special,
 }

@@ -455,7 +455,7 @@ mod tests {
     #[test]
     fn what_is_refused_now_is_asked_for_again_once_a_second() {
         let server = FakeServer::start(|_, tls| answer(tls, "403 Forbidden", "", r#"{"message":"not yet"}"#));
-        let (kubeconfig, within) = (kubeconfig(&server), PAUSE * 2);
+        let (kubeconfig, within) = (kubeconfig(&server), PAUSE * 4);
         let waited = ApiServers.wait_for_object(kubeconfig.as_bytes(), "/api/v1/a", within).unwrap_err();
         let patience = Patience { within, while_true: &|| true };
         let asked = ApiServers.object(kubeconfig.as_bytes(), "/api/v1/a", &patience).unwrap_err();
@@ -463,7 +463,8 @@ mod tests {
             assert!(why.contains("not yet"), "{why}");
         }
         let requests = server.seen().len();
-        assert!((3..=6).contains(&requests), "{requests}");
+        // Fewer where the machine is busy, since a request takes its time too.
+        assert!((4..=10).contains(&requests), "{requests}");
     }
 
     #[test]

@@ -5,8 +5,13 @@ mod support {
     pub(crate) mod scratch;
 }
 
+use std::{
+    fs,
+    process::{Command, Stdio},
+};
 use support::{
     init::{KEY, TOKEN, file, init, init_reading, printed, refused},
+    ran::Ran,
     scratch::Scratch,
 };
 
@@ -36,7 +41,7 @@ fn every_flag_of_kubeadm_becomes_a_field() {
         "--image-repository=registry.example.com/k8s",
         "--feature-gates=RootlessControlPlane=false,PublicKeysECDSA=true",
         "--cri-socket=unix:///run/crio/crio.sock",
-        "--node-name=cp1",
+        "--node-name=CP1",
         "--patches=/srv/patches",
         "--ignore-preflight-errors=NumCPU,Swap",
         "--skip-phases=addon/kube-proxy",
@@ -209,4 +214,23 @@ fn the_phase_without_its_flag_says_so_and_does_nothing() {
         &["a generated key that is not printed is lost"],
     );
     refused(&["--node-name", "a", "phase", "upload-certs"], &["--node-name"]);
+}
+
+/// `certs upload` takes the kubeconfig of kubectl, which may be of another cluster; kubeadm's phase does not.
+#[test]
+fn the_phase_uploads_to_the_cluster_of_this_node() {
+    let scratch = Scratch::new("init");
+    fs::create_dir_all(scratch.path().join(".kube")).expect("a directory");
+    file(&scratch, ".kube/config", "apiVersion: v1\nkind: Config\n");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
+    // A context that no kubeconfig has: nothing is uploaded, whatever machine this is.
+    command.args(["init", "phase", "upload-certs", "--upload-certs", "--context", "of-no-kubeconfig"]);
+    command.env("HOME", scratch.path());
+    let ran = Ran::of(command.env_remove("KUBECONFIG").stdin(Stdio::null()).output().expect("it starts"));
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("/etc/kubernetes/admin.conf") && !ran.stderr.contains(".kube/config"),
+        "{}",
+        ran.stderr
+    );
 }

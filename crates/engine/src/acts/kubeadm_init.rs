@@ -229,7 +229,7 @@ impl Act for KubeadmInit {
         if before_kubeadm::is_deleting(world.host)? {
             let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
             let patience = Patience { within: world.patience, while_true: &kubelet_runs };
-            if registered_since(certificates, &*world.host, world.cluster, &patience)?.is_none() {
+            if registered_since(certificates, &*world.host, world.cluster, &patience)?.member().is_none() {
                 return self.reset(world);
             }
             end_undo(world.host)?;

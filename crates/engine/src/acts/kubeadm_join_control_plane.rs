@@ -25,7 +25,7 @@ use crate::{
     etcd_data,
     fingerprint::Parts,
     phases::{control_plane_traces::ControlPlaneTraces, worker::Worker},
-    registered_since::{end_undo, registered_since},
+    registered_since::{Since, end_undo, registered_since},
     scoped_reset::{ScopedReset, scoped_reset},
 };
 use documents::{Secret, v1alpha1::Repeat};
@@ -124,7 +124,7 @@ impl KubeadmJoinControlPlane {
 
     /// Removes this machine's member from etcd, if it has one there. Its own etcd may be needed for that: of two voters
     /// both must answer.
-    fn leave_etcd(facts: &ControlPlaneFacts, world: &mut World<'_>) -> host::Result<()> {
+    fn leave_etcd(&self, facts: &ControlPlaneFacts, world: &mut World<'_>) -> host::Result<()> {
         let (Some(member), Some(mut membership)) = (&facts.member, Self::membership(facts, world)?) else {
             return Ok(());
         };
@@ -134,12 +134,40 @@ impl KubeadmJoinControlPlane {
             membership = with_quorum(member, world)?;
         }
         let Some(own) = member.own_in(&membership) else {
-            return check_data_is_nobodys(member, &membership, &*world.host);
+            return self.check_data_is_nobodys(member, &membership, &*world.host);
         };
         if let Some(obstacle) = membership.removing(own) {
             return Err(stopped(&obstacle.to_string()));
         }
         world.cluster.remove_member(&member.access, own).map_err(|Unanswered(why)| stopped(&why))
+    }
+
+    /// Without a manifest that can be read, as a power cut leaves it, the member of this machine is known by an address that
+    /// may have changed since: then it is one of its name, or of those that do not answer.
+    fn check_data_is_nobodys(
+        &self,
+        member: &MemberFacts,
+        membership: &Membership,
+        host: &dyn Inspect,
+    ) -> host::Result<()> {
+        if EtcdPod::on(host)?.is_some() || !etcd_data::is_in(&member.data_directory, host)? {
+            return Ok(());
+        }
+        let worker = Worker::on(host)?;
+        let names = [Some(self.join.node.as_str()), worker.certified_node()];
+        let found = |is_own: &dyn Fn(&Member) -> bool, why: &'static str| {
+            membership.members.iter().find(|member| is_own(member)).map(|member| (member, why))
+        };
+        let named = found(&|other| names.contains(&Some(other.name.as_str())), "has the name of this node");
+        match named.or_else(|| found(&|other| !other.answers(), "does not answer")) {
+            None => Ok(()),
+            Some((own, why)) => Err(stopped(&format!(
+                "{MANIFEST} is missing or cannot be read, and the data in {} may be that of the member {} ({}), which {why}",
+                member.data_directory,
+                own.title(),
+                own.id
+            ))),
+        }
     }
 
     /// The Node of an interrupted join goes: kubeadm refuses to join while it is Ready, which it is for most of a minute. Its
@@ -285,11 +313,14 @@ impl Act for KubeadmJoinControlPlane {
         if before_kubeadm::is_deleting(world.host)? {
             let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
             let patience = Patience { within: world.patience, while_true: &kubelet_runs };
-            if registered_since(CERTIFICATES, &*world.host, world.cluster, &patience)?.is_none() {
-                self.reset(None, world)?;
-                return Ok(Undone::Changed);
+            match registered_since(CERTIFICATES, &*world.host, world.cluster, &patience)? {
+                Since::Nothing => {
+                    self.reset(None, world)?;
+                    return Ok(Undone::Changed);
+                }
+                Since::Member(..) => end_undo(world.host)?,
+                Since::Unknown(why) => return Err(stopped(&why)),
             }
-            end_undo(world.host)?;
         }
         let facts = self.facts(world)?;
         let membership = Self::membership(&facts, world)?;
@@ -309,7 +340,7 @@ impl Act for KubeadmJoinControlPlane {
             }
             State::Interrupted => {}
         }
-        Self::leave_etcd(&facts, world)?;
+        self.leave_etcd(&facts, world)?;
         if world.host.service("kubelet")? == Service::Active {
             unit(UnitAction::Stop, world.host)?;
         }
@@ -341,24 +372,6 @@ fn with_quorum(member: &MemberFacts, world: &World<'_>) -> host::Result<Membersh
     match world.cluster.members_with_quorum(&member.access, &patience) {
         Ok(membership) => Ok(membership),
         Err(Unanswered(why)) => Err(stopped(&why)),
-    }
-}
-
-/// Without a manifest that can be read, as a power cut leaves it, the member of this machine is known by an address that may
-/// have changed since: then it is one of those that do not answer.
-fn check_data_is_nobodys(member: &MemberFacts, membership: &Membership, host: &dyn Inspect) -> host::Result<()> {
-    if EtcdPod::on(host)?.is_some() || !etcd_data::is_in(&member.data_directory, host)? {
-        return Ok(());
-    }
-    match membership.members.iter().find(|other| !other.answers()) {
-        None => Ok(()),
-        Some(silent) => Err(stopped(&format!(
-            "{MANIFEST} is missing or cannot be read, and the data in {} may be that of the member {} ({}), which does not \
-             answer",
-            member.data_directory,
-            silent.title(),
-            silent.id
-        ))),
     }
 }
 

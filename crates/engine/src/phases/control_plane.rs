@@ -13,7 +13,7 @@ use crate::{
     Remark, Unanswered,
     acts::{ADMIN, kubeadm_join},
     certificate_files::{self, Existing, Placement},
-    etcd_data::DATA,
+    etcd_data,
     look::{CertificateCopy, Stage},
     phases::discovery,
     turns::{Addition, Place, Subject},
@@ -282,8 +282,7 @@ impl Joining<'_> {
         if let Some(pod) = EtcdPod::on(self.look.host)? {
             return Ok(pod);
         }
-        let local = configuration.etcd.local.as_ref().and_then(|local| local.data_dir.clone());
-        let data_directory = local.filter(|path| !path.is_empty()).unwrap_or_else(|| DATA.to_owned());
+        let data_directory = etcd_data::configured(configuration.etcd.local.as_ref());
         Ok(EtcdPod { peer_url: self.peer_url.clone(), client_urls: Vec::new(), data_directory })
     }
 }

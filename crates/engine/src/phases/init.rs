@@ -14,7 +14,7 @@ use crate::{
     },
     control_plane_files::{ControlPlaneFiles, merge_into},
     etcd_access::CERTIFICATES,
-    instance_values, steps_for,
+    etcd_data, instance_values, steps_for,
 };
 use certs::{Etcd, FileSet, NoCertificateKey};
 use discovery::{Lifetime, Usage, usage::NODE_GROUP};
@@ -166,7 +166,7 @@ pub(super) fn act(
         version: facts.kubeadm.clone().unwrap_or_else(|| wanted.kubernetes_version.clone()),
         runtime_socket: wanted.runtime_socket.clone(),
         certificates: wanted.settings.certificates_directory.clone(),
-        etcd_data: wanted.settings.etcd_data().to_owned(),
+        etcd_data: etcd_data::configured(hub.cluster.as_ref().and_then(|cluster| cluster.etcd.local.as_ref())),
         within: acts::kubeadm::within(&wanted.timeouts),
     })
 }

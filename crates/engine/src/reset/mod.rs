@@ -17,7 +17,7 @@ pub use view::ResetView;
 use crate::{
     Cluster, EtcdAccess, Failure, Look, Manifests, Mode, Patience, PlanError, Planned, Prune, Run, Unanswered, Wanted,
     World,
-    acts::{DOWNLOAD_ID, STARTING_KUBEADM, UPLOAD_ID, files_found},
+    acts::{DOWNLOAD_ID, STARTING_KUBEADM, UPLOAD_ID, files_found, kubeadm},
     apply,
     before_kubeadm::{BeforeKubeadm, DeletedBy, ResetProgress},
     certificates_elsewhere,
@@ -91,6 +91,9 @@ pub enum ResetError {
     /// Somebody has changed etcd's members since the plan was made.
     #[error("the members of etcd have changed since the plan was made; nothing was changed")]
     MembersChanged,
+    /// Its work cannot be undone without it, and by then the etcd member would be removed.
+    #[error("kubeadm, which undoes its own work, is not installed; nothing was changed")]
+    NoKubeadm,
     /// What documents wrote could not be looked at.
     #[error(transparent)]
     Documents(#[from] PlanError),
@@ -136,8 +139,12 @@ const TRACES: [&str; 5] = [
 impl ResetPlan {
     /// Looks at the machine and at its etcd; changes nothing.
     pub fn new(request: &ResetRequest, host: &dyn Inspect, cluster: &dyn Cluster) -> Result<Self, ResetError> {
+        let is_node = is_node(host)?;
+        if is_node && !host.has_program(kubeadm::NAME)? {
+            return Err(ResetError::NoKubeadm);
+        }
         let member = seen_member(request, host, cluster)?;
-        let kubeadm = is_node(host)?.then(|| KubeadmPart::new(request, host)).transpose()?;
+        let kubeadm = is_node.then(|| KubeadmPart::new(request, host)).transpose()?;
         let documents = match request.scope {
             ResetScope::Machine => Some(documents(host, cluster)?),
             ResetScope::NodeOnly => None,

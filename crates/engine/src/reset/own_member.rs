@@ -2,13 +2,14 @@
 use super::{MemberQuestion, ResetError};
 use crate::{
     Cluster, EtcdAccess, EtcdPod, Patience, Unanswered,
-    before_kubeadm::{BeforeKubeadm, ResetProgress},
+    acts::kubeadm_join,
+    before_kubeadm::{BeforeKubeadm, DeletedBy, ResetProgress},
     etcd_access::{MANIFEST, advertised_address},
     etcd_data,
-    registered_since::registered_since,
+    registered_since::{Since, registered_since},
 };
 use etcd::{Member, Membership, Quorum, Role};
-use host::Inspect;
+use host::{Inspect, Progress};
 use objects::one_line;
 use std::time::Duration;
 
@@ -60,10 +61,17 @@ pub(super) fn own_member(asked: Asked<'_>) -> Result<OwnMember, ResetError> {
     let Asked { host, cluster, certificates, access, question, patience } = asked;
     let progress = BeforeKubeadm::read(host)?.and_then(|record| record.reset);
     match progress {
-        // A reset that has started to delete has asked before.
-        Some(ResetProgress::Deleting { .. }) => {
-            let since = registered_since(certificates, host, cluster, patience)?;
-            return since.map_or(Ok(OwnMember::None), |(membership, member)| judge(&membership, &member));
+        // Whoever has started to delete has asked before.
+        Some(ResetProgress::Deleting { by, .. }) => {
+            // The undo of a join leaves a cluster of others, where the machine may have joined again.
+            let is_of_join = by == DeletedBy::Act && host.progress(kubeadm_join::ID)? == Progress::Started;
+            return match registered_since(certificates, host, cluster, patience)? {
+                Since::Member(membership, member) => judge(&membership, &member),
+                Since::Unknown(why) if is_of_join && question == MemberQuestion::IsAsked => {
+                    Err(ResetError::MemberUnknown(one_line(&why)))
+                }
+                Since::Unknown(_) | Since::Nothing => Ok(OwnMember::None),
+            };
         }
         Some(ResetProgress::Undone) => return Ok(OwnMember::None),
         Some(ResetProgress::RemovingMember { .. }) | None => {}

@@ -55,6 +55,38 @@ fn data_of_etcd_in_another_directory_keeps_a_cluster_whose_manifest_is_empty() {
     assert_eq!(text_of(&host, DATA), "of another etcd");
 }
 
+/// An argument of etcd replaces the directory, which stays empty but for what the argument names.
+#[test]
+fn data_in_the_directory_of_an_argument_is_known_and_its_directory_goes_with_it() {
+    let spec = "{kubernetesVersion: v1.36.4, etcd: {arguments: {data-dir: /var/lib/etcd/data}}}";
+    let documents = wanted(&[FORWARDING, ("InitConfig", "", spec)]);
+    let (manifest, data) = ("/etc/kubernetes/manifests/etcd.yaml", "/var/lib/etcd/data/member/snap/db");
+    let written = || {
+        etcd_machine::init().into_iter().map(|one| match one {
+            Played::Write(path, text) if path == DATA => Played::Write(data.into(), text),
+            Played::Write(path, text) => Played::Write(path, text.replace("/var/lib/etcd", "/var/lib/etcd/data")),
+            other => other,
+        })
+    };
+    let unfinished = || {
+        let mut host = machine();
+        host.programs.insert("kubeadm init".into(), written().chain([Played::Fail]).collect());
+        run(&documents, &mut host, &FakeEtcd::with(&[1])).unwrap_err();
+        host.programs.insert("kubeadm init".into(), written().collect());
+        host.log.clear();
+        host
+    };
+    let mut host = unfinished();
+    host.files.insert(manifest.into(), file(""));
+    run(&documents, &mut host, &FakeEtcd::silent()).unwrap();
+    assert_eq!(calls(&host), FINISHED);
+    assert!(has(&host, data), "the data of a cluster that others may have joined was deleted");
+    let mut host = unfinished();
+    reset_as(&request(), &mut host, &FakeEtcd::with(&[1])).unwrap();
+    // kubeadm refuses a directory that is not empty.
+    assert!(!has(&host, "/var/lib/etcd/data") && !has(&host, "/var/lib/etcd"), "{:?}", host.directories.keys());
+}
+
 #[test]
 fn data_in_another_directory_is_not_taken_for_none_without_a_manifest_that_can_be_read() {
     let elsewhere = || {

@@ -18,6 +18,7 @@ mod programs;
 mod prune;
 mod report;
 mod reset;
+mod reset_without_kubeadm;
 mod restarts;
 mod review;
 mod services;

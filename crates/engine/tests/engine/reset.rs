@@ -20,7 +20,7 @@ pub(crate) fn request() -> ResetRequest {
 }
 
 /// A node, as machineadm makes it of the machine of these tests.
-fn node() -> Memory {
+pub(crate) fn node() -> Memory {
     let mut host = machine();
     run(&documents(), &mut host, &FakeEtcd::with(&[1])).unwrap();
     host.files.insert("/var/lib/machineadm/bootstrap-success.complete".into(), file("success\n"));

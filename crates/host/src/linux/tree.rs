@@ -45,7 +45,12 @@ fn list(directory: &OwnedFd, path: &str, entries: &mut Vec<TreeEntry>) -> rustix
     let device = fstat(directory)?.st_dev;
     for found in Dir::read_from(directory)? {
         let name = found?.file_name().to_owned();
-        let Ok(text) = name.to_str() else { continue };
+        let Ok(text) = name.to_str() else {
+            // No path can name it: that there is something is all that is known.
+            let path = format!("{path}/{}", name.to_string_lossy());
+            entries.push(TreeEntry { path, sort: EntrySort::Special, mode: 0, uid: 0, gid: 0 });
+            continue;
+        };
         if [".", ".."].contains(&text) {
             continue;
         }
@@ -122,6 +127,14 @@ mod tests {
         symlink("elsewhere", dir.path().join("kubelet")).expect("a link");
         let found = tree(&root, "/kubelet").expect("it is read");
         assert_eq!(paths(&found), [("/kubelet", EntrySort::Link), ("/kubelet/kept", EntrySort::File)]);
+    }
+
+    #[test]
+    fn what_has_a_name_that_is_no_text_is_listed() {
+        let (dir, root) = filled();
+        fs::write(dir.path().join("elsewhere").join(OsStr::from_bytes(b"Schl\xfcssel")), "k").expect("a file");
+        let found = tree(&root, "/elsewhere").expect("it is read");
+        assert_eq!(paths(&found)[1], ("/elsewhere/Schl\u{fffd}ssel", EntrySort::Special));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::{
     configuration_file,
     discover::arguments::DiscoverySource,
     kubelet_patches,
-    of_kubeadm::{self, ImportedJoin, own_address, set, without_scheme},
+    of_kubeadm::{self, ImportedJoin, node_name, own_address, set, without_scheme},
     plan,
     skipped_phases::{self, Joining, Preflight, RefusedPhase},
     small_file,
@@ -125,7 +125,7 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
     };
     document.tls_bootstrap_token = tls.or(document.tls_bootstrap_token);
     document.discovery.timeout = asked.timeout.clone().or(document.discovery.timeout);
-    document.node_name = set(asked.node_name.clone()).or(document.node_name);
+    document.node_name = node_name(asked.node_name.clone()).or(document.node_name);
     if let Some(socket) = set(asked.cri_socket.clone()) {
         document.runtime_socket = without_scheme(&socket);
     }

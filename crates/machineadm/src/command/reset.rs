@@ -258,6 +258,8 @@ fn refused(error: ResetError) -> CommandError {
         ResetError::MemberNotRemoved(_) => {
             CommandError::failed(chain(&error)).with_remedy("run it again: machineadm reset")
         }
+        ResetError::NoKubeadm => CommandError::failed(chain(&error))
+            .with_remedy("install kubeadm in the version of this machine's kubelet, then run: machineadm reset"),
         ResetError::MembersChanged => {
             CommandError::manual_action(chain(&error)).with_remedy("see what it does now: machineadm reset --dry-run")
         }

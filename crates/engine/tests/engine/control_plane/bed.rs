@@ -113,6 +113,8 @@ pub(super) struct FakeCluster {
     pub(super) configuration: ClusterConfiguration,
     /// Where etcd runs.
     pub(super) etcd: Etcd,
+    /// Whether it has the objects that other nodes ask for.
+    pub(super) objects: Cell<Option<bool>>,
     /// The Node cp2.
     pub(super) node: RefCell<Option<Value>>,
     pub(super) events: RefCell<Vec<String>>,
@@ -131,6 +133,7 @@ impl FakeCluster {
                 ..ClusterConfiguration::default()
             },
             etcd: Etcd::Stacked,
+            objects: Cell::new(None),
             node: RefCell::new(None),
             events: RefCell::default(),
         }
@@ -143,7 +146,7 @@ impl FakeCluster {
 
 impl Cluster for FakeCluster {
     fn has(&self, _: &[u8], _: &[&str], _: &Patience<'_>) -> Result<bool, Unanswered> {
-        panic!("a control plane node is looked at whole")
+        Ok(self.objects.get().expect("a control plane node is looked at whole"))
     }
 
     fn networks(&self, _: &[u8], _: &Patience<'_>) -> Result<Vec<String>, Unanswered> {
@@ -232,7 +235,8 @@ impl Cluster for FakeCluster {
     }
 
     fn members(&self, access: &EtcdAccess, _: &Patience<'_>) -> Result<Membership, Unanswered> {
-        assert!(access.kubeconfig.is_some(), "the cluster says where its etcd is");
+        let is_known = access.kubeconfig.is_some() || !access.endpoints.is_empty();
+        assert!(is_known, "the cluster says where its etcd is, or the manifest of this machine");
         match self.is_silent.get() {
             true => Err(Unanswered("connection refused".into())),
             false => {
@@ -422,9 +426,9 @@ pub(super) fn problems(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster
     problems
 }
 
-/// `machineadm reset --force`. Returns the name of the Node that is left for the operator.
-pub(super) fn reset_by_operator(host: &mut Memory, cluster: &FakeCluster) -> Option<String> {
-    let request = ResetRequest {
+/// What `machineadm reset` asks for.
+pub(super) fn reset_request() -> ResetRequest {
+    ResetRequest {
         runtime_socket: None,
         certificates: PKI.into(),
         kubeconfig: None,
@@ -432,7 +436,12 @@ pub(super) fn reset_by_operator(host: &mut Memory, cluster: &FakeCluster) -> Opt
         question: MemberQuestion::IsAsked,
         scope: ResetScope::Machine,
         patience: PATIENCE,
-    };
+    }
+}
+
+/// `machineadm reset --force`. Returns the name of the Node that is left for the operator.
+pub(super) fn reset_by_operator(host: &mut Memory, cluster: &FakeCluster) -> Option<String> {
+    let request = reset_request();
     let plan = ResetPlan::new(&request, host, cluster).unwrap();
     let world =
         &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };

@@ -1,13 +1,15 @@
 //! A further control plane node on a machine in memory: what is found there and in etcd decides how a join goes on.
 mod bed;
 mod checks;
+mod states;
 
 use crate::pem_set::PemSet;
 use bed::*;
 use certs::{Etcd, ExternalEtcd};
-use etcd::{Member, Role, Standing};
+use etcd::{Member, Quorum, Role, Standing};
 use host::{Memory, Played, Progress};
-use machineadm_engine::{Line, PlanError};
+use kubeadm::hub::{Arg, LocalEtcd};
+use machineadm_engine::{Line, MemberQuestion, PlanError, ResetError, ResetPlan, ResetRequest};
 use serde_json::{Value, json};
 
 #[test]
@@ -110,9 +112,12 @@ fn what_is_found_on_the_machine_and_in_etcd_decides_what_a_join_needs() {
 /// The last row of the table: what is not known is not deleted.
 #[test]
 fn nothing_is_deleted_while_etcd_does_not_answer_or_keeps_the_member() {
-    for silent in [true, false] {
+    let bootstraps = &[ADMIN, ETCD, DATA, BOOTSTRAP][..];
+    // A machine whose kubelet has its certificate discovers no cluster: it asks etcd by its own files.
+    let registered = &[ADMIN, ETCD, DATA, KUBELET, CERTIFICATE][..];
+    for (silent, files) in [(true, bootstraps), (false, bootstraps), (true, registered), (false, registered)] {
         let members = vec![voter(1), voter(3), learner(2)];
-        let (cluster, mut host) = (FakeCluster::of(members), with(&[ADMIN, ETCD, DATA, BOOTSTRAP], Progress::Started));
+        let (cluster, mut host) = (FakeCluster::of(members), with(files, Progress::Started));
         cluster.is_silent.set(silent);
         cluster.keeps_members.set(!silent);
         let failure = run(&joining(), &mut host, &cluster).unwrap_err();
@@ -189,42 +194,77 @@ fn a_join_that_was_started_in_another_cluster_is_not_undone_by_the_members_of_th
 }
 
 /// The undo was interrupted, and an operator has joined the machine again with kubeadm alone.
-#[test]
-fn a_member_that_is_registered_since_an_undo_started_to_delete_is_not_taken_for_removed() {
-    let files = [&STATIC_PODS[..], &[ADMIN, ETCD, DATA, KUBELET, CERTIFICATE]].concat();
-    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(3), voter(2)]), with(&files, Progress::Started));
-    *cluster.node.borrow_mut() = Some(marked());
+fn joined_since_an_undo() -> Memory {
+    let mut host = with(&[&STATIC_PODS[..], &[ADMIN, ETCD, DATA, KUBELET, CERTIFICATE]].concat(), Progress::Started);
     let record = "{\"version\": 1, \"isRecorded\": false, \"entries\": {}, \"reset\": {\"deleting\": {\"etcdData\": \
                   \"/var/lib/etcd\"}}}";
-    host.files.insert("/var/lib/machineadm/before-kubeadm.json".into(), crate::support::file(record));
+    host.files.insert(RECORD.into(), crate::support::file(record));
+    host
+}
+
+const RECORD: &str = "/var/lib/machineadm/before-kubeadm.json";
+
+#[test]
+fn a_member_that_is_registered_since_an_undo_started_to_delete_is_not_taken_for_removed() {
+    let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(3), voter(2)]), joined_since_an_undo());
+    *cluster.node.borrow_mut() = Some(marked());
     run(&joining(), &mut host, &cluster).unwrap();
     assert!(host.files.contains_key(DATA), "the data of a voter was deleted");
     assert_eq!((ran(&host, "kubeadm reset"), ran(&host, "kubeadm join"), cluster.did("remove 2")), (0, 0, false));
-    assert!(!host.files.contains_key("/var/lib/machineadm/before-kubeadm.json"), "the undo is over");
+    assert!(!host.files.contains_key(RECORD), "the undo is over");
+}
+
+/// As after a power cut of all machines: whether the machine has joined again is not known yet.
+#[test]
+fn an_undo_that_started_to_delete_is_not_finished_while_etcd_does_not_answer() {
+    let lost = || Quorum::Lost("etcdserver: no leader".into());
+    for (is_silent, quorum) in [(true, Quorum::Held), (false, lost())] {
+        let (cluster, mut host) = (FakeCluster::of(vec![voter(1), voter(3)]), joined_since_an_undo());
+        cluster.is_silent.set(is_silent);
+        *cluster.quorum.borrow_mut() = quorum;
+        let failure = run(&joining(), &mut host, &cluster).unwrap_err();
+        let why = machineadm_engine::outcome::chain(&*failure.cause);
+        assert!(why.contains("the interrupted join cannot be undone: "), "{why}");
+        assert!(host.files.contains_key(DATA) && ran(&host, "kubeadm") == 0, "data of a member may be deleted: {why}");
+        // A reset stops as well, unless the operator asserts that the member is gone.
+        let refused = ResetPlan::new(&reset_request(), &host, &cluster).unwrap_err();
+        assert!(matches!(refused, ResetError::MemberUnknown(_)), "{refused}");
+        let asserted = ResetRequest { question: MemberQuestion::IsRemoved, ..reset_request() };
+        assert!(ResetPlan::new(&asserted, &host, &cluster).unwrap().is_of_node());
+        // Nobody lists it: the undo is finished.
+        cluster.is_silent.set(false);
+        *cluster.quorum.borrow_mut() = Quorum::Held;
+        run(&joining(), &mut host, &cluster).unwrap();
+        assert_eq!((ran(&host, "kubeadm reset"), ran(&host, "kubeadm join")), (1, 1));
+    }
 }
 
 /// A power cut has emptied the manifest, and kubeadm refuses a directory that is not empty.
 #[test]
 fn data_in_the_directory_that_the_cluster_names_goes_with_its_member() {
     let data = "/srv/etcd/member/snap/db";
-    let mut cluster = FakeCluster::of(vec![voter(1), voter(3)]);
-    let local = kubeadm::hub::LocalEtcd { data_dir: Some("/srv/etcd".into()), ..Default::default() };
-    cluster.configuration.etcd.local = Some(local);
-    let elsewhere = |one: Played| match one {
-        Played::Write(path, text) if path == DATA => Played::Write(data.into(), text),
-        other => other,
-    };
-    let mut host = machine();
-    host.programs.insert("kubeadm join".into(), joined().into_iter().map(elsewhere).chain([Played::Fail]).collect());
-    run(&joining(), &mut host, &cluster).unwrap_err();
-    host.files.insert(ETCD.into(), crate::support::file(""));
-    cluster.members.borrow_mut().push(voter(2));
-    host.programs.insert(
-        "kubeadm join".into(),
-        joined().into_iter().filter(|one| !matches!(one, Played::Write(path, _) if path == DATA)).collect(),
-    );
-    run(&joining(), &mut host, &cluster).unwrap();
-    assert!(cluster.did("remove 2") && !host.files.contains_key(data), "{:?}", cluster.events);
+    let directory = || LocalEtcd { data_dir: Some("/srv/etcd".into()), ..Default::default() };
+    let argument = Arg { name: "data-dir".into(), value: "/srv/etcd".into(), merge_method: None };
+    for local in [directory(), LocalEtcd { data_dir: Some("/srv".into()), extra_args: vec![argument], ..directory() }] {
+        let mut cluster = FakeCluster::of(vec![voter(1), voter(3)]);
+        cluster.configuration.etcd.local = Some(local);
+        let elsewhere = |one: Played| match one {
+            Played::Write(path, text) if path == DATA => Played::Write(data.into(), text),
+            other => other,
+        };
+        let mut host = machine();
+        let failing = joined().into_iter().map(elsewhere).chain([Played::Fail]);
+        host.programs.insert("kubeadm join".into(), failing.collect());
+        run(&joining(), &mut host, &cluster).unwrap_err();
+        host.files.insert(ETCD.into(), crate::support::file(""));
+        cluster.members.borrow_mut().push(voter(2));
+        host.programs.insert(
+            "kubeadm join".into(),
+            joined().into_iter().filter(|one| !matches!(one, Played::Write(path, _) if path == DATA)).collect(),
+        );
+        run(&joining(), &mut host, &cluster).unwrap();
+        assert!(cluster.did("remove 2") && !host.files.contains_key(data), "{:?}", cluster.events);
+    }
 }
 
 /// `etcdctl member update` changes the peer URL in the list, and not the flags of the server.

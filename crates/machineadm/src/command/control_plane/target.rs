@@ -88,7 +88,11 @@ impl Target {
         self.leaves_a_quorum(state)?;
         if let Err(why) = &state.nodes {
             let text = format!("the API server does not answer, so that the Node cannot be deleted: {why}");
-            return Err(CommandError::failed(text).with_remedy("run this command on another control plane node"));
+            return Err(CommandError::failed(text).with_remedies([
+                "run this command on another control plane node",
+                "if the server in the kubeconfig is the lost node, pass a copy that names the API server of this machine: \
+                 --kubeconfig FILE",
+            ]));
         }
         self.is_of_the_control_plane()?;
         match running {
@@ -394,6 +398,16 @@ mod tests {
         lost.nodes = Err("timed out".into());
         let (exit, text) = refusal("cp2", &lost);
         assert!(exit == 6 && text.contains("etcd has no quorum: it knows no leader"), "{text}");
+    }
+
+    /// Without a load balancer the kubeconfig of every control plane node has the address of the first one.
+    #[test]
+    fn a_lost_node_that_the_kubeconfig_names_is_removed_by_another_kubeconfig() {
+        let mut state = state(vec![voter(1), voter(2), dead(3)], Vec::new());
+        state.nodes = Err("timed out".into());
+        let (exit, text) = refusal("cp3", &state);
+        assert!(exit == 1 && text.contains("the API server does not answer") && text.contains("timed out"), "{text}");
+        assert!(text.contains("names the API server of this machine: --kubeconfig FILE"), "{text}");
     }
 
     #[test]

@@ -145,16 +145,19 @@ pub(crate) struct InitPhase {
     pub(crate) phase: Phase,
 }
 
+/// `certs upload` takes that of kubectl.
+const KUBECONFIG: &str = "The kubeconfig of the cluster. Default: /etc/kubernetes/admin.conf";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Phase {
     /// Upload the certificates again, with a new or a given key
-    #[command(after_help = "\
+    #[command(mut_arg("kubeconfig", |kubeconfig| kubeconfig.help(KUBECONFIG)), after_help = "\
 Examples:
   machineadm init phase upload-certs --upload-certs
   machineadm init phase upload-certs --upload-certs --certificate-key-file key --skip-certificate-key-print
 
-It does what `machineadm certs upload` does, and prints the certificate key. The cluster deletes the certificates after
-two hours; run it again for a control plane node that joins later.")]
+It does what `machineadm certs upload` does, in the cluster of this node, and prints the certificate key. The cluster
+deletes the certificates after two hours; run it again for a control plane node that joins later.")]
     UploadCerts(Box<UploadPhase>),
 }
 

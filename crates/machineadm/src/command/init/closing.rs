@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// The administrator's kubeconfig.
-const ADMIN: &str = "/etc/kubernetes/admin.conf";
+pub(super) const ADMIN: &str = "/etc/kubernetes/admin.conf";
 /// Where kubeadm puts certificates unless it is told otherwise.
 const CERTIFICATES: &str = "/etc/kubernetes/pki";
 

@@ -7,7 +7,7 @@ use crate::{
     command::{
         certs::key,
         configuration_file,
-        of_kubeadm::{self, own_address, set, with_port, without_scheme},
+        of_kubeadm::{self, node_name, own_address, set, with_port, without_scheme},
         skipped_phases::RefusedPhase,
         small_file, tolerated_checks,
     },
@@ -34,7 +34,7 @@ pub(super) fn of(asked: &Init, root: &Path) -> Result<InitConfig, CommandError> 
     };
     // It has an effect with `--upload-certs` only, as with kubeadm.
     let configured_key = document.certificate_key.take();
-    document.node_name = set(asked.node.node_name.clone()).or(document.node_name);
+    document.node_name = node_name(asked.node.node_name.clone()).or(document.node_name);
     if let Some(socket) = set(asked.node.cri_socket.clone()) {
         document.runtime_socket = without_scheme(&socket);
     }

@@ -4,10 +4,15 @@ mod closing;
 mod document;
 pub(super) mod skipped_phases;
 
-use super::{bootstrap, certs::upload, plan, small_file, token};
+use super::{
+    bootstrap,
+    certs::upload,
+    plan, small_file,
+    token::{self, arguments::Connection},
+};
 use crate::{command_error::CommandError, context::without_errors, show};
 use arguments::{Init, InitCommand, InitPhase, Phase, UploadPhase};
-use closing::Closing;
+use closing::{ADMIN, Closing};
 pub(super) use document::is_version_label;
 use documents::{
     Source,
@@ -55,7 +60,10 @@ fn upload_phase(asked: &UploadPhase, root: &Path) -> Result<Exit, CommandError> 
         tell!("nothing is uploaded: pass --upload-certs to upload the certificates");
         return Ok(Exit::Done);
     }
-    upload::run(&asked.upload, &asked.connection, root)
+    // As with kubeadm's phase: the private keys of this node are for its own cluster, whatever cluster kubectl uses here.
+    let named = asked.connection.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty());
+    let kubeconfig = Some(named.unwrap_or_else(|| ADMIN.into()));
+    upload::run(&asked.upload, &Connection { kubeconfig, context: asked.connection.context.clone() }, root)
 }
 
 fn source(text: &Secret<String>) -> Source {

@@ -47,6 +47,11 @@ pub(super) fn set(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
+/// The name of a node, in which kubeadm takes capital letters for small ones. Values of the instance are filled in later.
+pub(super) fn node_name(text: Option<String>) -> Option<String> {
+    set(text).map(|name| if name.contains('{') { name } else { name.trim().to_lowercase() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +69,14 @@ mod tests {
             assert_eq!(with_port(given, Some(6444)), wanted);
         }
         assert_eq!(with_port("a", None), "a:6443");
+    }
+
+    #[test]
+    fn a_node_is_named_as_kubeadm_names_it() {
+        let named = |text: &str| node_name(Some(text.to_owned()));
+        assert_eq!(named("CP1.Example ").as_deref(), Some("cp1.example"));
+        assert_eq!(named("{{ ds.meta_data.Name }}").as_deref(), Some("{{ ds.meta_data.Name }}"));
+        assert_eq!(named(""), None);
     }
 
     #[test]

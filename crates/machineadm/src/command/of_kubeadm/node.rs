@@ -1,5 +1,5 @@
 //! How a node registers, as an InitConfig and a JoinConfig both say it.
-use super::{report::ImportReport, set};
+use super::{node_name, report::ImportReport, set};
 use crate::command::tolerated_checks::{self, NamedCheck};
 use documents::v1alpha1::{ImagePull, NodeTaint, PreflightCheck, TaintEffect};
 use kubeadm::{Time, hub};
@@ -42,7 +42,7 @@ pub(super) fn node(kind: &str, given: hub::NodeRegistration, report: &mut Import
     });
     let Flags { labels, addresses } = flags(&here("kubeletExtraArgs"), kubelet_extra_args, report);
     Node {
-        name: set(name),
+        name: node_name(name),
         runtime_socket: set(cri_socket).as_deref().map(without_scheme),
         taints,
         labels,
