@@ -3,12 +3,13 @@ use crate::backends::{Served, Service, aws, with_key};
 use crate::fake_aws_kms::FakeAwsKms;
 use crate::processes::{ask, get};
 use crate::support::{Client, LIMIT, Plugin, data, encode, error};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::Signal;
 use serde_json::json;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use testbed::programs::KMS_CLIENT;
 use testbed::until;
 
@@ -102,6 +103,29 @@ fn a_configuration_behind_a_link_is_followed() {
     fs::write(&real, text + &other).unwrap();
     plugin.signal(Signal::HUP);
     Client::of(&plugin.socket("b")).healthy("");
+}
+
+#[test]
+fn a_configuration_that_becomes_a_fifo_stops_no_key() {
+    let mut plugin = Plugin::new(&[("a", "")]);
+    let health = plugin.path("health.sock");
+    plugin.configure(&[("a", "")], &format!("health: {{listen: 'unix://{}'}}\n", health.display()));
+    plugin.start();
+    let is_ready = || {
+        let stream = UnixStream::connect(&health).map_err(|error| error.to_string())?;
+        let ready = ask(stream, "/readyz");
+        if ready.ends_with("\na ok\n") { Ok(()) } else { Err(ready) }
+    };
+    until("the key works", LIMIT, is_ready).unwrap();
+    mknodat(CWD, plugin.path("fifo"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    fs::rename(plugin.path("fifo"), plugin.path("kms.yaml")).unwrap();
+    plugin.signal(Signal::HUP);
+    until("it is reported", LIMIT, || {
+        let log = plugin.log();
+        if log.contains("cannot read the configuration: not a file of at most 1 MiB") { Ok(()) } else { Err(log) }
+    })
+    .unwrap();
+    assert_eq!(is_ready(), Ok(()));
 }
 
 #[test]
