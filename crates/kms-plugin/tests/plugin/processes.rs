@@ -8,6 +8,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::Command;
 use testbed::programs::KMS_CLIENT;
 use testbed::until;
 
@@ -207,6 +208,62 @@ fn the_process_is_confined_and_a_key_elsewhere_needs_a_restart() {
     Client::of(&plugin.socket("c")).healthy("");
     let log = plugin.log();
     assert_eq!(log.matches("and landlock now forbids it: restart the plugin").count(), 1, "{log}");
+}
+
+/// A library that prints, as soon as it is loaded, how the kernel answers calls that the plugin gives up.
+const CALLS: &str = r#"
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void show(const char *name, long result) { fprintf(stderr, "%s %d\n", name, result < 0 ? errno : 0); }
+
+static long clones(long flags) {
+    long child = syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) _exit(0);
+    return child;
+}
+
+__attribute__((constructor)) static void look(void) {
+    show("execve", syscall(SYS_execve, "/bin/true", 0, 0));
+    show("unshare", syscall(SYS_unshare, CLONE_NEWUSER));
+    show("clone-user", clones(CLONE_NEWUSER));
+    show("clone-mount", clones(CLONE_NEWNS));
+    show("clone-all", clones(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP));
+    show("mount_setattr", syscall(442, -1, "/", 0, 0, 0));
+    show("fspick", syscall(433, -1, "/", 0));
+    show("clone3", syscall(435, 0, 0));
+    show("clone", clones(0));
+}
+"#;
+
+#[test]
+fn calls_that_the_process_gives_up_are_refused_by_the_kernel() {
+    testbed::needs!(Judge("cc"));
+    let plugin = Plugin::new(&[]);
+    let [source, library, configuration] = ["calls.c", "calls.so", "kms.yaml"].map(|name| plugin.path(name));
+    fs::write(&source, CALLS).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]).arg(&library).arg(&source);
+    assert!(compiler.status().unwrap().success());
+    let socket = plugin.socket("a");
+    let text = format!(
+        "apiVersion: kms.machineadm.cluster.x-k8s.io/v1alpha1\nkind: PluginConfiguration\nkeys:\n\
+        - {{name: a, socket: {}, pkcs11: {{module: {}, slot: 0, pinFile: /none, keyLabel: k}}}}\n",
+        socket.display(),
+        library.display()
+    );
+    fs::write(configuration, text).unwrap();
+    let output = plugin.check();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let not_permitted = ["execve", "unshare", "clone-user", "clone-mount", "clone-all", "mount_setattr", "fspick"];
+    let wanted = not_permitted.map(|name| format!("{name} 1\n")).concat();
+    // 38: it does not exist, so that libraries start threads and processes by clone, whose flags are seen.
+    assert_eq!(told, wanted + "clone3 38\nclone 0\n");
 }
 
 #[test]
