@@ -265,5 +265,10 @@ fn open(newest: u8, blob: &[u8], context: &str) -> Option<(Vec<u8>, String)> {
 
 /// A ciphertext as aws-encryption-provider stores it: the byte `1`, then what AWS answered, without a context.
 pub(crate) fn of_aws_encryption_provider(plaintext: &[u8]) -> Vec<u8> {
-    [b"1", seal(0, plaintext, "null").as_slice()].concat()
+    of_aws_encryption_provider_with(&Value::Null, plaintext)
+}
+
+/// The same with its `--encryption-context`.
+pub(crate) fn of_aws_encryption_provider_with(context: &Value, plaintext: &[u8]) -> Vec<u8> {
+    [b"1", seal(0, plaintext, &context.to_string()).as_slice()].concat()
 }

@@ -75,6 +75,18 @@ fn ids_differ_between_mounts_keys_and_keys_that_were_created_again() {
 }
 
 #[test]
+fn every_address_of_a_cluster_has_the_same_ids_and_each_namespace_has_others() {
+    // Both answer with the id of one cluster.
+    let [one, other] = [(); 2].map(|()| FakeTransit::start());
+    let id = |settings: VaultSettings| VaultTransit::new(settings).current().unwrap().id(0).to_string();
+    assert_ne!(one.settings().address, other.settings().address);
+    assert_eq!(id(one.settings()), id(other.settings()));
+    let of = |namespace: &str| VaultSettings { namespace: Some(namespace.to_owned()), ..one.settings() };
+    let ids: BTreeSet<String> = [one.settings(), of("team"), of("team/a")].map(id).into();
+    assert_eq!(ids.len(), 3);
+}
+
+#[test]
 fn what_a_cluster_encrypted_is_decrypted_by_the_one_that_took_over_under_another_id() {
     testbed::needs!(Pinned(&VAULT));
     let (lost, heir) = (Vault::start(), Vault::start());
