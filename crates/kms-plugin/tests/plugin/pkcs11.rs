@@ -5,8 +5,8 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::fs;
 use testbed::programs::KMS_CLIENT;
-use testbed::softhsm::{PIN, SoftHsm};
-use testbed::until;
+use testbed::softhsm::{CONFIGURATION, PIN, SoftHsm, TOKEN};
+use testbed::{judges, until};
 
 fn token(plugin: &Plugin) -> &SoftHsm {
     plugin.token.as_ref().unwrap()
@@ -90,6 +90,37 @@ fn a_key_that_is_missing_ambiguous_or_created_again_is_reported_as_such() {
     token(&plugin).generate("a", "01", &[]).unwrap();
     assert_ne!(client.healthy(""), first, "the same label and CKA_ID, another key");
     assert!(error(&read(&mut client, &stored)).contains("NotFound"));
+}
+
+#[test]
+fn a_slot_and_a_cka_id_name_one_key_as_labels_do_and_a_newer_key_does_not_count_then() {
+    testbed::needs!(Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    let plugin = Plugin::on_token(&[("a", "")]);
+    let id = || {
+        let (code, told) = checked(&plugin);
+        assert_eq!(code, Some(0), "{told}");
+        told.trim().rsplit(' ').next().unwrap().to_owned()
+    };
+    let first = id();
+    plugin.rotate("a");
+    let second = id();
+    assert_ne!(first, second);
+    let mut slots = judges::command("softhsm2-util").unwrap();
+    let slots = slots.arg("--show-slots").env(CONFIGURATION, token(&plugin).configuration()).output().unwrap();
+    let slots = String::from_utf8(slots.stdout).unwrap();
+    let slot = slots.lines().find_map(|line| line.strip_prefix("Slot ")).unwrap();
+    let text = fs::read_to_string(plugin.path("kms.yaml")).unwrap();
+    let by_slot = text.replace(&format!("tokenLabel: {TOKEN}"), &format!("slot: {slot}"));
+    assert_ne!(by_slot, text);
+    let all = [
+        (by_slot.clone(), &second),
+        (by_slot.replace("keyLabel: a", "keyLabel: a, keyId: '01'"), &first),
+        (by_slot.replace("keyLabel: a", "keyId: '02'"), &second),
+    ];
+    for (text, wanted) in all {
+        fs::write(plugin.path("kms.yaml"), &text).unwrap();
+        assert_eq!(id(), *wanted, "{text}");
+    }
 }
 
 #[test]

@@ -157,6 +157,16 @@ mod tests {
             ("InvalidSignatureException", FailureKind::AccessDenied)
         );
         assert!(!refusal.failure.message.contains("s3cret") && refusal.is_of_credentials());
+        let by_status = [
+            (403, FailureKind::AccessDenied),
+            (404, FailureKind::Missing),
+            (429, FailureKind::Throttled),
+            (400, FailureKind::Unreachable),
+        ];
+        for (status, kind) in by_status {
+            let body = json!({"__type": "SomethingNewException"}).to_string();
+            assert_eq!(Refusal::read("Encrypt", status, body.as_bytes()).failure.kind, kind, "{status}");
+        }
         let unknown = Refusal::read("Encrypt", 502, b"<html>");
         assert_eq!(unknown.failure, Failure::new(FailureKind::Unreachable, "Encrypt returned 502: "));
     }
