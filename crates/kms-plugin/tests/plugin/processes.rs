@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use testbed::programs::KMS_CLIENT;
 use testbed::until;
@@ -274,6 +274,32 @@ fn a_socket_has_the_owner_that_its_key_names() {
     Client::of(&plugin.socket("a")).healthy("");
     let found = fs::metadata(plugin.socket("a")).unwrap();
     assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (65534, 12345, 0o600));
+}
+
+#[test]
+fn a_process_that_is_not_root_serves_in_a_prepared_directory_and_is_closed_to_others_of_its_user() {
+    testbed::needs!(Root);
+    const USER: u32 = 65534;
+    let mut plugin = Plugin::new(&[("a", "")]);
+    let health = plugin.path("health.sock");
+    plugin.configure(&[("a", "")], &format!("health: {{listen: 'unix://{}'}}\n", health.display()));
+    plugin.start_as(USER);
+    until("its key works", LIMIT, || {
+        let stream = UnixStream::connect(&health).map_err(|error| error.to_string())?;
+        let ready = ask(stream, "/readyz");
+        if ready.ends_with("\na ok\n") { Ok(()) } else { Err(ready) }
+    })
+    .unwrap();
+    let process = PathBuf::from(format!("/proc/{}", plugin.id()));
+    assert_eq!(fs::metadata(&process).unwrap().uid(), USER);
+    for socket in [plugin.socket("a"), health] {
+        let found = fs::metadata(socket).unwrap();
+        assert_eq!((found.uid(), found.mode() & 0o7777), (USER, 0o600));
+    }
+    // What holds a process that no core dump may be made of belongs to root: its memory, and its environment.
+    for file in ["mem", "environ"] {
+        assert_eq!(fs::metadata(process.join(file)).unwrap().uid(), 0, "{file}");
+    }
 }
 
 #[test]
