@@ -1,15 +1,17 @@
 //! The plugin in operation: reloads that cannot be followed, health on a port, and the end of the process.
 use crate::backends::{Served, Service, aws, with_key};
 use crate::fake_aws_kms::FakeAwsKms;
-use crate::processes::{ask, get};
+use crate::processes::{ask, get, is_ready};
 use crate::support::{Client, LIMIT, Plugin, data, encode, error};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use testbed::programs::KMS_CLIENT;
 use testbed::until;
 
@@ -111,12 +113,7 @@ fn a_configuration_that_becomes_a_fifo_stops_no_key() {
     let health = plugin.path("health.sock");
     plugin.configure(&[("a", "")], &format!("health: {{listen: 'unix://{}'}}\n", health.display()));
     plugin.start();
-    let is_ready = || {
-        let stream = UnixStream::connect(&health).map_err(|error| error.to_string())?;
-        let ready = ask(stream, "/readyz");
-        if ready.ends_with("\na ok\n") { Ok(()) } else { Err(ready) }
-    };
-    until("the key works", LIMIT, is_ready).unwrap();
+    until("the key works", LIMIT, || is_ready(&health)).unwrap();
     mknodat(CWD, plugin.path("fifo"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     fs::rename(plugin.path("fifo"), plugin.path("kms.yaml")).unwrap();
     plugin.signal(Signal::HUP);
@@ -125,7 +122,39 @@ fn a_configuration_that_becomes_a_fifo_stops_no_key() {
         if log.contains("cannot read the configuration: not a file of at most 1 MiB") { Ok(()) } else { Err(log) }
     })
     .unwrap();
-    assert_eq!(is_ready(), Ok(()));
+    assert_eq!(is_ready(&health), Ok(()));
+}
+
+/// Writes until nothing more is taken without waiting; how much that was.
+fn fill(pipe: &mut std::io::PipeWriter) -> usize {
+    let mut length = 0;
+    while poll(&mut [PollFd::new(pipe, PollFlags::OUT)], Some(&Timespec::default())).unwrap() > 0 {
+        length += pipe.write(&[b'.'; 4096]).unwrap();
+    }
+    length
+}
+
+#[test]
+fn a_log_that_nobody_reads_stops_no_key_and_what_it_lacks_is_counted() {
+    let mut plugin = Plugin::new(&[("a", "")]);
+    let health = plugin.path("health.sock");
+    plugin.configure(&[("a", "")], &format!("health: {{listen: 'unix://{}'}}\n", health.display()));
+    let (mut log, mut writer) = std::io::pipe().unwrap();
+    let filled = fill(&mut writer);
+    plugin.start_with_log(writer);
+    until("the key works", LIMIT, || is_ready(&health)).unwrap();
+    log.read_exact(&mut vec![0; filled]).unwrap();
+    plugin.signal(Signal::TERM);
+    assert_eq!(plugin.wait().code(), Some(0));
+    let mut lines = String::new();
+    log.read_to_string(&mut lines).unwrap();
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    // The process is confined; it serves a key; the key works.
+    assert_eq!(
+        (first["message"].as_str(), first["unwritten"].as_u64()),
+        (Some("ending: requests under way are finished"), Some(3))
+    );
+    assert_eq!(lines.matches("unwritten").count(), 1, "{lines}");
 }
 
 #[test]

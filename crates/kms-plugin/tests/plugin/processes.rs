@@ -23,6 +23,13 @@ pub(crate) fn ask(mut stream: impl Read + Write, path: &str) -> String {
     answer
 }
 
+/// Whether the plugin answers there, and its only key `a` works.
+pub(crate) fn is_ready(health: &Path) -> Result<(), String> {
+    let stream = UnixStream::connect(health).map_err(|error| error.to_string())?;
+    let ready = ask(stream, "/readyz");
+    if ready.ends_with("\na ok\n") { Ok(()) } else { Err(ready) }
+}
+
 #[test]
 fn one_bad_key_of_three_leaves_the_others_healthy_and_is_named_everywhere() {
     testbed::needs!(Pinned(&KMS_CLIENT));
@@ -284,12 +291,7 @@ fn a_process_that_is_not_root_serves_in_a_prepared_directory_and_is_closed_to_ot
     let health = plugin.path("health.sock");
     plugin.configure(&[("a", "")], &format!("health: {{listen: 'unix://{}'}}\n", health.display()));
     plugin.start_as(USER);
-    until("its key works", LIMIT, || {
-        let stream = UnixStream::connect(&health).map_err(|error| error.to_string())?;
-        let ready = ask(stream, "/readyz");
-        if ready.ends_with("\na ok\n") { Ok(()) } else { Err(ready) }
-    })
-    .unwrap();
+    until("its key works", LIMIT, || is_ready(&health)).unwrap();
     let process = PathBuf::from(format!("/proc/{}", plugin.id()));
     assert_eq!(fs::metadata(&process).unwrap().uid(), USER);
     for socket in [plugin.socket("a"), health] {

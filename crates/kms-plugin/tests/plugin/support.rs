@@ -112,8 +112,12 @@ impl Plugin {
     }
 
     pub(crate) fn start(&mut self) {
-        assert!(self.child.is_none());
         let log = File::options().create(true).append(true).open(self.path("log")).unwrap();
+        self.start_with_log(log);
+    }
+
+    pub(crate) fn start_with_log(&mut self, log: impl Into<Stdio>) {
+        assert!(self.child.is_none());
         self.child = Some(self.command().stderr(log).spawn().unwrap());
     }
 
