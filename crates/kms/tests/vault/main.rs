@@ -75,6 +75,20 @@ fn ids_differ_between_mounts_keys_and_keys_that_were_created_again() {
 }
 
 #[test]
+fn a_deleted_key_is_missing_and_with_the_policy_of_the_docs_no_encrypt_creates_it_again() {
+    testbed::needs!(Pinned(&VAULT));
+    let vault = Vault::start();
+    vault.create_key("transit", "k");
+    vault.allow_key("transit", "k");
+    let key = VaultTransit::new(vault.settings("transit", "k", vault.app_role("1h", "1h")));
+    key.encrypt(b"seed", b"id").unwrap();
+    vault.delete_key("transit", "k");
+    assert_eq!(key.current().unwrap_err().kind, FailureKind::Missing);
+    assert_eq!(key.encrypt(b"seed", b"id").unwrap_err().kind, FailureKind::AccessDenied);
+    assert_eq!(key.current().unwrap_err().kind, FailureKind::Missing);
+}
+
+#[test]
 fn every_address_of_a_cluster_has_the_same_ids_and_each_namespace_has_others() {
     // Both answer with the id of one cluster.
     let [one, other] = [(); 2].map(|()| FakeTransit::start());
