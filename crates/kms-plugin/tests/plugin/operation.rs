@@ -9,11 +9,11 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::os::unix::net::UnixListener;
 use testbed::programs::KMS_CLIENT;
-use testbed::until;
+use testbed::{Port, until};
 
 #[test]
 fn what_is_configured_and_not_served_is_not_ready() {
@@ -271,14 +271,15 @@ fn a_secret_behind_a_link_is_read_after_the_kubelet_has_replaced_it() {
 #[test]
 fn health_is_served_on_a_port_and_a_port_that_is_taken_is_refused() {
     testbed::needs!(Pinned(&KMS_CLIENT));
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let port = Port::free().unwrap();
+    let address = format!("127.0.0.1:{}", port.number());
     let further = format!("health: {{listen: '{address}'}}\n");
     let [mut plugin, other] = [(); 2].map(|()| Plugin::new(&[("a", "")]));
     plugin.configure(&[("a", "")], &further);
     other.configure(&[("a", "")], &further);
     plugin.start();
     Client::of(&plugin.socket("a")).healthy("");
-    let get = |path| ask(TcpStream::connect(address).unwrap(), path);
+    let get = |path| ask(TcpStream::connect(&address).unwrap(), path);
     assert!(get("/livez").starts_with("HTTP/1.1 200") && get("/readyz").ends_with("a ok\n"));
     let refused = other.command().output().unwrap();
     let told = String::from_utf8_lossy(&refused.stderr).into_owned();
