@@ -75,6 +75,18 @@ fn ids_differ_between_mounts_keys_and_keys_that_were_created_again() {
 }
 
 #[test]
+fn an_encrypt_names_the_version_that_encrypted_where_a_rotation_follows_it_at_once() {
+    let fake = FakeTransit::start();
+    let key = VaultTransit::new(fake.settings());
+    let first = key.current().unwrap();
+    fake.faults.is_rotated.store(true, Ordering::SeqCst);
+    let sealed = key.encrypt(b"seed", b"id").unwrap();
+    assert_eq!(sealed.version, first);
+    assert_ne!(key.current().unwrap(), first);
+    assert_eq!(*key.decrypt(&sealed.ciphertext, &first.version, b"id").unwrap(), b"seed");
+}
+
+#[test]
 fn a_deleted_key_is_missing_and_with_the_policy_of_the_docs_no_encrypt_creates_it_again() {
     testbed::needs!(Pinned(&VAULT));
     let vault = Vault::start();
