@@ -36,6 +36,12 @@ fn behind_faults(keys: &[(&str, &str)]) -> Plugin {
     plugin
 }
 
+/// Has the module do something at its next call; whole, since that may come from a probe just now.
+fn cause(plugin: &Plugin, fault: &str) {
+    fs::write(plugin.path("fault.new"), fault).unwrap();
+    fs::rename(plugin.path("fault.new"), plugin.path("fault")).unwrap();
+}
+
 fn checked(plugin: &Plugin) -> (Option<i32>, String) {
     let output = plugin.check();
     (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
@@ -169,11 +175,14 @@ fn a_token_that_was_removed_and_returns_serves_again() {
 #[test]
 fn lost_sessions_and_logins_fail_no_call_and_a_removed_device_is_found_again() {
     testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
-    let mut plugin = behind_faults(&[("a", "")]);
+    let mut plugin = behind_faults(&[("a", ""), ("b", "")]);
     plugin.start();
     let (mut client, id, stored) = written(&plugin);
+    let mut other = Client::of(&plugin.socket("b"));
+    other.healthy("");
+    let of_other = other.ask(&json!({"do": "encrypt", "data": encode(b"other")}));
     for fault in ["sessions", "login", "device"] {
-        fs::write(plugin.path("fault"), fault).unwrap();
+        cause(&plugin, fault);
         let met = read(&mut client, &stored);
         assert!(!plugin.path("fault").exists(), "{fault}: the module has not seen it");
         if fault == "device" {
@@ -186,6 +195,9 @@ fn lost_sessions_and_logins_fail_no_call_and_a_removed_device_is_found_again() {
         } else {
             assert_eq!((error(&met), data(&met)), ("", b"old".to_vec()), "{fault}");
         }
+        // Its sessions are of an earlier start, or gone with those of the first key.
+        let of_other = read(&mut other, &of_other);
+        assert_eq!((error(&of_other), data(&of_other)), ("", b"other".to_vec()), "{fault}");
         assert_eq!(client.healthy(""), id, "{fault}");
         assert_eq!(data(&read(&mut client, &stored)), b"old", "{fault}");
     }
@@ -201,7 +213,7 @@ fn calls_that_never_return_leave_status_and_all_further_calls_alone() {
     for _ in 0..3 {
         // Whoever made this quick call makes the next one.
         assert_eq!(data(&read(&mut client, &stored)), b"old");
-        fs::write(plugin.path("fault"), "hang").unwrap();
+        cause(&plugin, "hang");
         let hung = read(&mut client, &stored);
         assert!(error(&hung).contains("the key service has not answered after 2.0s"), "{hung}");
         assert!(!plugin.path("fault").exists(), "the module has not seen it");
