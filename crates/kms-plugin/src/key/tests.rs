@@ -194,6 +194,20 @@ async fn a_key_whose_description_alone_is_refused_is_not_said_to_encrypt_no_long
 }
 
 #[tokio::test]
+async fn a_key_that_was_not_probed_for_long_is_not_healthy() {
+    let (_, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    for (age, is_healthy) in [(PROBE_LIMIT / 2, true), (PROBE_LIMIT + Duration::from_secs(1), false)] {
+        let probed = Instant::now().checked_sub(age).expect("the machine has run for longer");
+        service.0.health.send_modify(|health| health.as_mut().unwrap().probed = probed);
+        assert_eq!(status(&service).await.is_ok(), is_healthy, "{age:?}");
+    }
+    let told = status(&service).await.unwrap_err();
+    assert_eq!(told.code(), Code::Unavailable);
+    assert!(told.message().starts_with("key k: unreachable: the last probe ended "), "{told}");
+}
+
+#[tokio::test]
 async fn a_key_whose_ciphertexts_are_too_long_for_kube_apiserver_is_not_healthy() {
     for (padding, is_healthy) in [(1024 - 33, true), (1024 - 32, false)] {
         let (scripted, service) = key(OnOutage::Error);
