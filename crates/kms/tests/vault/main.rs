@@ -299,7 +299,8 @@ fn app_roles_and_certificates_log_in_renew_and_log_in_again() {
     let vault = Vault::start();
     vault.create_key("transit", "k");
     vault.allow_key("transit", "k");
-    for auth in [vault.app_role("2s", "4s"), vault.certificate("2s", "4s")] {
+    let certificate = vault.certificate("2s", "4s");
+    for auth in [vault.app_role("2s", "4s"), certificate.clone()] {
         let key = VaultTransit::new(vault.settings("transit", "k", auth.clone()));
         let sealed = key.encrypt(b"seed", b"id").unwrap();
         let began = std::time::Instant::now();
@@ -312,6 +313,11 @@ fn app_roles_and_certificates_log_in_renew_and_log_in_again() {
         vault.revoke_all(&auth);
         assert_eq!(*key.decrypt(&sealed.ciphertext, &sealed.version.version, b"id").unwrap(), b"seed");
     }
+    let VaultAuth::Certificate { mount, role: _, certificate_file, key_file } = certificate else {
+        panic!("no certificate")
+    };
+    let of_any_role = VaultAuth::Certificate { mount, role: None, certificate_file, key_file };
+    VaultTransit::new(vault.settings("transit", "k", of_any_role)).current().unwrap();
 }
 
 #[test]
