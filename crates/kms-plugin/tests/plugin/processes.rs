@@ -305,6 +305,24 @@ fn a_process_that_is_not_root_serves_in_a_prepared_directory_and_is_closed_to_ot
 }
 
 #[test]
+fn a_key_that_goes_back_to_an_earlier_id_is_logged_as_such() {
+    let mut plugin = Plugin::new(&[("a", "")]);
+    plugin.start();
+    let logged = |message: &str| {
+        until(message, LIMIT, || {
+            let log = plugin.log();
+            if log.contains(&format!("\"message\":\"{message}\"")) { Ok(()) } else { Err(log) }
+        })
+        .unwrap();
+    };
+    logged("the key works");
+    plugin.keys("a", &[2, 1]);
+    logged("the key was rotated");
+    plugin.keys("a", &[1, 2]);
+    logged("the key went back to an earlier key id: if it stays there, raise epoch");
+}
+
+#[test]
 fn two_instances_with_different_configurations_serve_side_by_side() {
     testbed::needs!(Pinned(&KMS_CLIENT));
     let (mut one, mut other) = (Served::file(), Served::aws());
