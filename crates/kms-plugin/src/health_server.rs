@@ -82,6 +82,14 @@ impl HealthServer {
         self.address == *address && !is_lost
     }
 
+    /// Whether nothing can listen at this address before this one ends.
+    pub(crate) fn excludes(&self, address: &HealthAddress) -> bool {
+        match (&self.address, address) {
+            (HealthAddress::Tcp(own), HealthAddress::Tcp(other)) => own.port() == other.port(),
+            (own, other) => own == other,
+        }
+    }
+
     /// Ends it; its address is free afterwards.
     pub(crate) async fn stop(self) {
         self.task.abort();

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::os::unix::net::UnixListener;
 use testbed::programs::KMS_CLIENT;
@@ -286,6 +286,45 @@ fn health_is_served_on_a_port_and_a_port_that_is_taken_is_refused() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(told.contains(&format!("cannot listen on {address} for health: ")), "{told}");
     assert!(!other.socket("a").exists(), "nothing is left behind");
+}
+
+#[test]
+fn health_that_moves_is_served_at_its_earlier_address_until_it_is_at_the_new_one() {
+    let mut plugin = Plugin::new(&[("a", "")]);
+    let (health, port) = (plugin.path("health.sock"), Port::free().unwrap());
+    let [local, everywhere] = ["127.0.0.1", "0.0.0.0"].map(|host| format!("{host}:{}", port.number()));
+    let listen = |address: &str| format!("health: {{listen: '{address}'}}\n");
+    plugin.configure(&[("a", "")], &listen(&format!("unix://{}", health.display())));
+    plugin.start();
+    until("the key works", LIMIT, || is_ready(&health)).unwrap();
+
+    let taken = TcpListener::bind(&local).unwrap();
+    plugin.configure(&[("a", "")], &listen(&local));
+    plugin.signal(Signal::HUP);
+    until("the port is refused", LIMIT, || {
+        let log = plugin.log();
+        if log.contains(&format!("cannot listen on {local} for health: ")) { Ok(()) } else { Err(log) }
+    })
+    .unwrap();
+    assert_eq!(is_ready(&health), Ok(()));
+    drop(taken);
+    let is_ready_at_port = || {
+        let ready = ask(TcpStream::connect(&local).map_err(|error| error.to_string())?, "/readyz");
+        if ready.ends_with("\na ok\n") { Ok(()) } else { Err(ready) }
+    };
+    until("it is served at the port", LIMIT, is_ready_at_port).unwrap();
+    until("it has left the socket", LIMIT, || if health.exists() { Err("not yet".to_owned()) } else { Ok(()) })
+        .unwrap();
+
+    // The same port of all addresses is free only when the earlier one has ended.
+    plugin.configure(&[("a", "")], &listen(&everywhere));
+    plugin.signal(Signal::HUP);
+    until("it is served at all addresses", LIMIT, || {
+        let listening = fs::read_to_string("/proc/net/tcp").unwrap();
+        if listening.contains(&format!(" 00000000:{:04X} ", port.number())) { Ok(()) } else { Err(plugin.log()) }
+    })
+    .unwrap();
+    assert_eq!(is_ready_at_port(), Ok(()));
 }
 
 #[test]
