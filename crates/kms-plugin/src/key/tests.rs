@@ -348,6 +348,21 @@ async fn a_failed_call_is_retried_within_a_budget_and_wakes_the_probe() {
 }
 
 #[tokio::test]
+async fn a_request_that_cannot_be_done_neither_wakes_the_probe_nor_fills_the_log() {
+    let (scripted, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    scripted.set(|script| (script.encrypt, script.encrypts) = (Some(FailureKind::InvalidRequest), 0));
+    assert_eq!(encrypt(&service, b"seed").await.unwrap_err().code(), Code::InvalidArgument);
+    assert_eq!(scripted.script().encrypts, 1);
+    assert!(timeout(Duration::ZERO, service.0.wake.notified()).await.is_err(), "the probe is not woken");
+    let lines = (0..100).take_while(|_| service.0.lines.take()).count();
+    assert!(lines >= 10, "{lines} of 10 lines are left");
+    scripted.set(|script| script.encrypt = Some(FailureKind::AccessDenied));
+    assert!(encrypt(&service, b"seed").await.is_err());
+    assert!(timeout(Duration::ZERO, service.0.wake.notified()).await.is_ok());
+}
+
+#[tokio::test]
 async fn a_failed_call_ends_the_pause_of_a_key_that_works_and_no_pause_after_a_failed_probe() {
     let (_, service) = key(OnOutage::Error);
     for (failures, least, most) in [(0, SHORTEST_PAUSE, PROBE_EVERY), (2, pause_after(2), Duration::MAX)] {
