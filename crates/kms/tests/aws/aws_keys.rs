@@ -43,6 +43,7 @@ fn a_rotation_makes_another_id_and_old_data_is_still_decrypted() {
         assert_eq!(other.kind, FailureKind::InvalidRequest, "{other}");
         assert_eq!(key.caution(&sealed.version), None);
     }
+    assert_eq!(key.named("no-material").unwrap_err().kind, FailureKind::InvalidRequest);
     let mixed = key.decrypt(&before.ciphertext, &material(1), b"id").unwrap_err();
     assert_eq!(mixed.kind, FailureKind::InvalidRequest, "{mixed}");
 }
@@ -56,6 +57,37 @@ fn an_encrypt_names_the_material_that_really_encrypted() {
     fake.state().operations.clear();
     assert_eq!(key.encrypt(b"seed", b"id").unwrap().version.version, material(1));
     assert_eq!(fake.state().operations, ["Encrypt", "Decrypt"]);
+}
+
+#[test]
+fn an_encrypt_whose_result_is_decrypted_to_something_else_fails() {
+    let fake = FakeAwsKms::start();
+    let key = key(&fake);
+    fake.fault(Some(Fault::OtherPlaintext));
+    let failure = key.encrypt(b"seed", b"id").unwrap_err();
+    assert_eq!(failure.kind, FailureKind::DecryptsOnly, "{failure}");
+}
+
+#[test]
+fn ca_certificates_that_change_count_at_once() {
+    let (fake, other) = (FakeAwsKms::start(), FakeAwsKms::start());
+    let key = key(&fake);
+    key.current().unwrap();
+    let own = std::fs::read(fake.ca_file()).unwrap();
+    std::fs::copy(other.ca_file(), fake.ca_file()).unwrap();
+    assert_eq!(key.current().unwrap_err().kind, FailureKind::Unreachable);
+    std::fs::write(fake.ca_file(), own).unwrap();
+    key.current().unwrap();
+}
+
+#[test]
+fn a_connection_that_the_server_has_closed_fails_no_call() {
+    let fake = FakeAwsKms::start();
+    let key = key(&fake);
+    key.current().unwrap();
+    fake.fault(Some(Fault::Close));
+    key.current().unwrap();
+    assert!(fake.state().fault.is_none(), "the connection was closed");
 }
 
 #[test]

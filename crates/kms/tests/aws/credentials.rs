@@ -182,6 +182,9 @@ fn a_web_identity_is_exchanged_at_sts_and_a_wrong_token_is_refused() {
     fs::write(fake.path("token"), "e30.e30.sig&=\n").unwrap();
     key.encrypt(b"seed", b"id").unwrap();
     assert_eq!(lender.lent.load(Ordering::SeqCst), 1);
+    fake.state().accounts.get_mut("ASIALENT1").unwrap().is_expired = true;
+    key.current().unwrap();
+    assert_eq!(lender.lent.load(Ordering::SeqCst), 2, "credentials that were revoked are replaced");
 }
 
 #[test]

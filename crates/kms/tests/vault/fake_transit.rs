@@ -101,6 +101,10 @@ fn operate(faults: &Faults, path: &str, seen: &Seen) -> Result<Value, Refusal> {
     let body: Value = serde_json::from_slice(&seen.body).unwrap_or_default();
     let text = |name: &str| body[name].as_str().ok_or(BAD);
     match path {
+        // A standby that is not asked for as one answers so, and has no other answer.
+        "/v1/sys/health" if !seen.path().ends_with("?standbyok=true&perfstandbyok=true") => {
+            return Err(("429 Too Many Requests", "standby"));
+        }
         "/v1/sys/health" => return Ok(json!({"cluster_id": "00000000-0000-0000-0000-000000000001"})),
         "/v1/auth/approle/login" if (text("role_id")?, text("secret_id")?) == ("r", "s") => {
             let auth = json!({"client_token": TOKEN, "lease_duration": LIFE, "renewable": false, "policies": ["kms"]});

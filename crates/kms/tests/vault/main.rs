@@ -44,6 +44,8 @@ fn a_rotation_makes_another_id_and_old_data_is_still_decrypted() {
 
     vault.post("transit/keys/k/config", &json!({"min_decryption_version": 2}));
     assert_eq!(key.named(&before.version.version).unwrap_err().kind, FailureKind::Missing);
+    let too_old = key.decrypt(&before.ciphertext, &before.version.version, b"id").unwrap_err();
+    assert_eq!(too_old.kind, FailureKind::Missing, "{too_old}");
     assert_eq!(*key.decrypt(&after.ciphertext, &after.version.version, b"id").unwrap(), b"seed");
 }
 
