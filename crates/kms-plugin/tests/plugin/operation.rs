@@ -222,7 +222,10 @@ fn a_socket_that_another_process_took_over_is_reported_and_served_again_when_it_
         if is_told { Ok(()) } else { Err(ready) }
     })
     .unwrap();
-    assert!(get(&health, "/metrics").contains("\nmachineadm_kms_healthy{key=\"a\"} 0\n"));
+    assert!(!get(&health, "/readyz").contains("a ok"));
+    let metrics = get(&health, "/metrics");
+    let healthy: Vec<&str> = metrics.lines().filter(|line| line.starts_with("machineadm_kms_healthy{")).collect();
+    assert_eq!(healthy, ["machineadm_kms_healthy{key=\"a\"} 0"]);
     assert_eq!(client.healthy(""), id, "who has connected before is served on");
     drop(other);
     until("it is served again", LIMIT, || {
