@@ -44,5 +44,6 @@ pub use copy_program::copy_program;
 pub use error::{Error, Result};
 pub use images::{FurtherImages, TOOLS_IMAGE};
 pub use machine::{Entry, Machine, Snapshot, shell_in_kept};
+pub use port::Port;
 pub use profile::{CloudInit, Profile, Runtime, Software};
 pub use wait::until;

@@ -15,14 +15,14 @@ static NEXT: AtomicU16 = AtomicU16::new(0);
 
 /// A port, held by a lock that ends with this process.
 #[derive(Debug)]
-pub(crate) struct Port {
+pub struct Port {
     number: u16,
     _held: File,
 }
 
 impl Port {
     /// A port that is free on loopback and that no other run holds.
-    pub(crate) fn free() -> Result<Self> {
+    pub fn free() -> Result<Self> {
         let directory = cache::directory()?.join("ports");
         fs::create_dir_all(&directory).map_err(file("create", &directory))?;
         // Processes start at different places, so that they seldom meet.
@@ -39,7 +39,8 @@ impl Port {
         Err(Error::Missing { what: "a free port".to_owned(), remedy: "end some of the many test runs".to_owned() })
     }
 
-    pub(crate) fn number(&self) -> u16 {
+    /// Its number.
+    pub fn number(&self) -> u16 {
         self.number
     }
 }

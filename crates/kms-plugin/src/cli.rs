@@ -104,9 +104,10 @@ fn end(code: i32) -> ! {
 
 /// Reads and checks a configuration file.
 pub(crate) fn read(path: &Path) -> Result<Configuration, Vec<String>> {
+    // A FIFO that replaces the file would stop all keys until somebody writes to it.
     let file = fs::metadata(path).and_then(|found| {
-        let is_small = found.len() <= objects::SMALL_FILE_LIMIT as u64;
-        if is_small { fs::read_to_string(path) } else { Err(std::io::Error::other("larger than 1 MiB")) }
+        let is_small = found.is_file() && found.len() <= objects::SMALL_FILE_LIMIT as u64;
+        if is_small { fs::read_to_string(path) } else { Err(std::io::Error::other("not a file of at most 1 MiB")) }
     });
     Configuration::parse(&file.map_err(|error| vec![format!("cannot read the configuration: {error}")])?)
 }

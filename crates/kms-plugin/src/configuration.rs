@@ -341,6 +341,24 @@ mod tests {
     }
 
     #[test]
+    fn the_docs_have_the_defaults_of_the_reader_and_its_limits() {
+        let docs = include_str!("../../../docs/operating/kms.md");
+        let row = |field: &str| docs.lines().find(|line| line.starts_with(&format!("| `{field}` |"))).unwrap();
+        let [least, most] = TIMEOUT_LIMITS;
+        assert!(row("keys[].timeout").contains(&format!(", {least:?} to {most:?}.")), "{}", row("keys[].timeout"));
+        assert!(row("keys[].socket").contains(&format!("at most {SOCKET_PATH_LIMIT} bytes")));
+        let text = format!("{HEAD}keys:\n- name: a\n  socket: /run/a.sock\n  file: {{path: /etc/kms/a}}\n");
+        let KeySettings { epoch, on_outage, timeout, .. } = Configuration::parse(&text).unwrap().keys.remove(0);
+        let on_outage = format!("{on_outage:?}").to_lowercase();
+        for (field, default) in
+            [("epoch", epoch.to_string()), ("onOutage", on_outage), ("timeout", format!("{timeout:?}"))]
+        {
+            let row = row(&format!("keys[].{field}"));
+            assert!(row.ends_with(&format!("| `{default}` |")), "{row}");
+        }
+    }
+
+    #[test]
     fn what_is_no_configuration_is_refused() {
         for text in ["", "[]", "a: [", "keys: []", "a: 1\na: 2\n", "a: 1\n---\nb: 1\n"] {
             assert!(!Configuration::parse(text).unwrap_err().is_empty(), "{text}");

@@ -5,7 +5,9 @@ use landlock::{
     ABI, Access, AccessFs, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
     RulesetStatus,
 };
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -59,8 +61,11 @@ const FORBIDDEN: &[libc::c_long] = &[
     libc::SYS_pivot_root,
     libc::SYS_chroot,
     libc::SYS_move_mount,
+    libc::SYS_mount_setattr,
     libc::SYS_open_tree,
     libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_fsconfig,
     libc::SYS_fsmount,
     libc::SYS_unshare,
     libc::SYS_setns,
@@ -86,6 +91,17 @@ const FORBIDDEN: &[libc::c_long] = &[
     libc::SYS_setuid,
     libc::SYS_setgid,
     libc::SYS_capset,
+];
+
+/// Flags of clone that make other namespaces. Without them it starts threads.
+const NAMESPACES: &[libc::c_int] = &[
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
 ];
 
 const MODULE: &str = "no key had a PKCS#11 module when the plugin started, and landlock now forbids the files of one: restart \
@@ -181,13 +197,31 @@ fn existing(path: &Path) -> PathBuf {
 }
 
 fn restrict_calls() -> Result<(), seccompiler::Error> {
-    let rules: BTreeMap<i64, Vec<seccompiler::SeccompRule>> =
-        FORBIDDEN.iter().map(|call| (*call, Vec::new())).collect();
-    let refusal = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    let mut rules: Rules = FORBIDDEN.iter().map(|call| (*call, Vec::new())).collect();
+    rules.insert(libc::SYS_clone, other_namespaces()?);
+    refuse(rules, libc::EPERM)?;
+    // Its flags are in memory, where no filter sees them. Libraries that are told that it does not exist use clone.
+    refuse([(libc::SYS_clone3, Vec::new())].into(), libc::ENOSYS)
+}
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+fn refuse(rules: Rules, errno: libc::c_int) -> Result<(), seccompiler::Error> {
+    let refusal = SeccompAction::Errno(errno.unsigned_abs());
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refusal, arch)?;
     let program = BpfProgram::try_from(filter)?;
     seccompiler::apply_filter(&program)
+}
+
+/// What matches a clone with any of the flags.
+fn other_namespaces() -> Result<Vec<SeccompRule>, seccompiler::Error> {
+    let rule = |flag: &libc::c_int| {
+        let flag = u64::from(flag.unsigned_abs());
+        let has_flag = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), flag)?;
+        Ok(SeccompRule::new(vec![has_flag])?)
+    };
+    NAMESPACES.iter().map(rule).collect()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use serde_json::json;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::oneshot;
@@ -33,14 +34,16 @@ pub(crate) async fn serve(
     end: oneshot::Receiver<()>,
 ) {
     let (graceful, mut connections, mut end) = (GracefulShutdown::new(), JoinSet::new(), pin!(end));
+    let refused = AcceptFailures::default();
     loop {
         tokio::select! {
             accepted = listener.accept(), if connections.len() < CONNECTIONS => match accepted {
                 Ok((stream, _)) => {
+                    refused.end();
                     connections.spawn(connection(stream, service.clone(), graceful.watcher()));
                 }
                 Err(error) => {
-                    log::line(Level::Warning, "cannot accept a connection", json!({"cause": error.to_string()}));
+                    refused.note("cannot accept a connection", &error);
                     tokio::time::sleep(PAUSE).await;
                 }
             },
@@ -50,6 +53,26 @@ pub(crate) async fn serve(
     }
     drop(listener);
     graceful.shutdown().await;
+}
+
+/// Connections that could not be accepted, one after the other: of some ten in a second the first one is logged.
+#[derive(Default)]
+pub(crate) struct AcceptFailures(AtomicBool);
+
+impl AcceptFailures {
+    /// Notes one; whether it was logged.
+    pub(crate) fn note(&self, message: &str, error: &std::io::Error) -> bool {
+        let is_first = !self.0.swap(true, Ordering::Relaxed);
+        if is_first {
+            log::line(Level::Warning, message, json!({"cause": error.to_string()}));
+        }
+        is_first
+    }
+
+    /// A connection was accepted.
+    pub(crate) fn end(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
 }
 
 async fn connection(stream: UnixStream, service: KeyManagementServiceServer<Service>, watcher: Watcher) {
@@ -154,6 +177,15 @@ pub(crate) mod tests {
         while stream.try_read(&mut [0; 9]).is_err() {
             stream.readable().await.unwrap();
         }
+    }
+
+    #[test]
+    fn connections_that_cannot_be_accepted_are_logged_once_until_one_is() {
+        let (failures, error) = (AcceptFailures::default(), std::io::Error::other("as the test says"));
+        let logged = || failures.note("cannot accept a connection", &error);
+        assert_eq!([logged(), logged(), logged()], [true, false, false]);
+        failures.end();
+        assert!(failures.note("cannot accept a connection", &error));
     }
 
     #[tokio::test]

@@ -1,7 +1,7 @@
 //! livez, readyz and metrics over HTTP, on a port or a unix socket.
 use crate::configuration::HealthAddress;
+use crate::connections::AcceptFailures;
 use crate::key::Key;
-use crate::log::{self, Level};
 use crate::metrics::{self, line};
 use crate::socket::{Socket, SocketFile};
 use http_body_util::Full;
@@ -10,7 +10,6 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use serde_json::json;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -49,7 +48,7 @@ pub(crate) struct HealthServer {
 impl HealthServer {
     /// Serves at an address; an error is why that cannot be.
     pub(crate) async fn start(address: &HealthAddress, serving: Shared) -> Result<Self, String> {
-        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let (places, refused) = (Arc::new(Semaphore::new(CONNECTIONS)), AcceptFailures::default());
         let (task, socket) = match address {
             HealthAddress::Tcp(address) => {
                 let listener = TcpListener::bind(address).await;
@@ -57,7 +56,7 @@ impl HealthServer {
                 let accept = async move {
                     loop {
                         let accepted = listener.accept().await.map(|(stream, _)| stream);
-                        serve(accepted, &places, &serving).await;
+                        serve(accepted, &places, &serving, &refused).await;
                     }
                 };
                 (tokio::spawn(accept), None)
@@ -68,7 +67,7 @@ impl HealthServer {
                 let accept = async move {
                     loop {
                         let accepted = listener.accept().await.map(|(stream, _)| stream);
-                        serve(accepted, &places, &serving).await;
+                        serve(accepted, &places, &serving, &refused).await;
                     }
                 };
                 (tokio::spawn(accept), Some(socket))
@@ -83,6 +82,14 @@ impl HealthServer {
         self.address == *address && !is_lost
     }
 
+    /// Whether nothing can listen at this address before this one ends.
+    pub(crate) fn excludes(&self, address: &HealthAddress) -> bool {
+        match (&self.address, address) {
+            (HealthAddress::Tcp(own), HealthAddress::Tcp(other)) => own.port() == other.port(),
+            (own, other) => own == other,
+        }
+    }
+
     /// Ends it; its address is free afterwards.
     pub(crate) async fn stop(self) {
         self.task.abort();
@@ -90,18 +97,19 @@ impl HealthServer {
     }
 }
 
-async fn serve<S>(accepted: std::io::Result<S>, places: &Arc<Semaphore>, serving: &Shared)
+async fn serve<S>(accepted: std::io::Result<S>, places: &Arc<Semaphore>, serving: &Shared, refused: &AcceptFailures)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (stream, place) = match (accepted, Arc::clone(places).acquire_owned().await) {
         (Ok(stream), Ok(place)) => (stream, place),
         (Err(error), _) => {
-            log::line(Level::Warning, "cannot accept a connection for health", json!({"cause": error.to_string()}));
+            refused.note("cannot accept a connection for health", &error);
             return tokio::time::sleep(Duration::from_millis(100)).await;
         }
         (_, Err(_)) => return,
     };
+    refused.end();
     let serving = Arc::clone(serving);
     tokio::spawn(async move {
         let _place = place;
@@ -219,7 +227,7 @@ mod tests {
         for request in ["", "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"] {
             let (mut client, server) = UnixStream::pair().unwrap();
             client.write_all(request.as_bytes()).await.unwrap();
-            serve(Ok(server), &places, &serving).await;
+            serve(Ok(server), &places, &serving, &AcceptFailures::default()).await;
             clients.push(client);
         }
         assert_eq!(places.available_permits(), 0);

@@ -5,6 +5,7 @@ use crate::grpc::VERSION_ANNOTATION;
 use crate::log::{self, Level};
 use crate::metrics::Metrics;
 use crate::probe::{Probed, probe};
+use crate::replaced_ids::ReplacedIds;
 use crate::retries::{Budget, pause_after};
 use crate::single_flight::SingleFlight;
 use crate::workers::Workers;
@@ -69,6 +70,7 @@ pub struct Key {
     /// Lines for failed calls, and how many had none.
     lines: Budget,
     unlogged: AtomicU64,
+    replaced: ReplacedIds,
     decrypts: SingleFlight<Opened>,
 }
 
@@ -95,6 +97,7 @@ impl Key {
             retries: Budget::default(),
             lines: Budget::default(),
             unlogged: AtomicU64::default(),
+            replaced: ReplacedIds::default(),
             decrypts: SingleFlight::default(),
         })
     }
@@ -276,7 +279,14 @@ impl Key {
             && last != id
         {
             let members = json!({"key": name, "keyId": id.as_str(), "before": last.as_str()});
-            log::line(Level::Info, "the key was rotated", members);
+            match self.replaced.note(last, id) {
+                true => log::line(
+                    Level::Warning,
+                    "the key went back to an earlier key id: if it stays there, raise epoch",
+                    members,
+                ),
+                false => log::line(Level::Info, "the key was rotated", members),
+            }
         }
         match (before, result) {
             (Some(Health { result: Ok(_), .. }), Ok(_)) => {}

@@ -36,6 +36,7 @@ mod paths;
 mod pkcs11_fields;
 mod plugin;
 mod probe;
+mod replaced_ids;
 mod retries;
 mod schema;
 mod single_flight;

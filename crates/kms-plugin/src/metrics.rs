@@ -68,3 +68,21 @@ pub(crate) fn head(wanted: &str) -> String {
     let of = ALL.iter().filter(|(name, ..)| *name == wanted);
     of.map(|(name, kind, about)| format!("# HELP {name} {about}\n# TYPE {name} {kind}\n")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_docs_name_each_metric_and_no_other() {
+        let docs = include_str!("../../../docs/operating/kms.md");
+        let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+        let mut named: Vec<&str> =
+            docs.split(|letter| !is_name(letter)).filter(|word| word.starts_with("machineadm_kms_")).collect();
+        named.sort_unstable();
+        named.dedup();
+        let mut all: Vec<&str> = ALL.iter().map(|(name, ..)| *name).collect();
+        all.sort_unstable();
+        assert_eq!(named, all);
+    }
+}

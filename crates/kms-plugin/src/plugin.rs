@@ -173,12 +173,22 @@ impl Plugin {
         if let Some(refused) = self.confinement.refuses(&Directories::of_health(wanted)) {
             return Some(format!("health: {refused}"));
         }
-        self.stop_health().await;
-        match HealthServer::start(wanted?, Arc::clone(&self.serving)).await {
-            Ok(health) => self.health = Some(health),
-            Err(problem) => return Some(problem),
+        let Some(address) = wanted else {
+            self.stop_health().await;
+            return None;
+        };
+        // Health is served at the earlier address until it is at the new one, where that can be.
+        if self.health.as_ref().is_some_and(|health| health.excludes(address)) {
+            self.stop_health().await;
         }
-        None
+        match HealthServer::start(address, Arc::clone(&self.serving)).await {
+            Ok(health) => {
+                self.stop_health().await;
+                self.health = Some(health);
+                None
+            }
+            Err(problem) => Some(problem),
+        }
     }
 
     async fn stop_health(&mut self) {

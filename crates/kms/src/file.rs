@@ -166,6 +166,16 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_another_user_is_refused() {
+        testbed::needs!(Root);
+        let (_directory, keys) = keys_of(&[1]);
+        std::os::unix::fs::chown(&keys.path, Some(65534), None).unwrap();
+        let failure = keys.current().unwrap_err();
+        assert_eq!(failure.kind, FailureKind::AccessDenied);
+        assert!(failure.message.ends_with("belongs to user 65534: it must be root's or 0's"), "{failure}");
+    }
+
+    #[test]
     fn the_id_follows_the_material_and_not_the_path_or_the_name() {
         let ((_a, here), (_b, there)) = (keys_of(&[1]), keys_of(&[1]));
         assert_eq!(here.current().unwrap(), there.current().unwrap());

@@ -150,6 +150,10 @@ mod tests {
         assert_eq!(problem(&twice), "keys[1]: the same secret stands twice");
         let more = format!("keys: [{{name: a, secret: {secret}, other: x}}]");
         assert_eq!(problem(&more), "keys[0]: must have name and secret and nothing else");
+        for name in ["''", "'a\tb'", &"x".repeat(65)] {
+            let found = problem(&format!("keys: [{{name: {name}, secret: {secret}}}]"));
+            assert_eq!(found, "keys[0]: name must have 1 to 64 printable characters");
+        }
         for text in ["", "[", "keys: x", "a: 1", &format!("keys: [{secret}]"), &format!("{secret}: 1"), &secret] {
             let found = problem(text);
             assert!(!found.contains(&secret[..8]), "{found}");

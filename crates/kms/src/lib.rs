@@ -24,6 +24,7 @@ mod key_file;
 mod key_id;
 mod pkcs11;
 mod service;
+mod small_file;
 mod vault;
 
 pub use aws::{AwsCredentials, AwsKms, AwsSettings, KeyArn};

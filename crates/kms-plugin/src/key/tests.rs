@@ -27,6 +27,8 @@ struct Script {
     /// What each ciphertext has beside version and text, in bytes.
     padding: usize,
     encrypts: usize,
+    /// Decrypts to something else.
+    spoils: bool,
     /// How long an Encrypt and a Decrypt take.
     takes: [Duration; 2],
 }
@@ -76,7 +78,9 @@ impl KeyService for Scripted {
         let plain: Vec<u8> = ciphertext.iter().map(|byte| !byte).collect();
         match plain.split_first() {
             Some((number, text)) if number.to_string() == wanted => {
-                Ok(Zeroizing::new(text[..text.len() - self.script().padding].to_vec()))
+                let flip = u8::from(self.script().spoils);
+                let text = &text[..text.len() - self.script().padding];
+                Ok(Zeroizing::new(text.iter().map(|byte| byte ^ flip).collect()))
             }
             _ => Err(Failure::invalid("another version")),
         }
@@ -191,6 +195,29 @@ async fn a_key_whose_description_alone_is_refused_is_not_said_to_encrypt_no_long
     probe_now(&service, last).await;
     let told = status(&service).await.unwrap_err();
     assert_eq!((told.code(), told.message()), (Code::PermissionDenied, "key k: access-denied: as the test says"));
+}
+
+#[tokio::test]
+async fn a_key_that_decrypts_to_something_else_is_not_healthy() {
+    let (scripted, service) = key(OnOutage::Error);
+    scripted.set(|script| script.spoils = true);
+    probe_now(&service, None).await;
+    let told = status(&service).await.unwrap_err();
+    assert_eq!(told.message(), "key k: decrypts-only: the key does not decrypt what it has encrypted");
+}
+
+#[tokio::test]
+async fn a_key_that_was_not_probed_for_long_is_not_healthy() {
+    let (_, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    for (age, is_healthy) in [(PROBE_LIMIT / 2, true), (PROBE_LIMIT + Duration::from_secs(1), false)] {
+        let probed = Instant::now().checked_sub(age).expect("the machine has run for longer");
+        service.0.health.send_modify(|health| health.as_mut().unwrap().probed = probed);
+        assert_eq!(status(&service).await.is_ok(), is_healthy, "{age:?}");
+    }
+    let told = status(&service).await.unwrap_err();
+    assert_eq!(told.code(), Code::Unavailable);
+    assert!(told.message().starts_with("key k: unreachable: the last probe ended "), "{told}");
 }
 
 #[tokio::test]
@@ -331,6 +358,32 @@ async fn a_failed_call_is_retried_within_a_budget_and_wakes_the_probe() {
     scripted.set(|script| (script.encrypt, script.encrypts) = (Some(FailureKind::AccessDenied), 0));
     assert!(encrypt(&service, b"seed").await.is_err());
     assert_eq!(scripted.script().encrypts, 1, "what a retry can't mend is not retried");
+}
+
+#[tokio::test]
+async fn a_call_that_has_taken_its_time_is_not_retried() {
+    const LIMIT: Duration = Duration::from_millis(500);
+    let (scripted, service) = key_within(LIMIT);
+    probe_now(&service, None).await;
+    scripted.set(|script| (script.takes, script.encrypts) = ([3 * LIMIT, Duration::ZERO], 0));
+    assert_eq!(encrypt(&service, b"seed").await.unwrap_err().code(), Code::Unavailable);
+    let calls = scripted.script().encrypts;
+    assert!(calls <= 1, "{calls} calls");
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_be_done_neither_wakes_the_probe_nor_fills_the_log() {
+    let (scripted, service) = key(OnOutage::Error);
+    probe_now(&service, None).await;
+    scripted.set(|script| (script.encrypt, script.encrypts) = (Some(FailureKind::InvalidRequest), 0));
+    assert_eq!(encrypt(&service, b"seed").await.unwrap_err().code(), Code::InvalidArgument);
+    assert_eq!(scripted.script().encrypts, 1);
+    assert!(timeout(Duration::ZERO, service.0.wake.notified()).await.is_err(), "the probe is not woken");
+    let lines = (0..100).take_while(|_| service.0.lines.take()).count();
+    assert!(lines >= 10, "{lines} of 10 lines are left");
+    scripted.set(|script| script.encrypt = Some(FailureKind::AccessDenied));
+    assert!(encrypt(&service, b"seed").await.is_err());
+    assert!(timeout(Duration::ZERO, service.0.wake.notified()).await.is_ok());
 }
 
 #[tokio::test]

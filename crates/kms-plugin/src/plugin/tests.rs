@@ -119,7 +119,7 @@ async fn a_request_that_is_not_answered_within_the_limit_is_counted() {
 }
 
 #[tokio::test]
-async fn a_key_that_nobody_probes_any_more_is_served_anew() {
+async fn a_key_that_nobody_probes_or_serves_any_more_is_served_anew() {
     let directory = TempDir::new().unwrap();
     let here = directory.path().display();
     let text = format!(
@@ -135,5 +135,9 @@ async fn a_key_that_nobody_probes_any_more_is_served_anew() {
     wait_until("the probe has ended", || probing.is_finished()).await;
     assert!(plugin.follow(&configuration).await.is_empty());
     assert!(plugin.served.iter().all(|served| !served.probing.is_finished()));
+    plugin.served[0].server.abort();
+    wait_until("nobody serves its socket", || plugin.served[0].server.is_finished()).await;
+    assert!(plugin.follow(&configuration).await.is_empty());
+    assert!(plugin.served.iter().all(|served| !served.has_ended()));
     plugin.stop().await;
 }

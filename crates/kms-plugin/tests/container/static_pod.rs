@@ -2,7 +2,7 @@
 use crate::fake_aws_kms::{ARN, FakeAwsKms, serve};
 use crate::fake_credentials::{admit_lent, metadata_service_on};
 use crate::{status, with_image};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,7 +14,15 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Where instances find their metadata service; the plugin's default.
 const METADATA: &str = "169.254.169.254";
 
-/// The pod, with the security context of the docs.
+/// The security context that the docs have to copy.
+fn security_context() -> Value {
+    let docs = include_str!("../../../../docs/operating/kms.md");
+    let block = docs.split("```yaml\n").find(|block| block.starts_with("securityContext:")).unwrap();
+    let tree = objects::yaml::parse(block.split("```").next().unwrap()).unwrap();
+    tree.value["securityContext"].clone()
+}
+
+/// The pod, with this security context.
 fn pod() -> String {
     let pod = json!({
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "kms", "namespace": "kube-system"},
@@ -23,10 +31,7 @@ fn pod() -> String {
             "containers": [{
                 "name": "kms", "image": REFERENCE, "imagePullPolicy": "Never",
                 "args": ["--config", "/etc/kms/kms.yaml"],
-                "securityContext": {
-                    "readOnlyRootFilesystem": true, "allowPrivilegeEscalation": false,
-                    "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"},
-                },
+                "securityContext": security_context(),
                 "volumeMounts": [
                     {"name": "configuration", "mountPath": "/etc/kms", "readOnly": true},
                     {"name": "sockets", "mountPath": "/run/kmsplugin"},
@@ -60,6 +65,9 @@ fn a_static_pod_with_host_network_takes_credentials_from_the_metadata_service() 
     });
     machine.write("/etc/kms/kms.yaml", configuration.to_string(), 0o600)?;
     machine.write("/etc/kms/ca.crt", fs::read_to_string(fake.ca_file()).unwrap(), 0o600)?;
+    let context = security_context();
+    let is_confined = context["readOnlyRootFilesystem"] == true && context["capabilities"]["drop"][0] == "ALL";
+    assert!(is_confined && context["seccompProfile"]["type"] == "RuntimeDefault", "{context}");
     machine.run_static_pod("kms", &pod())?;
     until("the plugin in its static pod has a healthy key", LIMIT, || {
         let told = status(&machine)?;

@@ -2,10 +2,11 @@
 use crate::backends::{Served, Service, aws, with_key};
 use crate::fake_aws_kms::{ARN, FakeAwsKms, Fault, of_aws_encryption_provider};
 use crate::fake_credentials::{admit_lent, metadata_service};
-use crate::support::{Client, data, encode, error};
+use crate::support::{Client, LIMIT, data, encode, error};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use testbed::programs::KMS_CLIENT;
+use testbed::until;
 
 fn start() -> (crate::support::Plugin, FakeAwsKms, Client) {
     let Served { mut plugin, service: Service::Aws(fake) } = Served::aws() else { panic!("not AWS") };
@@ -141,6 +142,26 @@ fn check_takes_credentials_from_the_environment_and_warns_of_invisible_rotation(
     let (code, told) = check(&[]);
     assert_eq!(code, Some(1));
     assert!(told.contains("a: access-denied: the environment variable AWS_ACCESS_KEY_ID is not set"), "{told}");
+}
+
+#[test]
+fn a_key_whose_rotation_is_invisible_is_logged_as_such_once() {
+    let Served { mut plugin, service: Service::Aws(fake) } = Served::aws() else { panic!("not AWS") };
+    fake.key(|key| key.is_named = false);
+    plugin.start();
+    let warning = "\"message\":\"the key works with a restriction\"";
+    until("the warning is logged", LIMIT, || {
+        let log = plugin.log();
+        if log.contains(warning) { Ok(()) } else { Err(log) }
+    })
+    .unwrap();
+    let probes = || fake.state().operations.iter().filter(|operation| *operation == "DescribeKey").count();
+    let before = probes();
+    until("it was probed again", LIMIT, || if probes() > before + 1 { Ok(()) } else { Err("not yet".to_owned()) })
+        .unwrap();
+    let log = plugin.log();
+    assert_eq!(log.matches(warning).count(), 1, "{log}");
+    assert!(log.contains("its rotation is invisible. Raise epoch after each rotation"), "{log}");
 }
 
 #[test]

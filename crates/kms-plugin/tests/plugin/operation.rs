@@ -1,16 +1,19 @@
 //! The plugin in operation: reloads that cannot be followed, health on a port, and the end of the process.
 use crate::backends::{Served, Service, aws, with_key};
 use crate::fake_aws_kms::FakeAwsKms;
-use crate::processes::{ask, get};
+use crate::processes::{ask, get, is_ready};
 use crate::support::{Client, LIMIT, Plugin, data, encode, error};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::os::unix::net::UnixListener;
 use testbed::programs::KMS_CLIENT;
-use testbed::until;
+use testbed::{Port, until};
 
 #[test]
 fn what_is_configured_and_not_served_is_not_ready() {
@@ -105,6 +108,56 @@ fn a_configuration_behind_a_link_is_followed() {
 }
 
 #[test]
+fn a_configuration_that_becomes_a_fifo_stops_no_key() {
+    let mut plugin = Plugin::new(&[("a", "")]);
+    let health = plugin.path("health.sock");
+    plugin.configure(&[("a", "")], &format!("health: {{listen: 'unix://{}'}}\n", health.display()));
+    plugin.start();
+    until("the key works", LIMIT, || is_ready(&health)).unwrap();
+    mknodat(CWD, plugin.path("fifo"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    fs::rename(plugin.path("fifo"), plugin.path("kms.yaml")).unwrap();
+    plugin.signal(Signal::HUP);
+    until("it is reported", LIMIT, || {
+        let log = plugin.log();
+        if log.contains("cannot read the configuration: not a file of at most 1 MiB") { Ok(()) } else { Err(log) }
+    })
+    .unwrap();
+    assert_eq!(is_ready(&health), Ok(()));
+}
+
+/// Writes until nothing more is taken without waiting; how much that was.
+fn fill(pipe: &mut std::io::PipeWriter) -> usize {
+    let mut length = 0;
+    while poll(&mut [PollFd::new(pipe, PollFlags::OUT)], Some(&Timespec::default())).unwrap() > 0 {
+        length += pipe.write(&[b'.'; 4096]).unwrap();
+    }
+    length
+}
+
+#[test]
+fn a_log_that_nobody_reads_stops_no_key_and_what_it_lacks_is_counted() {
+    let mut plugin = Plugin::new(&[("a", "")]);
+    let health = plugin.path("health.sock");
+    plugin.configure(&[("a", "")], &format!("health: {{listen: 'unix://{}'}}\n", health.display()));
+    let (mut log, mut writer) = std::io::pipe().unwrap();
+    let filled = fill(&mut writer);
+    plugin.start_with_log(writer);
+    until("the key works", LIMIT, || is_ready(&health)).unwrap();
+    log.read_exact(&mut vec![0; filled]).unwrap();
+    plugin.signal(Signal::TERM);
+    assert_eq!(plugin.wait().code(), Some(0));
+    let mut lines = String::new();
+    log.read_to_string(&mut lines).unwrap();
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    // The process is confined; it serves a key; the key works.
+    assert_eq!(
+        (first["message"].as_str(), first["unwritten"].as_u64()),
+        (Some("ending: requests under way are finished"), Some(3))
+    );
+    assert_eq!(lines.matches("unwritten").count(), 1, "{lines}");
+}
+
+#[test]
 fn a_socket_that_somebody_removed_is_created_again() {
     testbed::needs!(Pinned(&KMS_CLIENT));
     let keys = [("a", ""), ("b", "")];
@@ -169,7 +222,10 @@ fn a_socket_that_another_process_took_over_is_reported_and_served_again_when_it_
         if is_told { Ok(()) } else { Err(ready) }
     })
     .unwrap();
-    assert!(get(&health, "/metrics").contains("\nmachineadm_kms_healthy{key=\"a\"} 0\n"));
+    assert!(!get(&health, "/readyz").contains("a ok"));
+    let metrics = get(&health, "/metrics");
+    let healthy: Vec<&str> = metrics.lines().filter(|line| line.starts_with("machineadm_kms_healthy{")).collect();
+    assert_eq!(healthy, ["machineadm_kms_healthy{key=\"a\"} 0"]);
     assert_eq!(client.healthy(""), id, "who has connected before is served on");
     drop(other);
     until("it is served again", LIMIT, || {
@@ -218,20 +274,60 @@ fn a_secret_behind_a_link_is_read_after_the_kubelet_has_replaced_it() {
 #[test]
 fn health_is_served_on_a_port_and_a_port_that_is_taken_is_refused() {
     testbed::needs!(Pinned(&KMS_CLIENT));
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let port = Port::free().unwrap();
+    let address = format!("127.0.0.1:{}", port.number());
     let further = format!("health: {{listen: '{address}'}}\n");
     let [mut plugin, other] = [(); 2].map(|()| Plugin::new(&[("a", "")]));
     plugin.configure(&[("a", "")], &further);
     other.configure(&[("a", "")], &further);
     plugin.start();
     Client::of(&plugin.socket("a")).healthy("");
-    let get = |path| ask(TcpStream::connect(address).unwrap(), path);
+    let get = |path| ask(TcpStream::connect(&address).unwrap(), path);
     assert!(get("/livez").starts_with("HTTP/1.1 200") && get("/readyz").ends_with("a ok\n"));
     let refused = other.command().output().unwrap();
     let told = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(1));
     assert!(told.contains(&format!("cannot listen on {address} for health: ")), "{told}");
     assert!(!other.socket("a").exists(), "nothing is left behind");
+}
+
+#[test]
+fn health_that_moves_is_served_at_its_earlier_address_until_it_is_at_the_new_one() {
+    let mut plugin = Plugin::new(&[("a", "")]);
+    let (health, port) = (plugin.path("health.sock"), Port::free().unwrap());
+    let [local, everywhere] = ["127.0.0.1", "0.0.0.0"].map(|host| format!("{host}:{}", port.number()));
+    let listen = |address: &str| format!("health: {{listen: '{address}'}}\n");
+    plugin.configure(&[("a", "")], &listen(&format!("unix://{}", health.display())));
+    plugin.start();
+    until("the key works", LIMIT, || is_ready(&health)).unwrap();
+
+    let taken = TcpListener::bind(&local).unwrap();
+    plugin.configure(&[("a", "")], &listen(&local));
+    plugin.signal(Signal::HUP);
+    until("the port is refused", LIMIT, || {
+        let log = plugin.log();
+        if log.contains(&format!("cannot listen on {local} for health: ")) { Ok(()) } else { Err(log) }
+    })
+    .unwrap();
+    assert_eq!(is_ready(&health), Ok(()));
+    drop(taken);
+    let is_ready_at_port = || {
+        let ready = ask(TcpStream::connect(&local).map_err(|error| error.to_string())?, "/readyz");
+        if ready.ends_with("\na ok\n") { Ok(()) } else { Err(ready) }
+    };
+    until("it is served at the port", LIMIT, is_ready_at_port).unwrap();
+    until("it has left the socket", LIMIT, || if health.exists() { Err("not yet".to_owned()) } else { Ok(()) })
+        .unwrap();
+
+    // The same port of all addresses is free only when the earlier one has ended.
+    plugin.configure(&[("a", "")], &listen(&everywhere));
+    plugin.signal(Signal::HUP);
+    until("it is served at all addresses", LIMIT, || {
+        let listening = fs::read_to_string("/proc/net/tcp").unwrap();
+        if listening.contains(&format!(" 00000000:{:04X} ", port.number())) { Ok(()) } else { Err(plugin.log()) }
+    })
+    .unwrap();
+    assert_eq!(is_ready_at_port(), Ok(()));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::fs;
 use testbed::programs::KMS_CLIENT;
-use testbed::softhsm::{PIN, SoftHsm};
-use testbed::until;
+use testbed::softhsm::{CONFIGURATION, PIN, SoftHsm, TOKEN};
+use testbed::{judges, until};
 
 fn token(plugin: &Plugin) -> &SoftHsm {
     plugin.token.as_ref().unwrap()
@@ -34,6 +34,12 @@ fn behind_faults(keys: &[(&str, &str)]) -> Plugin {
     let text = fs::read_to_string(plugin.path("kms.yaml")).unwrap();
     fs::write(plugin.path("kms.yaml"), text.replace(&token(&plugin).module().display().to_string(), &module)).unwrap();
     plugin
+}
+
+/// Has the module do something at its next call; whole, since that may come from a probe just now.
+fn cause(plugin: &Plugin, fault: &str) {
+    fs::write(plugin.path("fault.new"), fault).unwrap();
+    fs::rename(plugin.path("fault.new"), plugin.path("fault")).unwrap();
 }
 
 fn checked(plugin: &Plugin) -> (Option<i32>, String) {
@@ -93,6 +99,37 @@ fn a_key_that_is_missing_ambiguous_or_created_again_is_reported_as_such() {
 }
 
 #[test]
+fn a_slot_and_a_cka_id_name_one_key_as_labels_do_and_a_newer_key_does_not_count_then() {
+    testbed::needs!(Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    let plugin = Plugin::on_token(&[("a", "")]);
+    let id = || {
+        let (code, told) = checked(&plugin);
+        assert_eq!(code, Some(0), "{told}");
+        told.trim().rsplit(' ').next().unwrap().to_owned()
+    };
+    let first = id();
+    plugin.rotate("a");
+    let second = id();
+    assert_ne!(first, second);
+    let mut slots = judges::command("softhsm2-util").unwrap();
+    let slots = slots.arg("--show-slots").env(CONFIGURATION, token(&plugin).configuration()).output().unwrap();
+    let slots = String::from_utf8(slots.stdout).unwrap();
+    let slot = slots.lines().find_map(|line| line.strip_prefix("Slot ")).unwrap();
+    let text = fs::read_to_string(plugin.path("kms.yaml")).unwrap();
+    let by_slot = text.replace(&format!("tokenLabel: {TOKEN}"), &format!("slot: {slot}"));
+    assert_ne!(by_slot, text);
+    let all = [
+        (by_slot.clone(), &second),
+        (by_slot.replace("keyLabel: a", "keyLabel: a, keyId: '01'"), &first),
+        (by_slot.replace("keyLabel: a", "keyId: '02'"), &second),
+    ];
+    for (text, wanted) in all {
+        fs::write(plugin.path("kms.yaml"), &text).unwrap();
+        assert_eq!(id(), *wanted, "{text}");
+    }
+}
+
+#[test]
 fn a_wrong_pin_is_tried_once_and_shown_nowhere() {
     testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
     let keys = [("a", ""), ("b", ""), ("c", "")];
@@ -138,11 +175,14 @@ fn a_token_that_was_removed_and_returns_serves_again() {
 #[test]
 fn lost_sessions_and_logins_fail_no_call_and_a_removed_device_is_found_again() {
     testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
-    let mut plugin = behind_faults(&[("a", "")]);
+    let mut plugin = behind_faults(&[("a", ""), ("b", "")]);
     plugin.start();
     let (mut client, id, stored) = written(&plugin);
+    let mut other = Client::of(&plugin.socket("b"));
+    other.healthy("");
+    let of_other = other.ask(&json!({"do": "encrypt", "data": encode(b"other")}));
     for fault in ["sessions", "login", "device"] {
-        fs::write(plugin.path("fault"), fault).unwrap();
+        cause(&plugin, fault);
         let met = read(&mut client, &stored);
         assert!(!plugin.path("fault").exists(), "{fault}: the module has not seen it");
         if fault == "device" {
@@ -155,6 +195,9 @@ fn lost_sessions_and_logins_fail_no_call_and_a_removed_device_is_found_again() {
         } else {
             assert_eq!((error(&met), data(&met)), ("", b"old".to_vec()), "{fault}");
         }
+        // Its sessions are of an earlier start, or gone with those of the first key.
+        let of_other = read(&mut other, &of_other);
+        assert_eq!((error(&of_other), data(&of_other)), ("", b"other".to_vec()), "{fault}");
         assert_eq!(client.healthy(""), id, "{fault}");
         assert_eq!(data(&read(&mut client, &stored)), b"old", "{fault}");
     }
@@ -170,7 +213,7 @@ fn calls_that_never_return_leave_status_and_all_further_calls_alone() {
     for _ in 0..3 {
         // Whoever made this quick call makes the next one.
         assert_eq!(data(&read(&mut client, &stored)), b"old");
-        fs::write(plugin.path("fault"), "hang").unwrap();
+        cause(&plugin, "hang");
         let hung = read(&mut client, &stored);
         assert!(error(&hung).contains("the key service has not answered after 2.0s"), "{hung}");
         assert!(!plugin.path("fault").exists(), "the module has not seen it");

@@ -7,7 +7,8 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use testbed::programs::KMS_CLIENT;
 use testbed::until;
 
@@ -20,6 +21,13 @@ pub(crate) fn ask(mut stream: impl Read + Write, path: &str) -> String {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
+}
+
+/// Whether the plugin answers there, and its only key `a` works.
+pub(crate) fn is_ready(health: &Path) -> Result<(), String> {
+    let stream = UnixStream::connect(health).map_err(|error| error.to_string())?;
+    let ready = ask(stream, "/readyz");
+    if ready.ends_with("\na ok\n") { Ok(()) } else { Err(ready) }
 }
 
 #[test]
@@ -209,6 +217,62 @@ fn the_process_is_confined_and_a_key_elsewhere_needs_a_restart() {
     assert_eq!(log.matches("and landlock now forbids it: restart the plugin").count(), 1, "{log}");
 }
 
+/// A library that prints, as soon as it is loaded, how the kernel answers calls that the plugin gives up.
+const CALLS: &str = r#"
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void show(const char *name, long result) { fprintf(stderr, "%s %d\n", name, result < 0 ? errno : 0); }
+
+static long clones(long flags) {
+    long child = syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) _exit(0);
+    return child;
+}
+
+__attribute__((constructor)) static void look(void) {
+    show("execve", syscall(SYS_execve, "/bin/true", 0, 0));
+    show("unshare", syscall(SYS_unshare, CLONE_NEWUSER));
+    show("clone-user", clones(CLONE_NEWUSER));
+    show("clone-mount", clones(CLONE_NEWNS));
+    show("clone-all", clones(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP));
+    show("mount_setattr", syscall(442, -1, "/", 0, 0, 0));
+    show("fspick", syscall(433, -1, "/", 0));
+    show("clone3", syscall(435, 0, 0));
+    show("clone", clones(0));
+}
+"#;
+
+#[test]
+fn calls_that_the_process_gives_up_are_refused_by_the_kernel() {
+    testbed::needs!(Judge("cc"));
+    let plugin = Plugin::new(&[]);
+    let [source, library, configuration] = ["calls.c", "calls.so", "kms.yaml"].map(|name| plugin.path(name));
+    fs::write(&source, CALLS).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]).arg(&library).arg(&source);
+    assert!(compiler.status().unwrap().success());
+    let socket = plugin.socket("a");
+    let text = format!(
+        "apiVersion: kms.machineadm.cluster.x-k8s.io/v1alpha1\nkind: PluginConfiguration\nkeys:\n\
+        - {{name: a, socket: {}, pkcs11: {{module: {}, slot: 0, pinFile: /none, keyLabel: k}}}}\n",
+        socket.display(),
+        library.display()
+    );
+    fs::write(configuration, text).unwrap();
+    let output = plugin.check();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let not_permitted = ["execve", "unshare", "clone-user", "clone-mount", "clone-all", "mount_setattr", "fspick"];
+    let wanted = not_permitted.map(|name| format!("{name} 1\n")).concat();
+    // 38: it does not exist, so that libraries start threads and processes by clone, whose flags are seen.
+    assert_eq!(told, wanted + "clone3 38\nclone 0\n");
+}
+
 #[test]
 fn a_socket_has_the_owner_that_its_key_names() {
     testbed::needs!(Root, Pinned(&KMS_CLIENT));
@@ -217,6 +281,45 @@ fn a_socket_has_the_owner_that_its_key_names() {
     Client::of(&plugin.socket("a")).healthy("");
     let found = fs::metadata(plugin.socket("a")).unwrap();
     assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (65534, 12345, 0o600));
+}
+
+#[test]
+fn a_process_that_is_not_root_serves_in_a_prepared_directory_and_is_closed_to_others_of_its_user() {
+    testbed::needs!(Root);
+    const USER: u32 = 65534;
+    let mut plugin = Plugin::new(&[("a", "")]);
+    let health = plugin.path("health.sock");
+    plugin.configure(&[("a", "")], &format!("health: {{listen: 'unix://{}'}}\n", health.display()));
+    plugin.start_as(USER);
+    until("its key works", LIMIT, || is_ready(&health)).unwrap();
+    let process = PathBuf::from(format!("/proc/{}", plugin.id()));
+    assert_eq!(fs::metadata(&process).unwrap().uid(), USER);
+    for socket in [plugin.socket("a"), health] {
+        let found = fs::metadata(socket).unwrap();
+        assert_eq!((found.uid(), found.mode() & 0o7777), (USER, 0o600));
+    }
+    // What holds a process that no core dump may be made of belongs to root: its memory, and its environment.
+    for file in ["mem", "environ"] {
+        assert_eq!(fs::metadata(process.join(file)).unwrap().uid(), 0, "{file}");
+    }
+}
+
+#[test]
+fn a_key_that_goes_back_to_an_earlier_id_is_logged_as_such() {
+    let mut plugin = Plugin::new(&[("a", "")]);
+    plugin.start();
+    let logged = |message: &str| {
+        until(message, LIMIT, || {
+            let log = plugin.log();
+            if log.contains(&format!("\"message\":\"{message}\"")) { Ok(()) } else { Err(log) }
+        })
+        .unwrap();
+    };
+    logged("the key works");
+    plugin.keys("a", &[2, 1]);
+    logged("the key was rotated");
+    plugin.keys("a", &[1, 2]);
+    logged("the key went back to an earlier key id: if it stays there, raise epoch");
 }
 
 #[test]

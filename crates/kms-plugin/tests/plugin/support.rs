@@ -4,14 +4,15 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 use testbed::programs::KMS_CLIENT;
 use testbed::softhsm::{CONFIGURATION, FAULT, SoftHsm, TOKEN};
-use testbed::until;
+use testbed::{copy_program, until};
 
 pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 
@@ -111,9 +112,27 @@ impl Plugin {
     }
 
     pub(crate) fn start(&mut self) {
-        assert!(self.child.is_none());
         let log = File::options().create(true).append(true).open(self.path("log")).unwrap();
+        self.start_with_log(log);
+    }
+
+    pub(crate) fn start_with_log(&mut self, log: impl Into<Stdio>) {
+        assert!(self.child.is_none());
         self.child = Some(self.command().stderr(log).spawn().unwrap());
+    }
+
+    /// Starts it as another user, to whom all of its files belong.
+    pub(crate) fn start_as(&mut self, user: u32) {
+        let program = self.path("plugin");
+        copy_program(Path::new(env!("CARGO_BIN_EXE_machineadm-kms-plugin")), &program).unwrap();
+        let files = fs::read_dir(self.directory.path()).unwrap().map(|entry| entry.unwrap().path());
+        for path in files.chain([self.directory.path().to_owned()]) {
+            chown(path, Some(user), Some(user)).unwrap();
+        }
+        let log = File::options().create(true).append(true).open(self.path("log")).unwrap();
+        let mut command = Command::new(program);
+        command.arg("--config").arg(self.path("kms.yaml")).uid(user).gid(user).stderr(log);
+        self.child = Some(command.spawn().unwrap());
     }
 
     pub(crate) fn log(&self) -> String {

@@ -157,6 +157,16 @@ mod tests {
             ("InvalidSignatureException", FailureKind::AccessDenied)
         );
         assert!(!refusal.failure.message.contains("s3cret") && refusal.is_of_credentials());
+        let by_status = [
+            (403, FailureKind::AccessDenied),
+            (404, FailureKind::Missing),
+            (429, FailureKind::Throttled),
+            (400, FailureKind::Unreachable),
+        ];
+        for (status, kind) in by_status {
+            let body = json!({"__type": "SomethingNewException"}).to_string();
+            assert_eq!(Refusal::read("Encrypt", status, body.as_bytes()).failure.kind, kind, "{status}");
+        }
         let unknown = Refusal::read("Encrypt", 502, b"<html>");
         assert_eq!(unknown.failure, Failure::new(FailureKind::Unreachable, "Encrypt returned 502: "));
     }
@@ -165,9 +175,12 @@ mod tests {
     fn a_key_that_can_not_encrypt_is_a_failure_that_names_its_state() {
         let arn = KeyArn::parse("arn:aws:kms:us-west-2:111122223333:key/k").unwrap();
         let key = |state: &str, usage: &str| json!({"KeyMetadata": {"KeyState": state, "KeyUsage": usage, "KeySpec": "SYMMETRIC_DEFAULT", "DeletionDate": 1_800_000_000.5}});
-        assert_eq!(current_material(&arn, &key("Enabled", "ENCRYPT_DECRYPT")), Ok(None));
+        for state in ["Enabled", "Updating"] {
+            assert_eq!(current_material(&arn, &key(state, "ENCRYPT_DECRYPT")), Ok(None), "{state}");
+        }
         let kind = |state: &str, usage: &str| current_material(&arn, &key(state, usage)).unwrap_err().kind;
         assert_eq!(kind("Disabled", "ENCRYPT_DECRYPT"), FailureKind::Disabled);
+        assert_eq!(kind("PendingReplicaDeletion", "ENCRYPT_DECRYPT"), FailureKind::PendingDeletion);
         assert_eq!(kind("PendingImport", "ENCRYPT_DECRYPT"), FailureKind::Missing);
         assert_eq!(kind("Unavailable", "ENCRYPT_DECRYPT"), FailureKind::Unreachable);
         assert_eq!(kind("Enabled", "SIGN_VERIFY"), FailureKind::Missing);

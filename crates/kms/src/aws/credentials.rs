@@ -172,3 +172,19 @@ pub(super) fn read_text(path: &Path) -> Result<String, Failure> {
 pub(super) fn denied(message: String) -> Failure {
     Failure::new(FailureKind::AccessDenied, message)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_replaced_5_minutes_before_their_end_or_after_half_of_a_short_life() {
+        let now = Timestamp::now();
+        for (life, used) in [(60, 55), (20, 15), (8, 4), (2, 1)] {
+            let keys = Keys { access_key_id: String::new(), secret_access_key: Secret::default(), session_token: None };
+            let mut lent = None;
+            hold(&mut lent, Lease { keys, ends: now + SignedDuration::from_mins(life) }, now);
+            assert_eq!(lent.unwrap().replace_at, now + SignedDuration::from_mins(used), "{life} minutes");
+        }
+    }
+}

@@ -59,3 +59,20 @@ fn ask(client: &Client, endpoint: &str, of: (Method, &str), header: (&str, &str)
     String::from_utf8(answer.body.to_vec())
         .map_err(|_| denied(format!("{path} of the instance metadata service is not text")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn credentials_that_the_service_could_not_get_are_none() {
+        let answer = |code: &str| {
+            json!({
+                "Code": code, "AccessKeyId": "A", "SecretAccessKey": "s", "Token": "t", "Expiration": "2026-11-18T00:00:00Z",
+            })
+        };
+        assert_eq!(read(&answer("Success")).unwrap().keys.access_key_id, "A");
+        assert!(read(&answer("AssumeRoleUnauthorizedAccess")).is_none());
+    }
+}

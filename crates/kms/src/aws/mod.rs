@@ -3,8 +3,8 @@
 //! The version of a key is the id of its key material, which DescribeKey reports as `CurrentKeyMaterialId`. Encrypt does
 //! not tell which material it used: what it answers is decrypted once, and the answer to that tells.
 //!
-//! Some keys have no `CurrentKeyMaterialId` (those in custom and external key stores). They work under one version,
-//! [`UNVERSIONED`], and their rotation is invisible.
+//! Some keys have no `CurrentKeyMaterialId` (those in custom and external key stores, and multi-Region keys with imported
+//! material). They work under one version, [`UNVERSIONED`], and their rotation is invisible.
 mod answers;
 mod arn;
 mod credentials;

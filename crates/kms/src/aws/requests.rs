@@ -4,10 +4,9 @@ use super::answers::Refusal;
 use super::credentials::{CredentialSource, Keys, denied};
 use super::signing::Signable;
 pub(super) use crate::chain::chain;
-use crate::{Failure, FailureKind};
+use crate::{Failure, FailureKind, small_file};
 use fetch::{Answer, Client, Limits, Method, Reach, Request, Settings, Trust};
 use serde_json::Value;
-use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -115,7 +114,8 @@ pub(super) fn trust(ca_file: Option<&Path>) -> Result<Trust, Failure> {
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| denied(format!("cannot read the CA certificates {}: {error}", path.display())))
+    small_file::read(path)
+        .map_err(|error| denied(format!("cannot read the CA certificates {}: {error}", path.display())))
 }
 
 fn unreachable(error: &fetch::Error) -> Failure {

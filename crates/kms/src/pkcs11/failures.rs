@@ -128,6 +128,7 @@ fn name(code: RvError) -> String {
 mod tests {
     use super::*;
     use cryptoki::context::Function;
+    use std::collections::BTreeSet;
 
     const DOCS: &str = include_str!("../../../../docs/operating/kms.md");
 
@@ -164,6 +165,9 @@ mod tests {
             (Kind::InvalidRequest, Recovery::Nothing, &[Rv::EncryptedDataInvalid, Rv::EncryptedDataLenRange]),
             (Kind::InvalidRequest, Recovery::Nothing, &[Rv::DataInvalid, Rv::DataLenRange]),
         ];
+        let tested: BTreeSet<String> = table.iter().flat_map(|row| row.2).map(|code| name(*code)).collect();
+        let named = DOCS.split('`').filter(|word| word.starts_with("CKR_")).map(str::to_owned).collect();
+        assert_eq!(tested, named, "the docs have these codes and no others");
         for (kind, recovery, codes) in table {
             for code in *codes {
                 let error = TokenError::Call(Error::Pkcs11(*code, Function::EncryptInit));

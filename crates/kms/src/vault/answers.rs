@@ -78,6 +78,23 @@ mod tests {
     }
 
     #[test]
+    fn a_status_means_what_vault_means_by_it() {
+        let meanings = [
+            (400, "cipher: message authentication failed", FailureKind::InvalidRequest),
+            (400, "encryption key not found", FailureKind::Missing),
+            (403, "permission denied", FailureKind::AccessDenied),
+            (404, "", FailureKind::Missing),
+            (429, "request path \"x\": rate limit quota exceeded", FailureKind::Throttled),
+            (500, "internal error", FailureKind::Unreachable),
+            (503, "Vault is sealed", FailureKind::Unreachable),
+        ];
+        for (status, text, kind) in meanings {
+            let found = failure("transit/keys/k", status, json!({"errors": [text]}).to_string().as_bytes());
+            assert_eq!(found.kind, kind, "{found}");
+        }
+    }
+
+    #[test]
     fn a_description_that_is_not_of_a_symmetric_key_is_refused() {
         let good = json!({"data": {"latest_version": 2, "keys": {"1": 100, "2": 200}}});
         let key = KeyDescription::read(&good).unwrap();

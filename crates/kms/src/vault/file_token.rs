@@ -68,3 +68,18 @@ fn half_a_life(mut answer: Value) -> Option<Duration> {
         life => (life / 2).min(LONGEST),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_renewal_is_after_half_of_the_life_and_at_least_once_a_day() {
+        let after = |seconds: u64| half_a_life(json!({"auth": {"lease_duration": seconds}}));
+        assert_eq!(after(3600), Some(Duration::from_secs(1800)));
+        for endless in [0, u64::MAX] {
+            assert_eq!(after(endless), Some(LONGEST));
+        }
+        assert_eq!(half_a_life(json!({"auth": {}})), None);
+    }
+}

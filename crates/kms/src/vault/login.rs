@@ -175,6 +175,13 @@ mod tests {
     }
 
     #[test]
+    fn a_token_without_an_end_is_looked_at_once_a_day() {
+        let answer = json!({"auth": {"client_token": "t", "lease_duration": 0, "renewable": false}});
+        let held = held(&answer).unwrap();
+        assert_eq!(held.ends - held.since, Duration::from_hours(24));
+    }
+
+    #[test]
     fn a_token_that_cannot_be_looked_up_is_replaced_only_some_time_after_its_login() {
         let answer = |policies: &[&str]| json!({"auth": {"client_token": "t", "lease_duration": 60, "renewable": true, "policies": policies}});
         let [unseen, seen] = [&["kms"][..], &["default", "kms"]].map(|policies| held(&answer(policies)).unwrap());

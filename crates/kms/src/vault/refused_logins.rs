@@ -46,6 +46,25 @@ pub(super) fn note(login: Login, failure: &Failure) {
 
 fn refused() -> MutexGuard<'static, Vec<RefusedLogin>> {
     let mut refused = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
-    refused.retain(|refused| refused.at.elapsed() < AGAIN);
+    forget_old(&mut refused, Instant::now());
     refused
+}
+
+fn forget_old(refused: &mut Vec<RefusedLogin>, now: Instant) {
+    refused.retain(|refused| now.saturating_duration_since(refused.at) < AGAIN);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_login_is_tried_again_after_16_minutes() {
+        let at = Instant::now();
+        let mut refused = vec![RefusedLogin { login: Login::new(String::new()), at, why: String::new() }];
+        forget_old(&mut refused, at + Duration::from_mins(15));
+        assert_eq!(refused.len(), 1);
+        forget_old(&mut refused, at + Duration::from_mins(16));
+        assert!(refused.is_empty());
+    }
 }

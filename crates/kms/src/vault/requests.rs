@@ -4,11 +4,10 @@ use super::file_token::FileToken;
 use super::login::{Refused, Session, Token};
 use super::{VaultAuth, VaultSettings};
 use crate::chain::chain;
-use crate::{Failure, FailureKind};
+use crate::{Failure, FailureKind, small_file};
 use fetch::{Answer, Client, Identity, Limits, Method, Reach, Request, Settings, Trust};
 use secret::Secret;
 use serde_json::Value;
-use std::fs;
 use std::path::Path;
 
 const ANSWER_LIMIT: usize = 256 << 10;
@@ -162,7 +161,7 @@ pub(super) fn read_secret(path: &Path) -> Result<String, Failure> {
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| {
+    small_file::read(path).map_err(|error| {
         Failure::new(FailureKind::AccessDenied, format!("cannot read the credential {}: {error}", path.display()))
     })
 }

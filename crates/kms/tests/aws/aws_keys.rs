@@ -1,9 +1,11 @@
 //! A key of AWS: its versions, states and failures, as a fake that enforces AWS's rules answers.
 use crate::DOCS;
-use crate::fake_aws_kms::{ARN, FakeAwsKms, FakeKey, Fault, material, of_aws_encryption_provider};
+use crate::fake_aws_kms::{
+    ARN, FakeAwsKms, FakeKey, Fault, material, of_aws_encryption_provider, of_aws_encryption_provider_with,
+};
 use crate::one_line::is_one_short_line;
 use machineadm_kms::{AwsKms, AwsSettings, FailureKind, KeyArn, KeyService};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use testbed::fake::{FakeServer, answer};
 
@@ -41,6 +43,7 @@ fn a_rotation_makes_another_id_and_old_data_is_still_decrypted() {
         assert_eq!(other.kind, FailureKind::InvalidRequest, "{other}");
         assert_eq!(key.caution(&sealed.version), None);
     }
+    assert_eq!(key.named("no-material").unwrap_err().kind, FailureKind::InvalidRequest);
     let mixed = key.decrypt(&before.ciphertext, &material(1), b"id").unwrap_err();
     assert_eq!(mixed.kind, FailureKind::InvalidRequest, "{mixed}");
 }
@@ -54,6 +57,37 @@ fn an_encrypt_names_the_material_that_really_encrypted() {
     fake.state().operations.clear();
     assert_eq!(key.encrypt(b"seed", b"id").unwrap().version.version, material(1));
     assert_eq!(fake.state().operations, ["Encrypt", "Decrypt"]);
+}
+
+#[test]
+fn an_encrypt_whose_result_is_decrypted_to_something_else_fails() {
+    let fake = FakeAwsKms::start();
+    let key = key(&fake);
+    fake.fault(Some(Fault::OtherPlaintext));
+    let failure = key.encrypt(b"seed", b"id").unwrap_err();
+    assert_eq!(failure.kind, FailureKind::DecryptsOnly, "{failure}");
+}
+
+#[test]
+fn ca_certificates_that_change_count_at_once() {
+    let (fake, other) = (FakeAwsKms::start(), FakeAwsKms::start());
+    let key = key(&fake);
+    key.current().unwrap();
+    let own = std::fs::read(fake.ca_file()).unwrap();
+    std::fs::copy(other.ca_file(), fake.ca_file()).unwrap();
+    assert_eq!(key.current().unwrap_err().kind, FailureKind::Unreachable);
+    std::fs::write(fake.ca_file(), own).unwrap();
+    key.current().unwrap();
+}
+
+#[test]
+fn a_connection_that_the_server_has_closed_fails_no_call() {
+    let fake = FakeAwsKms::start();
+    let key = key(&fake);
+    key.current().unwrap();
+    fake.fault(Some(Fault::Close));
+    key.current().unwrap();
+    assert!(fake.state().fault.is_none(), "the connection was closed");
 }
 
 #[test]
@@ -217,6 +251,29 @@ fn what_aws_encryption_provider_wrote_with_one_replica_is_decrypted_by_another()
     assert!(
         there.decrypt_of_other_plugin(&stored, &replica_arn("us-west-2").replace("1234abcd", "abcd1234")).is_none()
     );
+}
+
+#[test]
+fn an_encryption_context_is_sent_beside_the_key_id_and_nothing_is_decrypted_under_another() {
+    let fake = FakeAwsKms::start();
+    let with = |context: &[(&str, &str)]| {
+        let encryption_context = context.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        AwsKms::new(AwsSettings { encryption_context, ..fake.settings(fake.mounted()) })
+    };
+    let key = with(&[("cluster", "a")]);
+    let sealed = key.encrypt(b"seed", b"id").unwrap();
+    for seen in fake.requests().iter().filter(|seen| seen.header("x-amz-target") != Some("TrentService.DescribeKey")) {
+        let body: Value = serde_json::from_slice(&seen.body).unwrap();
+        assert_eq!(body["EncryptionContext"], json!({"cluster": "a", "machineadm-kms-key-id": "id"}));
+    }
+    let theirs = of_aws_encryption_provider_with(&json!({"cluster": "a"}), b"seed");
+    assert_eq!(*key.decrypt(&sealed.ciphertext, &sealed.version.version, b"id").unwrap(), b"seed");
+    assert_eq!(*key.decrypt_of_other_plugin(&theirs, ARN).unwrap().unwrap(), b"seed");
+    for other in [with(&[]), with(&[("cluster", "b")]), with(&[("cluster", "a"), ("region", "b")])] {
+        let ours = other.decrypt(&sealed.ciphertext, &sealed.version.version, b"id").unwrap_err();
+        let theirs = other.decrypt_of_other_plugin(&theirs, ARN).unwrap().unwrap_err();
+        assert_eq!([ours.kind, theirs.kind], [FailureKind::InvalidRequest; 2], "{ours} {theirs}");
+    }
 }
 
 #[test]

@@ -42,6 +42,24 @@ fn a_mounted_secret_and_a_shared_file_are_read_again_when_they_change() {
 }
 
 #[test]
+fn a_session_token_of_a_mounted_secret_or_a_shared_file_goes_with_requests() {
+    let fake = FakeAwsKms::start();
+    fake.credentials("ASIATEST", "temporary");
+    fake.admit("ASIATEST", "temporary", Some("session+/token"));
+    let mounted = key(&fake, fake.mounted());
+    assert_eq!(mounted.current().unwrap_err().kind, FailureKind::AccessDenied);
+    fs::write(fake.path("credentials").join("aws_session_token"), "session+/token\n").unwrap();
+    mounted.current().unwrap();
+    let (path, text) =
+        (fake.path("shared"), "[default]\naws_access_key_id=ASIATEST\naws_secret_access_key=temporary\n");
+    let shared = key(&fake, AwsCredentials::SharedFile { path: path.clone(), profile: "default".to_owned() });
+    fs::write(&path, text).unwrap();
+    assert_eq!(shared.current().unwrap_err().kind, FailureKind::AccessDenied);
+    fs::write(&path, format!("{text}aws_session_token = session+/token\n")).unwrap();
+    shared.current().unwrap();
+}
+
+#[test]
 fn a_secret_that_the_kubelet_replaces_is_read_as_one_version() {
     let fake = FakeAwsKms::start();
     let mount = fake.path("mount");
@@ -164,6 +182,9 @@ fn a_web_identity_is_exchanged_at_sts_and_a_wrong_token_is_refused() {
     fs::write(fake.path("token"), "e30.e30.sig&=\n").unwrap();
     key.encrypt(b"seed", b"id").unwrap();
     assert_eq!(lender.lent.load(Ordering::SeqCst), 1);
+    fake.state().accounts.get_mut("ASIALENT1").unwrap().is_expired = true;
+    key.current().unwrap();
+    assert_eq!(lender.lent.load(Ordering::SeqCst), 2, "credentials that were revoked are replaced");
 }
 
 #[test]

@@ -52,6 +52,10 @@ pub(crate) enum Fault {
     Error(String, u16),
     /// No answer within any limit.
     Hang,
+    /// The next request meets the end of its connection, as one that the server has closed just then.
+    Close,
+    /// Decrypt answers with another plaintext.
+    OtherPlaintext,
 }
 
 pub(crate) struct State {
@@ -165,7 +169,13 @@ pub(crate) fn serve(state: &Mutex<State>, seen: &Seen, tls: &mut Tls) -> std::io
             // Until the client goes: it sends nothing more.
             return std::io::Read::read(tls, &mut [0]).map(drop);
         }
-        None => operate(&mut state.lock().unwrap(), seen).map_err(|name| (name.to_owned(), 400)),
+        Some(Fault::Close) => {
+            state.lock().unwrap().fault = None;
+            return Err(std::io::ErrorKind::ConnectionAborted.into());
+        }
+        Some(Fault::OtherPlaintext) | None => {
+            operate(&mut state.lock().unwrap(), seen).map_err(|name| (name.to_owned(), 400))
+        }
     };
     std::thread::sleep(delay);
     let header = "Content-Type: application/x-amz-json-1.1\r\n";
@@ -213,7 +223,10 @@ fn operate(state: &mut State, seen: &Seen) -> Result<Value, &'static str> {
         }
         "Decrypt" => {
             let blob = bytes("CiphertextBlob").ok_or("ValidationException")?;
-            let (plaintext, id) = open(key.rotations, &blob, &context).ok_or("InvalidCiphertextException")?;
+            let (mut plaintext, id) = open(key.rotations, &blob, &context).ok_or("InvalidCiphertextException")?;
+            if matches!(state.fault, Some(Fault::OtherPlaintext)) {
+                plaintext.reverse();
+            }
             let plaintext = BASE64_STANDARD.encode(plaintext);
             Ok(
                 json!({"Plaintext": plaintext, "KeyId": arn, "KeyMaterialId": id, "EncryptionAlgorithm": "SYMMETRIC_DEFAULT"}),
@@ -265,5 +278,10 @@ fn open(newest: u8, blob: &[u8], context: &str) -> Option<(Vec<u8>, String)> {
 
 /// A ciphertext as aws-encryption-provider stores it: the byte `1`, then what AWS answered, without a context.
 pub(crate) fn of_aws_encryption_provider(plaintext: &[u8]) -> Vec<u8> {
-    [b"1", seal(0, plaintext, "null").as_slice()].concat()
+    of_aws_encryption_provider_with(&Value::Null, plaintext)
+}
+
+/// The same with its `--encryption-context`.
+pub(crate) fn of_aws_encryption_provider_with(context: &Value, plaintext: &[u8]) -> Vec<u8> {
+    [b"1", seal(0, plaintext, &context.to_string()).as_slice()].concat()
 }

@@ -9,13 +9,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 use testbed::fake::Authority;
-use testbed::{judges, until};
+use testbed::{Port, judges, until};
 
 #[test]
 fn botocore_would_send_and_sign_the_same_requests() {
@@ -93,6 +92,7 @@ struct Moto {
     child: Child,
     directory: TempDir,
     address: String,
+    _port: Port,
 }
 
 impl Moto {
@@ -102,11 +102,14 @@ impl Moto {
         for (name, text) in [("ca.crt", authority.pem()), ("server.crt", certificate), ("server.key", key)] {
             fs::write(directory.path().join(name), text).unwrap();
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = Port::free().unwrap();
         let mut command = judges::command("moto_server").unwrap();
-        command.args(["-H", "127.0.0.1", "-p", &port.to_string(), "-c"]).arg(directory.path().join("server.crt"));
+        command
+            .args(["-H", "127.0.0.1", "-p", &port.number().to_string(), "-c"])
+            .arg(directory.path().join("server.crt"));
         command.arg("-k").arg(directory.path().join("server.key")).stdout(Stdio::null()).stderr(Stdio::null());
-        let moto = Self { child: command.spawn().unwrap(), directory, address: format!("https://127.0.0.1:{port}") };
+        let address = format!("https://127.0.0.1:{}", port.number());
+        let moto = Self { child: command.spawn().unwrap(), directory, address, _port: port };
         until("moto answers", Duration::from_secs(60), || {
             moto.send("ListKeys", &json!({})).map_err(|error| error.to_string())
         })

@@ -29,6 +29,8 @@ pub(crate) struct Faults {
     /// Decrypts whatever the associated data.
     pub(crate) ignores_context: AtomicBool,
     pub(crate) login_hangs: AtomicBool,
+    /// The key was rotated after the last Encrypt: its description has version 2.
+    pub(crate) is_rotated: AtomicBool,
     pub(crate) health_hangs: AtomicBool,
     /// How many logins were asked for.
     pub(crate) logins: AtomicUsize,
@@ -99,6 +101,10 @@ fn operate(faults: &Faults, path: &str, seen: &Seen) -> Result<Value, Refusal> {
     let body: Value = serde_json::from_slice(&seen.body).unwrap_or_default();
     let text = |name: &str| body[name].as_str().ok_or(BAD);
     match path {
+        // A standby that is not asked for as one answers so, and has no other answer.
+        "/v1/sys/health" if !seen.path().ends_with("?standbyok=true&perfstandbyok=true") => {
+            return Err(("429 Too Many Requests", "standby"));
+        }
         "/v1/sys/health" => return Ok(json!({"cluster_id": "00000000-0000-0000-0000-000000000001"})),
         "/v1/auth/approle/login" if (text("role_id")?, text("secret_id")?) == ("r", "s") => {
             let auth = json!({"client_token": TOKEN, "lease_duration": LIFE, "renewable": false, "policies": ["kms"]});
@@ -108,6 +114,10 @@ fn operate(faults: &Faults, path: &str, seen: &Seen) -> Result<Value, Refusal> {
         _ => {}
     }
     match path {
+        "/v1/transit/keys/k" if faults.is_rotated.load(Ordering::SeqCst) => {
+            let keys = json!({"1": 1_700_000_000, "2": 1_700_000_060});
+            Ok(json!({"data": {"latest_version": 2, "keys": keys}}))
+        }
         "/v1/transit/keys/k" => Ok(json!({"data": {"latest_version": 1, "keys": {"1": 1_700_000_000}}})),
         "/v1/transit/encrypt/k" => {
             let sealed = BASE64_STANDARD.encode(format!("{}:{}", text("associated_data")?, text("plaintext")?));

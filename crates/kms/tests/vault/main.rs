@@ -44,6 +44,8 @@ fn a_rotation_makes_another_id_and_old_data_is_still_decrypted() {
 
     vault.post("transit/keys/k/config", &json!({"min_decryption_version": 2}));
     assert_eq!(key.named(&before.version.version).unwrap_err().kind, FailureKind::Missing);
+    let too_old = key.decrypt(&before.ciphertext, &before.version.version, b"id").unwrap_err();
+    assert_eq!(too_old.kind, FailureKind::Missing, "{too_old}");
     assert_eq!(*key.decrypt(&after.ciphertext, &after.version.version, b"id").unwrap(), b"seed");
 }
 
@@ -72,6 +74,44 @@ fn ids_differ_between_mounts_keys_and_keys_that_were_created_again() {
     let lost = key(places[0]).named(&first.version.version).unwrap_err();
     assert_eq!(lost.kind, FailureKind::Missing);
     assert!(lost.message.ends_with("the key was created again"), "{lost}");
+}
+
+#[test]
+fn an_encrypt_names_the_version_that_encrypted_where_a_rotation_follows_it_at_once() {
+    let fake = FakeTransit::start();
+    let key = VaultTransit::new(fake.settings());
+    let first = key.current().unwrap();
+    fake.faults.is_rotated.store(true, Ordering::SeqCst);
+    let sealed = key.encrypt(b"seed", b"id").unwrap();
+    assert_eq!(sealed.version, first);
+    assert_ne!(key.current().unwrap(), first);
+    assert_eq!(*key.decrypt(&sealed.ciphertext, &first.version, b"id").unwrap(), b"seed");
+}
+
+#[test]
+fn a_deleted_key_is_missing_and_with_the_policy_of_the_docs_no_encrypt_creates_it_again() {
+    testbed::needs!(Pinned(&VAULT));
+    let vault = Vault::start();
+    vault.create_key("transit", "k");
+    vault.allow_key("transit", "k");
+    let key = VaultTransit::new(vault.settings("transit", "k", vault.app_role("1h", "1h")));
+    key.encrypt(b"seed", b"id").unwrap();
+    vault.delete_key("transit", "k");
+    assert_eq!(key.current().unwrap_err().kind, FailureKind::Missing);
+    assert_eq!(key.encrypt(b"seed", b"id").unwrap_err().kind, FailureKind::AccessDenied);
+    assert_eq!(key.current().unwrap_err().kind, FailureKind::Missing);
+}
+
+#[test]
+fn every_address_of_a_cluster_has_the_same_ids_and_each_namespace_has_others() {
+    // Both answer with the id of one cluster.
+    let [one, other] = [(); 2].map(|()| FakeTransit::start());
+    let id = |settings: VaultSettings| VaultTransit::new(settings).current().unwrap().id(0).to_string();
+    assert_ne!(one.settings().address, other.settings().address);
+    assert_eq!(id(one.settings()), id(other.settings()));
+    let of = |namespace: &str| VaultSettings { namespace: Some(namespace.to_owned()), ..one.settings() };
+    let ids: BTreeSet<String> = [one.settings(), of("team"), of("team/a")].map(id).into();
+    assert_eq!(ids.len(), 3);
 }
 
 #[test]
@@ -261,7 +301,8 @@ fn app_roles_and_certificates_log_in_renew_and_log_in_again() {
     let vault = Vault::start();
     vault.create_key("transit", "k");
     vault.allow_key("transit", "k");
-    for auth in [vault.app_role("2s", "4s"), vault.certificate("2s", "4s")] {
+    let certificate = vault.certificate("2s", "4s");
+    for auth in [vault.app_role("2s", "4s"), certificate.clone()] {
         let key = VaultTransit::new(vault.settings("transit", "k", auth.clone()));
         let sealed = key.encrypt(b"seed", b"id").unwrap();
         let began = std::time::Instant::now();
@@ -274,6 +315,11 @@ fn app_roles_and_certificates_log_in_renew_and_log_in_again() {
         vault.revoke_all(&auth);
         assert_eq!(*key.decrypt(&sealed.ciphertext, &sealed.version.version, b"id").unwrap(), b"seed");
     }
+    let VaultAuth::Certificate { mount, role: _, certificate_file, key_file } = certificate else {
+        panic!("no certificate")
+    };
+    let of_any_role = VaultAuth::Certificate { mount, role: None, certificate_file, key_file };
+    VaultTransit::new(vault.settings("transit", "k", of_any_role)).current().unwrap();
 }
 
 #[test]
