@@ -45,11 +45,6 @@ fn member(membership: &Membership, peer_url: &str) -> Member {
     membership.at(peer_url).unwrap_or_else(|| panic!("{peer_url} is not in {membership:?}")).clone()
 }
 
-/// Removes a member; etcd refuses while its members have known each other for less than five seconds.
-fn remove(servers: &EtcdServers, member: &Member) -> Result<()> {
-    until("a member removed", LIMIT, || servers.remove(member).map_err(|error| error.to_string()))
-}
-
 /// A server of another CA, and credentials for it and for the cluster.
 fn stand_in(
     cluster: &EtcdCluster,
@@ -142,10 +137,11 @@ fn a_learner_that_never_started_blocks_a_join_until_it_is_removed(cluster: &Etcd
     );
     assert!(refused.is_err_and(|error| error.to_string().contains("too many learner members")));
     assert_eq!(with_learner.removing(&learner), None);
-    remove(&servers(cluster, cluster.urls()), &learner)?;
+    servers(cluster, cluster.urls()).remove(&learner).expect("a removal");
     assert_eq!(seen(cluster).at(NOBODY), None);
     // Twice is once.
-    remove(&servers(cluster, cluster.urls()), &learner)
+    servers(cluster, cluster.urls()).remove(&learner).expect("nothing to remove");
+    Ok(())
 }
 
 fn a_learner_that_runs_is_seen_and_removed(cluster: &mut EtcdCluster) -> Result<()> {
@@ -160,7 +156,7 @@ fn a_learner_that_runs_is_seen_and_removed(cluster: &mut EtcdCluster) -> Result<
     assert_eq!(through.membership().expect("a list").quorum, Quorum::Held);
     let alone = servers(cluster, vec![cluster.url(number)]).membership().expect_err("a learner does not list");
     assert!(text(&alone).contains("learner"), "{}", text(&alone));
-    remove(&through, &learner)?;
+    through.remove(&learner).expect("a removal");
     assert_eq!(seen(cluster).members.len(), 3);
     cluster.kill(number)
 }
@@ -178,7 +174,7 @@ fn a_dead_voter_is_named_and_removed(cluster: &mut EtcdCluster) -> Result<()> {
     assert!(matches!(down.removing(&alive), Some(RemovalObstacle::LosesQuorum { answering: 1, voters: 2, .. })));
     assert_eq!(down.removing(&dead), None);
     // Its own server is the first that is known.
-    remove(&servers(cluster, vec![cluster.url(2), cluster.url(1)]), &dead)?;
+    servers(cluster, vec![cluster.url(2), cluster.url(1)]).remove(&dead).expect("a removal");
     let without = seen(cluster);
     assert_eq!((without.members.len(), without.at(&cluster.peer_url(2))), (2, None));
     assert_eq!(without.joining(NOBODY), []);
@@ -189,7 +185,7 @@ fn the_member_that_is_asked_first_is_removed(cluster: &EtcdCluster) -> Result<()
     let two = seen(cluster);
     let own = member(&two, &cluster.peer_url(0));
     assert_eq!(two.removing(&own), None);
-    remove(&servers(cluster, vec![cluster.url(0)]), &own)?;
+    servers(cluster, vec![cluster.url(0)]).remove(&own).expect("a removal");
     let one = until("a leader of the one that is left", LIMIT, || match seen(cluster) {
         seen @ Membership { quorum: Quorum::Held, .. } => Ok(seen),
         other => Err(format!("{other:?}")),
@@ -229,7 +225,7 @@ fn a_member_that_was_removed_while_it_could_not_notice_is_not_believed() -> Resu
     let cluster = EtcdCluster::start(&["cp1", "cp2", "cp3"])?;
     let gone = member(&seen(&cluster), &cluster.peer_url(2));
     let stale = cluster.post(2, "/v3/cluster/member/list", &json!({}))?.to_string();
-    remove(&servers(&cluster, vec![cluster.url(0)]), &gone)?;
+    servers(&cluster, vec![cluster.url(0)]).remove(&gone).expect("a removal");
     // A real member ends as soon as it hears of its removal; this stands in for one that is cut off from the others.
     let (stand_in, credentials) = stand_in(&cluster, move |seen, tls| match seen.path() {
         "/v3/cluster/member/list" => answer(tls, "200 OK", "", &stale),
@@ -262,11 +258,12 @@ fn a_member_whose_own_server_alone_is_known_is_removed_by_another() -> Result<()
     let third = member(&seen(&cluster), &cluster.peer_url(2));
     let own = Member { client_urls: vec![url_of(&stand_in), cluster.url(2)], ..third };
     let through = EtcdServers::connect(&credentials, vec![url_of(&stand_in)]).expect("a client");
-    remove(&through, &own)?;
+    through.remove(&own).expect("a removal");
     let left = servers(&cluster, vec![cluster.url(0)]).membership().expect("a list");
     assert_eq!((left.members.len(), left.at(&cluster.peer_url(2))), (2, None));
     // As after a removal whose answer was lost: its own server lists it still, the others have nothing to remove.
-    remove(&through, &own)
+    through.remove(&own).expect("a removal");
+    Ok(())
 }
 
 #[test]

@@ -44,6 +44,15 @@ impl EtcdError {
         }
     }
 
+    /// Whether etcd counts too few of its members as connected to change them.
+    pub(super) fn is_unhealthy(&self) -> bool {
+        match self {
+            Self::Refused { what, .. } => what.contains("unhealthy cluster"),
+            Self::Each(failures) => failures.iter().any(Self::is_unhealthy),
+            Self::NoServer | Self::Setup(_) | Self::Unreachable { .. } | Self::NotRemoved => false,
+        }
+    }
+
     /// The error with its cause, in one line.
     pub(super) fn with_cause(&self) -> String {
         match self.source() {

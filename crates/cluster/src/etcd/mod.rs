@@ -9,7 +9,10 @@ use etcd::{Credentials, Member, MemberId, Membership, Quorum, Standing};
 use fetch::{Client, Identity, Limits, Method, Reach, Request, Settings, Trust, certificates};
 use objects::one_line;
 use serde::Deserialize;
-use std::{fmt, time::Duration};
+use std::{
+    fmt, thread,
+    time::{Duration, Instant},
+};
 
 /// What etcd's functions return.
 type Result<T> = std::result::Result<T, EtcdError>;
@@ -17,6 +20,10 @@ type Result<T> = std::result::Result<T, EtcdError>;
 /// For one request. A member that is down must not hold up the others for long.
 const REQUEST: Duration = Duration::from_secs(5);
 const CONNECT: Duration = Duration::from_secs(2);
+/// How long etcd may refuse to remove a member because the others have not been connected for five seconds, as after a start
+/// or a join.
+const CONNECTED: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_secs(1);
 /// A list of members and a status are small.
 const BODY: usize = 1 << 20;
 /// Where the API server stores Nodes, with its default prefix.
@@ -51,6 +58,16 @@ impl EtcdServers {
     /// Removes a member, by a server that is not its own where there is one, and sees it gone. A server that is removed
     /// may end before it has answered, or list the member for ever; then only the others know.
     pub fn remove(&self, member: &Member) -> Result<()> {
+        let began = Instant::now();
+        loop {
+            match self.remove_now(member) {
+                Err(error) if error.is_unhealthy() && began.elapsed() < CONNECTED => thread::sleep(PAUSE),
+                ended => return ended,
+            }
+        }
+    }
+
+    fn remove_now(&self, member: &Member) -> Result<()> {
         let mut servers = self.endpoints_of_members();
         servers.sort_by_key(|server| member.client_urls.contains(server));
         let mut failures = Vec::new();
