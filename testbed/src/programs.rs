@@ -186,55 +186,34 @@ pub const VAULT: Set = Set {
     tier: Tier::Quick,
 };
 
+/// A set of one program, which needs no stamps.
+macro_rules! one_program {
+    ($set:literal, $program:literal, $package:literal, $disk:literal, $tier:ident) => {
+        Set {
+            name: $set,
+            files: files!($set: "go.mod", "go.sum"),
+            programs: &[($program, $package)],
+            stamps: &[],
+            disk: $disk,
+            tier: Tier::$tier,
+        }
+    };
+}
+
 /// The store below the control plane.
-pub const ETCD: Set = Set {
-    name: "etcd-3.6.8",
-    files: files!("etcd-3.6.8": "go.mod", "go.sum"),
-    programs: &[("etcd", "go.etcd.io/etcd/server/v3")],
-    stamps: &[],
-    disk: 2,
-    tier: Tier::Quick,
-};
+pub const ETCD: Set = one_program!("etcd-3.6.8", "etcd", "go.etcd.io/etcd/server/v3", 2, Quick);
 
 /// The store that kubeadm 1.30 runs.
-pub const ETCD_3_5: Set = Set {
-    name: "etcd-3.5.15",
-    files: files!("etcd-3.5.15": "go.mod", "go.sum"),
-    programs: &[("etcd", "go.etcd.io/etcd/server/v3")],
-    stamps: &[],
-    disk: 2,
-    tier: Tier::Long,
-};
+pub const ETCD_3_5: Set = one_program!("etcd-3.5.15", "etcd", "go.etcd.io/etcd/server/v3", 2, Long);
 
 /// The store that kubeadm 1.37 upgrades to.
-pub const ETCD_3_7: Set = Set {
-    name: "etcd-3.7.0",
-    files: files!("etcd-3.7.0": "go.mod", "go.sum"),
-    programs: &[("etcd", "go.etcd.io/etcd/server/v3")],
-    stamps: &[],
-    disk: 2,
-    tier: Tier::Long,
-};
+pub const ETCD_3_7: Set = one_program!("etcd-3.7.0", "etcd", "go.etcd.io/etcd/server/v3", 2, Long);
 
 /// The cluster's name server.
-pub const COREDNS: Set = Set {
-    name: "coredns-1.14.2",
-    files: files!("coredns-1.14.2": "go.mod", "go.sum"),
-    programs: &[("coredns", "github.com/coredns/coredns")],
-    stamps: &[],
-    disk: 4,
-    tier: Tier::Quick,
-};
+pub const COREDNS: Set = one_program!("coredns-1.14.2", "coredns", "github.com/coredns/coredns", 4, Quick);
 
 /// The name server that kubeadm 1.37 upgrades to.
-pub const COREDNS_1_14_6: Set = Set {
-    name: "coredns-1.14.6",
-    files: files!("coredns-1.14.6": "go.mod", "go.sum"),
-    programs: &[("coredns", "github.com/coredns/coredns")],
-    stamps: &[],
-    disk: 4,
-    tier: Tier::Long,
-};
+pub const COREDNS_1_14_6: Set = one_program!("coredns-1.14.6", "coredns", "github.com/coredns/coredns", 4, Long);
 
 /// The container runtime, newer than Debian's.
 pub const CONTAINERD: Set = Set {
