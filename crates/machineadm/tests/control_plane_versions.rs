@@ -75,12 +75,13 @@ fn a_control_plane_of_1_30_is_finished_after_kills_and_never_gets_a_second_voter
     let second = machine(&bed, "cp2")?;
     second.write(DELIVERED, of_1_30(&further(&endpoint, &ca)), 0o600)?;
     let refused = second.run_within(&[PROGRAM, "bootstrap"], LIMIT)?;
-    assert!(refused.code == 1 && refused.stderr.contains(&format!("--feature-gate {GATE}=true")), "{refused:?}");
+    assert_eq!(refused.code, 1, "{refused:?}");
+    let command = refused.stderr.lines().find_map(|line| line.find("machineadm config edit-map").map(|at| &line[at..]));
+    let command = command.unwrap_or_else(|| panic!("no remedy: {refused:?}")).to_owned();
     assert_eq!(voters(&first)?, ["cp1"]);
     assert_ne!(second.run(&["test", "-e", "/etc/kubernetes/pki/ca.crt"])?.code, 0, "nothing is begun");
-    let admin = ["--kubeconfig", "/etc/kubernetes/admin.conf", "--kubernetes-version", "1.30.14"];
-    let gate = format!("{GATE}=true");
-    first.check(&[&[PROGRAM, "config", "edit-map"], &admin[..], &["--feature-gate", &gate]].concat())?;
+    // What the message says, as it stands.
+    first.shell(&command)?;
 
     start(&second, "learner")?;
     until_member(&first, &second, Seen::Learner)?;

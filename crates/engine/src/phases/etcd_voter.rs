@@ -1,6 +1,6 @@
 //! A kubeadm that adds the etcd member of this machine as a voter at once: until that member runs, an etcd that had one voter
 //! has no quorum, and a join that is interrupted there may cost the cluster.
-use crate::{Facts, Remark};
+use crate::{Facts, Remark, acts::ADMIN};
 use documents::v1alpha1::PreflightCheck;
 use etcd::Membership;
 use kubeadm::{
@@ -39,10 +39,14 @@ impl VoterRisk {
         );
         match NewMember::of(parsed.effective_minor(), &configuration.feature_gates) {
             NewMember::Learner => Self::None,
-            NewMember::VoterUnlessGate => Self::Refused(format!(
-                "{risk}: turn on learners in kubeadm-config first, on a control plane node: machineadm config edit-map \
-                 --kubeconfig /etc/kubernetes/admin.conf --feature-gate {LEARNER_MODE}=true"
-            )),
+            NewMember::VoterUnlessGate => {
+                let of_cluster = configuration.kubernetes_version.as_deref().unwrap_or(version);
+                let of_cluster = if of_cluster.parse::<KubernetesVersion>().is_ok() { of_cluster } else { version };
+                Self::Refused(format!(
+                    "{risk}: turn on learners in kubeadm-config first, on a control plane node: machineadm config edit-map \
+                     --kubeconfig {ADMIN} --kubernetes-version {of_cluster} --feature-gate {LEARNER_MODE}=true"
+                ))
+            }
             NewMember::Voter => Self::Accepted(Remark::Noticed {
                 check: PreflightCheck::Kubeadm.name(),
                 text: format!(

@@ -41,7 +41,9 @@ fn a_kubeadm_that_adds_voters_at_once_does_not_cost_a_cluster_its_only_voter() {
         let (cluster, mut host) = of(kubeadm, gate);
         let found = problems(&joining_with_any_programs(), &mut host, &cluster);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].contains("--feature-gate EtcdLearnerMode=true"), "{found:?}");
+        let command = "machineadm config edit-map --kubeconfig /etc/kubernetes/admin.conf --kubernetes-version v1.36.4 \
+                       --feature-gate EtcdLearnerMode=true";
+        assert!(found[0].ends_with(command), "the version is that of the cluster: {found:?}");
         cluster.members.borrow_mut().push(voter(3));
         run(&joining_with_any_programs(), &mut host, &cluster).unwrap();
         assert_eq!(ran(&host, "kubeadm join"), 1, "two voters have their quorum without the third");
