@@ -1,6 +1,7 @@
 //! The programs of others that judge our results: how a test starts one, and which ones really ran.
 use crate::record::{Record, Subject};
 use crate::{Error, Result, cache, doctor};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -29,13 +30,40 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
     if unpacked.is_file() { Some(unpacked) } else { doctor::find(name) }
 }
 
-/// Every program that judged in a run, with its version: `kubeadm 1.36.4`.
-pub fn of_run(record: &Record) -> Result<Vec<String>> {
-    let with_version = |line: String| match line.split_once(' ') {
-        Some((name, "")) => format!("{name} {}", version(name).unwrap_or_else(|| "of unknown version".to_owned())),
-        _ => line,
-    };
-    Ok(record.lines(Subject::Judges)?.into_iter().map(with_version).collect())
+/// A program of others that judged.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Judge {
+    name: String,
+    version: String,
+    is_pinned: bool,
+}
+
+impl Judge {
+    /// From a line of the record, which has the version of what is pinned.
+    fn of(line: &str) -> Self {
+        let (name, pinned) = line.split_once(' ').unwrap_or((line, ""));
+        let version = if pinned.is_empty() { version(name) } else { Some(pinned.to_owned()) };
+        let version = version.unwrap_or_else(|| "of unknown version".to_owned());
+        Self { name: name.to_owned(), version, is_pinned: !pinned.is_empty() }
+    }
+
+    /// The name, and the version where this repository pins it.
+    pub fn pin(&self) -> String {
+        if self.is_pinned { self.to_string() } else { self.name.clone() }
+    }
+}
+
+impl std::fmt::Display for Judge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.name, self.version)
+    }
+}
+
+/// Every program that judged in these records.
+pub fn of_run(records: &[Record]) -> Result<Vec<Judge>> {
+    let lines = records.iter().map(|record| record.lines(Subject::Judges)).collect::<Result<Vec<_>>>()?;
+    let lines: BTreeSet<String> = lines.into_iter().flatten().collect();
+    Ok(lines.iter().map(|line| Judge::of(line)).collect())
 }
 
 fn version(name: &str) -> Option<String> {

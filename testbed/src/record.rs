@@ -20,6 +20,8 @@ pub enum Subject {
     LeftOut,
     /// Programs of others whose verdict a test asked for.
     Judges,
+    /// What a test needs that it was not granted.
+    Needs,
 }
 
 impl Subject {
@@ -27,6 +29,7 @@ impl Subject {
         match self {
             Self::LeftOut => "left-out",
             Self::Judges => "judges",
+            Self::Needs => "needs",
         }
     }
 }

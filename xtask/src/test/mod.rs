@@ -1,148 +1,177 @@
-//! Every test of a tier: built by cargo, run some binaries at a time, and summed up.
+//! Every test of a tier: one queue of tests, each in a process of its own, with lints and builds beside those that wait.
 //!
 //! ```text
-//! cargo test --no-run ──► binaries ──► run (as many at once as there are cores) ──► report ──► summary
-//!                                          │                                                     ▲
-//!                                          └── record: judges that ran, tests left out ──────────┘
+//! cargo test --no-run ──► binaries ──list──► tests ─┐                      ┌─► output, one file each
+//! lints, static programs ───────────────────────────┼─► queue ──► process ─┤
+//! pinned programs ──────────────────────────────────┘     ▲               ├─► verdict ──► summary
+//!                                                          │               └─► judges ──► committed list
+//!          times and needs of the last run ────────────────┘
 //! ```
-//! A test states its tier: `#[ignore = "long tier: WHAT IT ADDS"]` belongs to the long one, any other to the quick one.
+//! - A test states its tier: `#[ignore = "long tier: WHAT IT ADDS"]` belongs to the long one, any other to the quick one.
+//! - It states its needs (`testbed::needs!`), from which its class follows: [`room::Class`]. A test whose needs are not
+//!   known yet is started, names them and ends; it is started again when there is room and its programs are built.
+//! - The longest is started first, by the times of the last run (`history.rs`).
 mod binaries;
-mod report;
+mod committed_judges;
+mod environment;
+mod history;
+mod job;
+mod process;
+mod queue;
+mod room;
+mod seed;
+mod sources;
 mod summary;
+mod verdict;
 
-use binaries::Binary;
-use report::Report;
-use std::collections::VecDeque;
-use std::io;
+use history::History;
+use job::{Job, Test, Work};
+use process::{Ended, Place};
+use queue::Queue;
+use room::Room;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
-use testbed::programs::{TIER, Tier};
-use testbed::record::{self, Record};
-use testbed::{judges, needs};
+use summary::{Report, TestRun};
+use testbed::programs::Tier;
+use verdict::Verdict;
 
-/// Emulates a processor with two cores, in which others would starve, or it beside them.
-const LAST: &str = "testbed tests/cgroup_v2.rs";
+const USAGE: &str = "usage: cargo xtask test [--long] [NAME...]
+NAME is part of a test's name, as the summary prints it; without one, lints and static programs are tried as well";
+/// How often a run says what it is doing.
+const NEWS_EVERY: Duration = Duration::from_secs(60);
 
-/// Take minutes, so that they start first: the last ones to run should be short, for all cores to end together.
-const FIRST: [&str; 6] = [
-    "machineadm tests/control_plane_change.rs",
-    "machineadm tests/worker.rs",
-    "machineadm tests/reset.rs",
-    "machineadm tests/containerd_machine.rs",
-    "machineadm tests/control_plane_ways.rs",
-    "machineadm tests/walking_skeleton.rs",
-];
-
-/// Wait for the clocks of the KMS plugin and of kube-apiserver for minutes and hardly compute: they run beside the others
-/// and take no turn of theirs.
-const BESIDE: [&str; 2] = ["kms-plugin tests/plugin/main.rs", "kms-plugin tests/real_api_server/main.rs"];
-
-/// How a binary's tests went.
-struct Run {
-    binary: Binary,
-    report: Report,
-    took: Duration,
-    /// What it printed, with what went wrong if it did not end well.
-    printed: String,
+/// What was asked for.
+struct Asked {
+    tier: Tier,
+    /// Parts of names; all tests without one.
+    names: Vec<String>,
 }
 
-/// Runs the quick tier, or with `--long` both.
+impl Asked {
+    fn read(words: &[String]) -> Result<Self, String> {
+        let mut asked = Self { tier: Tier::Quick, names: Vec::new() };
+        for word in words {
+            match word.as_str() {
+                "--long" => asked.tier = Tier::Long,
+                option if option.starts_with('-') => return Err(USAGE.to_owned()),
+                name => asked.names.push(name.to_owned()),
+            }
+        }
+        Ok(asked)
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()))
+    }
+
+    /// Whether this is a whole tier, which then has to be complete.
+    fn is_whole(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+/// Runs the quick tier, or with `--long` both, or what has one of these names.
 pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
-    let tier = match words {
-        [] => Tier::Quick,
-        [long] if long == "--long" => Tier::Long,
-        _ => return Err("usage: cargo xtask test [--long]".to_owned()),
-    };
+    let asked = Asked::read(words)?;
+    let began = Instant::now();
+    let busy = room::Busy::now();
     let binaries = binaries::build(root)?;
-    let listed = FIRST.iter().chain(&BESIDE).chain([&LAST]);
-    if let Some(name) = listed.into_iter().find(|name| binaries.iter().all(|binary| binary.name != **name)) {
-        return Err(format!("{name} is listed in xtask/src/test/mod.rs, and there is no such test binary"));
+    sources::check(root, &binaries)?;
+    let seed = seed::of(asked.tier);
+    environment::cleared().iter().for_each(|name| println!("{name} is set: the tests run without it"));
+    println!("seed of property tests and of what is random: {seed}");
+    let place = Place::below(root, asked.tier, seed)?;
+    let history = History::load();
+    let listed = binaries.iter().map(|binary| binary.tests(&place)).collect::<Result<Vec<_>, _>>()?.concat();
+    let is_asked_for = |test: &&Test| asked.wants(&test.name()) && (asked.tier == Tier::Long || !test.is_long());
+    let tests: Vec<Test> = listed.iter().filter(is_asked_for).cloned().collect();
+    if tests.is_empty() {
+        return Err(format!("no test of this tier has a name with {}", asked.names.join(" or ")));
     }
-    let directory = root.join("target/test-record");
-    let record = Record::at(directory.clone());
-    record.clear().map_err(|error| error.to_string())?;
-    let began = Instant::now();
-    let runs = run_all(binaries, tier, &directory);
-    let judges = judges::of_run(&record).unwrap_or_else(|error| vec![format!("the record cannot be read: {error}")]);
-    summary::print(&summary::Whole { runs: &runs, tier, took: began.elapsed(), judges: &judges });
-    match runs.iter().filter(|run| !run.report.is_good()).count() {
+    let mut jobs: Vec<Job> = tests.iter().map(|test| Job::of_test(test.clone(), &history)).collect();
+    jobs.extend(job::programs(asked.tier)?);
+    if asked.is_whole() {
+        jobs.extend(job::checks(asked.tier, &history));
+    }
+    let ended = Run { place: &place, room: Room::of_this_machine()?, total: jobs.len(), ended: Vec::new() }.all(jobs);
+    history.with(&ended).save();
+    let mut problems = missing(&tests, &ended);
+    let judges = place.judges(&ended)?;
+    if asked.is_whole() {
+        problems.extend(committed_judges::differences(&judges, asked.tier));
+    }
+    let not_run = listed.iter().filter(|test| asked.tier == Tier::Quick && test.is_long() && asked.wants(&test.name()));
+    let not_run = not_run.cloned().collect();
+    let report = Report { ended, tier: asked.tier, took: began.elapsed(), busy, judges, not_run, problems };
+    report.print();
+    match report.failed() {
         0 => Ok(()),
-        bad => Err(format!("{bad} of {} test binaries failed", runs.len())),
+        some => Err(format!("{some} of {} failed", report.ended.len())),
     }
 }
 
-/// As many binaries at once as there are cores: most tests of whole machines wait.
-fn run_all(mut binaries: Vec<Binary>, tier: Tier, record: &Path) -> Vec<Run> {
-    let in_first = |binary: &Binary| FIRST.iter().position(|name| *name == binary.name).unwrap_or(FIRST.len());
-    binaries.sort_by_key(|binary| (binary.name == LAST, in_first(binary)));
-    let beside: Vec<Binary> = binaries.extract_if(.., |binary| BESIDE.contains(&binary.name.as_str())).collect();
-    let (waiting, done) = (Mutex::new(VecDeque::from(binaries)), Mutex::new(Vec::new()));
-    let finish = |run: Run| {
-        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-        summary::print_run(&run);
-        done.push(run);
-    };
-    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    std::thread::scope(|scope| {
-        for _ in 0..cores() {
-            scope.spawn(|| {
-                while let Some(binary) = next() {
-                    finish(run_one(binary, tier, record));
+/// Tests that were to run and have no verdict, each as a sentence.
+fn missing(tests: &[Test], ended: &[TestRun]) -> Vec<String> {
+    let has_ended = |test: &&Test| ended.iter().any(|run| matches!(&run.job.work, Work::Test(ran) if ran == *test));
+    tests
+        .iter()
+        .filter(|test| !has_ended(test))
+        .map(|test| format!("{} was listed and did not run", test.name()))
+        .collect()
+}
+
+/// A run at work.
+struct Run<'a> {
+    place: &'a Place,
+    room: Room,
+    total: usize,
+    ended: Vec<TestRun>,
+}
+
+impl Run<'_> {
+    /// Runs all jobs, each as soon as there is room.
+    fn all(mut self, jobs: Vec<Job>) -> Vec<TestRun> {
+        let mut queue = Queue::of(jobs);
+        let (tell, told) = mpsc::channel();
+        let mut news = Instant::now();
+        std::thread::scope(|scope| {
+            loop {
+                while let Some(job) = queue.start_next(&self.room) {
+                    let (tell, place) = (tell.clone(), self.place);
+                    scope.spawn(move || {
+                        let ended = process::run(&job, place);
+                        // The other end lives until every job has ended.
+                        let _ = tell.send((job, ended));
+                    });
                 }
-            });
+                if queue.nothing_runs() {
+                    break;
+                }
+                if let Ok((job, ended)) = told.recv_timeout(NEWS_EVERY) {
+                    self.finish(&mut queue, job, ended);
+                }
+                if news.elapsed() >= NEWS_EVERY {
+                    news = Instant::now();
+                    summary::news(&queue.running(), self.ended.len(), self.total);
+                }
+            }
+        });
+        for job in queue.never_started() {
+            let verdict = Verdict::NotRun("it needs programs that could not be built".to_owned());
+            self.ended.push(TestRun { job, verdict, took: Duration::ZERO });
         }
-        for binary in beside {
-            scope.spawn(|| finish(run_one(binary, tier, record)));
+        self.ended
+    }
+
+    fn finish(&mut self, queue: &mut Queue, job: Job, ended: Ended) {
+        queue.end(&job, ended.verdict.is_good());
+        if let Verdict::Needs(needs) = ended.verdict {
+            queue.add(job.with_needs(needs));
+            return;
         }
-    });
-    done.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// How long a binary may take, for the program `timeout`: one that hangs must not hang the run.
-fn limit(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Quick => "15m",
-        Tier::Long => "100m",
+        let run = TestRun { job, verdict: ended.verdict, took: ended.took };
+        summary::print_run(&run, self.place);
+        self.ended.push(run);
     }
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-fn run_one(binary: Binary, tier: Tier, record: &Path) -> Run {
-    let began = Instant::now();
-    let (report, printed) = match output(&binary, tier, record) {
-        Ok((report, printed)) => (report, printed),
-        Err(error) => (Report::default(), format!("cannot run it: {error}")),
-    };
-    Run { binary, report, took: began.elapsed(), printed }
-}
-
-fn output(binary: &Binary, tier: Tier, record: &Path) -> io::Result<(Report, String)> {
-    let command = || {
-        let mut command = Command::new("timeout");
-        command.arg("--kill-after=10").arg(limit(tier)).arg(&binary.program);
-        command.current_dir(&binary.package).env("CARGO_MANIFEST_DIR", &binary.package).stdin(Stdio::null());
-        command.env(record::DIRECTORY, record).env(needs::COMPLETE, "1");
-        // With one thread the harness writes a test's name before and its result after what the test prints.
-        command.env("RUST_TEST_THREADS", cores().max(2).to_string());
-        command
-    };
-    let listed = command().args(["--list", "--ignored"]).output()?;
-    if !listed.status.success() {
-        return Err(io::Error::other(format!("its tests cannot be listed: {}", listed.status)));
-    }
-    let of_the_long_tier = String::from_utf8_lossy(&listed.stdout);
-    let mut command = command();
-    match tier {
-        // The same cases of property tests each time: what lands must not depend on luck.
-        Tier::Quick => command.env(TIER, "quick").env("PROPTEST_RNG_SEED", "1"),
-        Tier::Long => command.env(TIER, "long").arg("--include-ignored"),
-    };
-    let output = command.output()?;
-    let [printed, errors] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Ok((Report::read(&of_the_long_tier, &printed, output.status), printed + &errors))
 }
