@@ -53,8 +53,22 @@ fn make(sources: &Sources, packages: &str, into: &Path) -> Result<()> {
     println!("testbed: making a root file system of {} (needs 1 GiB of disk)", sources.suite);
     let mut said = String::new();
     for attempt in 1..=TRIES {
-        let mut mmdebstrap = Command::new("mmdebstrap");
-        mmdebstrap.args(["--quiet", "--mode=root", "--variant=minbase"]).arg(format!("--include={packages}"));
+        // It mounts /proc and /sys where the host does not see them, and dies with this process: the next run removes what
+        // it left half made, and must neither meet it nor its mounts.
+        let mut mmdebstrap = Command::new("setpriv");
+        mmdebstrap.args([
+            "--pdeathsig",
+            "KILL",
+            "unshare",
+            "--mount",
+            "--pid",
+            "--fork",
+            "--mount-proc",
+            "--kill-child",
+        ]);
+        mmdebstrap
+            .args(["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase"])
+            .arg(format!("--include={packages}"));
         mmdebstrap.args(["--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*"]);
         mmdebstrap.arg(&sources.suite).arg(into).args(&sources.files);
         match child::check(&mut mmdebstrap, LIMIT) {

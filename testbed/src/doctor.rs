@@ -11,6 +11,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("mmdebstrap", "apt-get install mmdebstrap"),
     ("mount", "apt-get install mount"),
     ("nsenter", "apt-get install util-linux"),
+    ("setpriv", "apt-get install util-linux"),
     ("setsid", "apt-get install util-linux"),
     ("systemd-nspawn", "apt-get install systemd-container"),
     ("unshare", "apt-get install util-linux"),
