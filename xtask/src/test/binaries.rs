@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 /// One test binary.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Binary {
-    /// The package and its target: `machineadm tests/cases.rs`.
+    /// The package and its target: `machineadm tests/documents/main.rs`.
     pub(super) name: String,
     /// The package's directory, where its tests run.
     pub(super) package: PathBuf,

@@ -1,5 +1,5 @@
 //! The real program, as a test runs it.
-use super::ran::Ran;
+use crate::support::ran::Ran;
 use std::{
     ffi::OsStr,
     process::{Command, Stdio},

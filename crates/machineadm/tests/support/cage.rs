@@ -1,5 +1,5 @@
 //! A root with something precious beside it, and a run on it that must not touch that.
-use super::{
+use crate::support::{
     binary::run,
     differences::differences,
     ran::Ran,

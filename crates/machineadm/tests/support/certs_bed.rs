@@ -1,5 +1,5 @@
 //! A control plane with certificates to copy, and the machine that shall get them.
-use super::{ran::Ran, scratch::Scratch};
+use crate::support::{ran::Ran, scratch::Scratch};
 use std::{
     fs,
     path::{Path, PathBuf},

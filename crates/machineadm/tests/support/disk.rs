@@ -3,7 +3,7 @@
 //! A file's bytes, mode and owner are durable once the file is synced, a name once its directory is. What is not
 //! durable yet may have reached the disk or not, each for itself, and bytes also in part, of which the first half stands
 //! for all.
-use super::{
+use crate::support::{
     strace::Op,
     tree::{Entry, Tree},
 };

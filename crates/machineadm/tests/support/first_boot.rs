@@ -1,5 +1,5 @@
 //! Machines with the user data and the unit of `examples/`, from power on to a run that is done.
-use super::{
+use crate::support::{
     cluster::{LIMIT, PROGRAM, with_program},
     user_data,
     worker::nothing_is_left,

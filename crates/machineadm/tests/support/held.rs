@@ -1,5 +1,5 @@
 //! A run that stops in a command of its configuration until it is told to go on.
-use super::{binary, keeper::Keeper, ran::Ran, shell};
+use crate::support::{binary, keeper::Keeper, ran::Ran, shell};
 use rustix::{
     fs::{CWD, FileType, Mode, mknodat},
     process::{Pid, Signal, kill_process},

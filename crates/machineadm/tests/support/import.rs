@@ -1,5 +1,5 @@
 //! `machineadm config import` as a process.
-use super::ran::Ran;
+use crate::support::ran::Ran;
 use std::{
     io::Write,
     process::{Command, Stdio},

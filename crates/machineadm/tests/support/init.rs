@@ -1,5 +1,5 @@
 //! `machineadm init` as a process that changes nothing: the document that it prints, and what it refuses.
-use super::{ran::Ran, scratch::Scratch};
+use crate::support::{ran::Ran, scratch::Scratch};
 use std::{
     fs,
     io::Write,

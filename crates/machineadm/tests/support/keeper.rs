@@ -1,5 +1,5 @@
 //! A scratch place with a machine's root, a passphrase that only its owner reads, and files beside them.
-use super::{binary, ran::Ran, scratch::Scratch};
+use crate::support::{binary, ran::Ran, scratch::Scratch};
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 
 pub(crate) const PASSPHRASE: &str = "correct horse battery staple";

@@ -1,5 +1,5 @@
 //! A machine's tree without what any run leaves behind: directories of our own, and who held the lock.
-use super::tree::{Tree, look};
+use crate::support::tree::{Tree, look};
 use std::path::Path;
 
 const OURS: &[&str] = &["/run", "/run/machineadm", "/run/machineadm/lock", "/var", "/var/lib", "/var/lib/machineadm"];

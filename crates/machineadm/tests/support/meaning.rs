@@ -1,5 +1,5 @@
 //! A tree without what differs from run to run.
-use super::tree::Tree;
+use crate::support::tree::Tree;
 use serde_json::{Value, json};
 
 /// The same tree with what differs from run to run reduced to its meaning: the times of outcome and

@@ -1,5 +1,5 @@
 //! What every state that a power cut leaves must keep, before anything is run again.
-use super::tree::{Entry, Tree};
+use crate::support::tree::{Entry, Tree};
 use std::collections::BTreeSet;
 
 const OURS: &str = "/var/lib/machineadm";

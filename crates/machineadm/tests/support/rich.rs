@@ -1,5 +1,5 @@
 //! A tree that looks like a small machine, and a configuration that uses every kind which works without a kernel.
-use super::shell;
+use crate::support::shell;
 use std::{
     fs,
     os::unix::fs::PermissionsExt,

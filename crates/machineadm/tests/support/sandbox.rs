@@ -1,6 +1,6 @@
 //! The live system without its dangers: the host's own files below an overlay, with processes, mounts and a network
 //! of their own. What is changed in it is gone with it.
-use super::{ran::Ran, scratch::Scratch};
+use crate::support::{ran::Ran, scratch::Scratch};
 use std::{
     fs,
     io::{BufRead, BufReader},

@@ -1,5 +1,5 @@
 //! Finds words in bytes, also where they are written in base64 or hexadecimal.
-use super::{
+use crate::support::{
     forms::forms,
     tree::{Tree, look},
 };

@@ -1,5 +1,5 @@
 //! What cloud-init finds at the first boot of a machine.
-use super::cluster::PROGRAM;
+use crate::support::cluster::PROGRAM;
 use host::contract::DELIVERED;
 
 /// cloud-init writes the configuration to disk and calls machineadm.

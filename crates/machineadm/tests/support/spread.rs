@@ -1,5 +1,5 @@
 //! Where secret words are on a machine: its files, its journal, and the arguments and environments of its processes.
-use super::forms::forms;
+use crate::support::forms::forms;
 use testbed::{Machine, Result};
 
 /// What the sampler has seen.

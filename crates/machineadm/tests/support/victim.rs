@@ -1,5 +1,5 @@
 //! A machine whose configuration lies in a storage that somebody else owns, and what it made of that.
-use super::{
+use crate::support::{
     binary,
     differences::differences,
     documents::document,
