@@ -2,8 +2,8 @@
 //! finishes without help, whatever the moment.
 use crate::support::cluster::{Authority, PROGRAM, TOKEN, control_plane, ends_well, with_program};
 use crate::support::first_boot::{awaited, cloud_config, ignited, is_done, seeded};
-use crate::support::machines::on_each;
-use crate::support::random::Random;
+use crate::support::parallel_machines::on_each;
+use crate::support::random_numbers::Random;
 use crate::support::worker::worker;
 use host::contract::{DELIVERED, SUCCESS_KEPT};
 use serde_json::Value;

@@ -1,5 +1,5 @@
 //! Programs that the real program downloads below a root: from servers that are honest, slow, broken or elsewhere.
-use crate::support::{documents::document, keeper::Keeper};
+use crate::support::{documents::document, scratch_machine::ScratchMachine};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::{
@@ -33,13 +33,13 @@ fn kubeadm_from(server: &FakeServer, more: &str) -> String {
 
 const LOOPBACK: &str = ", allow: [loopback]";
 
-fn installed(keeper: &Keeper) -> Option<(String, u32)> {
-    let path = keeper.root().join("opt/bin/kubeadm");
+fn installed(scratch: &ScratchMachine) -> Option<(String, u32)> {
+    let path = scratch.root().join("opt/bin/kubeadm");
     Some((fs::read_to_string(&path).ok()?, fs::metadata(&path).ok()?.mode() & 0o7777))
 }
 
-fn drafts(keeper: &Keeper) -> Vec<PathBuf> {
-    let directory = fs::read_dir(keeper.root().join("var/lib/machineadm/downloads"));
+fn drafts(scratch: &ScratchMachine) -> Vec<PathBuf> {
+    let directory = fs::read_dir(scratch.root().join("var/lib/machineadm/downloads"));
     directory.into_iter().flatten().map(|entry| entry.expect("an entry").path()).collect()
 }
 
@@ -47,15 +47,15 @@ fn drafts(keeper: &Keeper) -> Vec<PathBuf> {
 fn a_program_is_downloaded_with_its_query_which_is_shown_nowhere() {
     testbed::needs!(Root);
     let server = FakeServer::start(|_, tls| answer(tls, "200 OK", "", PROGRAM));
-    let keeper = Keeper::new();
-    let ran = keeper.bootstrap(&kubeadm_from(&server, LOOPBACK));
+    let scratch = ScratchMachine::new();
+    let ran = scratch.bootstrap(&kubeadm_from(&server, LOOPBACK));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert_eq!(installed(&keeper), Some((PROGRAM.to_owned(), 0o755)));
+    assert_eq!(installed(&scratch), Some((PROGRAM.to_owned(), 0o755)));
     assert_eq!(server.seen()[0].path(), format!("/kubeadm?{QUERY}"));
-    assert!(drafts(&keeper).is_empty());
-    let plan = keeper.run(&["plan", "-f", "@node.yaml", "--exit-code"]);
+    assert!(drafts(&scratch).is_empty());
+    let plan = scratch.run(&["plan", "-f", "@node.yaml", "--exit-code"]);
     assert_eq!(plan.code, Some(0), "{plan:?}");
-    let journal = fs::read_to_string(keeper.root().join("var/lib/machineadm/journal.json")).expect("a journal");
+    let journal = fs::read_to_string(scratch.root().join("var/lib/machineadm/journal.json")).expect("a journal");
     for text in [&ran.stdout, &ran.stderr, &plan.stdout, &journal] {
         assert!(!text.contains("canary"), "{text}");
     }
@@ -67,21 +67,21 @@ fn programs_are_not_installed_where_other_users_could_exchange_them() {
     let server = FakeServer::start(|_, tls| answer(tls, "200 OK", "", PROGRAM));
     for (owner, mode, problem) in [(1000, 0o755, "is owned by another user"), (0, 0o777, "can be written by everybody")]
     {
-        let keeper = Keeper::new();
-        let directory = keeper.root().join("opt/bin");
+        let scratch = ScratchMachine::new();
+        let directory = scratch.root().join("opt/bin");
         fs::create_dir_all(&directory).expect("a directory");
         std::os::unix::fs::chown(&directory, Some(owner), None).expect("an owner");
-        keeper.chmod("root/opt/bin", mode);
-        let ran = keeper.bootstrap(&kubeadm_from(&server, LOOPBACK));
-        assert_eq!((ran.code, installed(&keeper)), (Some(1), None), "{}", ran.stderr);
+        scratch.chmod("root/opt/bin", mode);
+        let ran = scratch.bootstrap(&kubeadm_from(&server, LOOPBACK));
+        assert_eq!((ran.code, installed(&scratch)), (Some(1), None), "{}", ran.stderr);
         assert!(ran.stderr.contains(&format!("/opt/bin {problem}")), "{}", ran.stderr);
         assert_eq!(fs::read_dir(&directory).expect("a directory").count(), 0);
         // A group of the distribution's is no reason, and what was downloaded is there.
         std::os::unix::fs::chown(&directory, Some(0), Some(50)).expect("an owner");
-        keeper.chmod("root/opt/bin", 0o775);
+        scratch.chmod("root/opt/bin", 0o775);
         let asked = server.seen().len();
-        assert_eq!(keeper.bootstrap(&kubeadm_from(&server, LOOPBACK)).code, Some(0));
-        assert_eq!((installed(&keeper), server.seen().len()), (Some((PROGRAM.to_owned(), 0o755)), asked));
+        assert_eq!(scratch.bootstrap(&kubeadm_from(&server, LOOPBACK)).code, Some(0));
+        assert_eq!((installed(&scratch), server.seen().len()), (Some((PROGRAM.to_owned(), 0o755)), asked));
     }
 }
 
@@ -89,13 +89,13 @@ fn programs_are_not_installed_where_other_users_could_exchange_them() {
 fn the_location_in_an_encrypted_document_is_shown_in_no_plan() {
     testbed::needs!(Root);
     let server = FakeServer::start(|_, tls| answer(tls, "200 OK", "", PROGRAM));
-    let keeper = Keeper::new();
-    keeper.write("node.yaml", &keeper.seal(&kubeadm_from(&server, LOOPBACK), &[]));
-    let plan = keeper.run(&["plan", "-f", "@node.yaml"]);
+    let scratch = ScratchMachine::new();
+    scratch.write("node.yaml", &scratch.seal(&kubeadm_from(&server, LOOPBACK), &[]));
+    let plan = scratch.run(&["plan", "-f", "@node.yaml"]);
     assert!(plan.stdout.contains("from the location in the encrypted document"), "{plan:?}");
     assert!(!plan.stdout.contains("127.0.0.1"), "{plan:?}");
-    assert_eq!(keeper.run(&["bootstrap", "-f", "@node.yaml"]).code, Some(0));
-    assert_eq!(installed(&keeper), Some((PROGRAM.to_owned(), 0o755)));
+    assert_eq!(scratch.run(&["bootstrap", "-f", "@node.yaml"]).code, Some(0));
+    assert_eq!(installed(&scratch), Some((PROGRAM.to_owned(), 0o755)));
 }
 
 #[test]
@@ -107,13 +107,13 @@ fn an_unavailable_server_is_asked_again_and_one_that_says_no_is_believed() {
         0 => answer(tls, "503 Busy", "", "later"),
         _ => answer(tls, "200 OK", "", PROGRAM),
     });
-    let keeper = Keeper::new();
-    let ran = keeper.bootstrap(&kubeadm_from(&server, LOOPBACK));
+    let scratch = ScratchMachine::new();
+    let ran = scratch.bootstrap(&kubeadm_from(&server, LOOPBACK));
     assert_eq!((ran.code, asked.load(Ordering::SeqCst)), (Some(0), 2), "{}", ran.stderr);
     assert!(ran.stderr.contains("the server returned 503; retrying"), "{}", ran.stderr);
     let missing = FakeServer::start(|_, tls| answer(tls, "404 Not Found", "", "no"));
-    let keeper = Keeper::new();
-    let ran = keeper.bootstrap(&kubeadm_from(&missing, LOOPBACK));
+    let scratch = ScratchMachine::new();
+    let ran = scratch.bootstrap(&kubeadm_from(&missing, LOOPBACK));
     assert_eq!((ran.code, missing.seen().len()), (Some(1), 1), "{}", ran.stderr);
     let why = format!("cannot be downloaded from {}: the server returned 404", missing.url("/kubeadm"));
     assert!(ran.stderr.contains(&why), "{}", ran.stderr);
@@ -137,11 +137,11 @@ fn a_broken_connection_is_resumed_within_a_run_and_a_server_without_parts_starts
             }
             Some(_) => answer(tls, "200 OK", "", PROGRAM),
         });
-        let keeper = Keeper::new();
-        let ran = keeper.bootstrap(&kubeadm_from(&server, LOOPBACK));
+        let scratch = ScratchMachine::new();
+        let ran = scratch.bootstrap(&kubeadm_from(&server, LOOPBACK));
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         assert_eq!(server.seen()[1].header("range"), Some(format!("bytes={half}-").as_str()));
-        assert_eq!(installed(&keeper), Some((PROGRAM.to_owned(), 0o755)), "parts: {has_parts}");
+        assert_eq!(installed(&scratch), Some((PROGRAM.to_owned(), 0o755)), "parts: {has_parts}");
     }
 }
 
@@ -152,49 +152,49 @@ fn a_draft_that_is_longer_than_the_file_is_downloaded_anew() {
         Some(_) => answer(tls, "416 Range Not Satisfiable", "Content-Range: bytes */5\r\n", ""),
         None => answer(tls, "200 OK", "", PROGRAM),
     });
-    let keeper = Keeper::new();
-    let directory = keeper.root().join("var/lib/machineadm/downloads");
+    let scratch = ScratchMachine::new();
+    let directory = scratch.root().join("var/lib/machineadm/downloads");
     fs::create_dir_all(&directory).expect("a directory");
     fs::write(directory.join(sum(PROGRAM.as_bytes())), PROGRAM.repeat(3)).expect("a draft");
-    let ran = keeper.bootstrap(&kubeadm_from(&server, LOOPBACK));
+    let ran = scratch.bootstrap(&kubeadm_from(&server, LOOPBACK));
     assert_eq!((ran.code, server.seen().len()), (Some(0), 2), "{}", ran.stderr);
-    assert_eq!(installed(&keeper), Some((PROGRAM.to_owned(), 0o755)));
+    assert_eq!(installed(&scratch), Some((PROGRAM.to_owned(), 0o755)));
 }
 
 #[test]
 fn another_file_is_refused_with_both_digests_and_nothing_of_it_is_left() {
     testbed::needs!(Root);
     let server = FakeServer::start(|_, tls| answer(tls, "200 OK", "", "another file"));
-    let keeper = Keeper::new();
-    let ran = keeper.bootstrap(&kubeadm_from(&server, LOOPBACK));
+    let scratch = ScratchMachine::new();
+    let ran = scratch.bootstrap(&kubeadm_from(&server, LOOPBACK));
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     for digest in [sum(b"another file"), sum(PROGRAM.as_bytes())] {
         assert!(ran.stderr.contains(&digest), "{}", ran.stderr);
     }
-    assert!(installed(&keeper).is_none() && drafts(&keeper).is_empty());
-    assert!(!keeper.root().join("opt/bin").exists(), "not even a directory");
+    assert!(installed(&scratch).is_none() && drafts(&scratch).is_empty());
+    assert!(!scratch.root().join("opt/bin").exists(), "not even a directory");
 }
 
 #[test]
 fn loopback_is_reached_only_if_the_document_and_what_fetched_it_allow_it() {
     testbed::needs!(Root);
     let server = FakeServer::start(|_, tls| answer(tls, "200 OK", "", PROGRAM));
-    let keeper = Keeper::new();
-    let ran = keeper.bootstrap(&kubeadm_from(&server, ""));
+    let scratch = ScratchMachine::new();
+    let ran = scratch.bootstrap(&kubeadm_from(&server, ""));
     assert_eq!((ran.code, server.seen().len()), (Some(1), 0), "{}", ran.stderr);
     assert!(ran.stderr.contains("the ProgramsConfig can allow it: `allow: [loopback]`"), "{}", ran.stderr);
-    keeper.write("programs.yaml", &kubeadm_from(&server, LOOPBACK));
+    scratch.write("programs.yaml", &kubeadm_from(&server, LOOPBACK));
     let remote = |more: &str| {
-        document("RemoteConfig", &format!("{{provider: file, uri: '{}'{more}}}", keeper.uri("programs.yaml")))
+        document("RemoteConfig", &format!("{{provider: file, uri: '{}'{more}}}", scratch.uri("programs.yaml")))
     };
-    let ran = keeper.bootstrap(&remote(""));
+    let ran = scratch.bootstrap(&remote(""));
     assert_eq!((ran.code, server.seen().len()), (Some(2), 0), "{}", ran.stderr);
     assert!(ran.stderr.contains("not allowed to name loopback addresses"), "{}", ran.stderr);
-    keeper.write("local.yaml", &document("ProgramsConfig", "{images: {directory: /srv/images}}"));
-    let local = document("RemoteConfig", &format!("{{provider: file, uri: '{}'}}", keeper.uri("local.yaml")));
-    let ran = keeper.bootstrap(&local);
+    scratch.write("local.yaml", &document("ProgramsConfig", "{images: {directory: /srv/images}}"));
+    let local = document("RemoteConfig", &format!("{{provider: file, uri: '{}'}}", scratch.uri("local.yaml")));
+    let ran = scratch.bootstrap(&local);
     assert!(ran.stderr.contains("not allowed to name local files"), "{}", ran.stderr);
-    let ran = keeper.bootstrap(&remote(LOOPBACK));
+    let ran = scratch.bootstrap(&remote(LOOPBACK));
     assert_eq!((ran.code, server.seen().len()), (Some(0), 1), "{}", ran.stderr);
 }
 
@@ -202,20 +202,20 @@ fn loopback_is_reached_only_if_the_document_and_what_fetched_it_allow_it() {
 fn a_server_of_another_ca_is_not_trusted() {
     testbed::needs!(Root);
     let server = FakeServer::start(|_, tls| answer(tls, "200 OK", "", PROGRAM));
-    let keeper = Keeper::new();
+    let scratch = ScratchMachine::new();
     let [own, other] = [server.authority(), &Authority::new()].map(|authority| authority.pem().replace('\n', "\\n"));
-    let ran = keeper.bootstrap(&kubeadm_from(&server, LOOPBACK).replace(&own, &other));
+    let ran = scratch.bootstrap(&kubeadm_from(&server, LOOPBACK).replace(&own, &other));
     assert_eq!((ran.code, server.seen().len()), (Some(1), 0), "{}", ran.stderr);
     assert!(ran.stderr.contains("is not trusted"), "{}", ran.stderr);
-    assert!(installed(&keeper).is_none());
+    assert!(installed(&scratch).is_none());
 }
 
 /// The report says how far a download has come, while it goes on.
 #[test]
 fn a_report_during_a_download_says_how_much_is_there() {
     testbed::needs!(Root);
-    let keeper = Keeper::new();
-    let report = keeper.root().join("run/machineadm/report.json");
+    let scratch = ScratchMachine::new();
+    let report = scratch.root().join("run/machineadm/report.json");
     let read = move || -> Option<Value> { serde_json::from_slice(&fs::read(&report).ok()?).ok() };
     let transfer = Arc::new(std::sync::Mutex::new(Value::Null));
     let seen = Arc::clone(&transfer);
@@ -233,7 +233,7 @@ fn a_report_during_a_download_says_how_much_is_there() {
         }
         Ok(())
     });
-    let ran = keeper.bootstrap(&kubeadm_from(&server, LOOPBACK));
+    let ran = scratch.bootstrap(&kubeadm_from(&server, LOOPBACK));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let transfer = transfer.lock().expect("a lock").clone();
     assert_eq!(transfer["total"], PROGRAM.len(), "{transfer}");

@@ -1,8 +1,8 @@
 //! First boot on whole machines with the user data and the unit that we ship: real Ignition, real cloud-init, power cuts.
 use crate::support::cluster::{Authority, PROGRAM, TOKEN, control_plane, ends_well, with_program};
 use crate::support::first_boot::{UNIT, awaited, cloud_config, ignited, is_done, seeded};
-use crate::support::machines::on_each;
-use crate::support::{user_data, worker::worker};
+use crate::support::parallel_machines::on_each;
+use crate::support::{example_user_data, worker::worker};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use flate2::{Compression, write::GzEncoder};
 use host::contract::{CONFIGURATION, DELIVERED, SUCCESS, SUCCESS_KEPT};
@@ -100,7 +100,7 @@ fn a_unit_that_waits_for_cloud_init_is_an_ordering_cycle() -> Result<()> {
     testbed::needs!(Machines);
     let bed = Bed::new()?;
     let machine = bed.machine("m1", &Profile::default().with_user_data("#cloud-config\n{}\n"))?;
-    let unit = user_data::UNIT.replace("After=", "After=cloud-final.service ");
+    let unit = example_user_data::UNIT.replace("After=", "After=cloud-final.service ");
     machine.write(&format!("/usr/lib/systemd/system/{UNIT}"), unit, 0o644)?;
     machine.check(&["systemctl", "enable", UNIT])?;
     machine.boot()?;

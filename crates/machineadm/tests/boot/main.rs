@@ -16,12 +16,12 @@ mod support {
     pub(crate) mod binary;
     pub(crate) mod cluster;
     pub(crate) mod documents;
+    pub(crate) mod example_user_data;
     pub(crate) mod first_boot;
-    pub(crate) mod keeper;
-    pub(crate) mod machines;
-    pub(crate) mod ran;
-    pub(crate) mod random;
+    pub(crate) mod parallel_machines;
+    pub(crate) mod random_numbers;
+    pub(crate) mod run_output;
     pub(crate) mod scratch;
-    pub(crate) mod user_data;
+    pub(crate) mod scratch_machine;
     pub(crate) mod worker;
 }

@@ -7,6 +7,6 @@ mod certs_live;
 #[path = "../support"]
 mod support {
     pub(crate) mod certs_bed;
-    pub(crate) mod ran;
+    pub(crate) mod run_output;
     pub(crate) mod scratch;
 }

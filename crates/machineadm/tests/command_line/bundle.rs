@@ -1,5 +1,5 @@
 //! `status --bundle`: one archive that explains a failed run, and holds no secret.
-use crate::support::{binary, documents::document, ran::Ran, sandbox::Sandbox, scratch::Scratch, shell};
+use crate::support::{binary, documents::document, run_output::RunOutput, sandbox::Sandbox, scratch::Scratch, shell};
 use flate2::read::GzDecoder;
 use std::{
     collections::BTreeMap,
@@ -69,7 +69,7 @@ impl Root {
         self.0.path().join(name)
     }
 
-    fn run(&self, words: &[&str]) -> Ran {
+    fn run(&self, words: &[&str]) -> RunOutput {
         let words = words.iter().map(|word| match word.strip_prefix('@') {
             Some(name) => self.path(name).to_string_lossy().into_owned(),
             None => (*word).to_owned(),

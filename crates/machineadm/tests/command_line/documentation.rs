@@ -1,5 +1,5 @@
 //! What the docs show works: their documents are accepted, and the commands they name exist.
-use crate::support::user_data;
+use crate::support::example_user_data;
 use host::contract::{self, Exit};
 use std::{
     fs,
@@ -195,7 +195,7 @@ fn cloud_init_and_ignition_accept_the_user_data_that_fetches_machineadm_and_veri
         let lines = text.lines().filter(|line| !line.starts_with('#') && !line.starts_with("Documentation="));
         lines.map(|line| line.replace("/usr/bin/", "/opt/bin/")).collect()
     };
-    let shipped = unit(user_data::UNIT);
+    let shipped = unit(example_user_data::UNIT);
     let fetched = unit(&fetch_file("/etc/systemd/system/machineadm.service"));
     let is_own = |line: &&String| !line.starts_with("ExecStartPre=");
     let without_install = shipped.iter().take_while(|line| *line != "[Install]");
@@ -210,9 +210,9 @@ fn cloud_init_and_ignition_accept_the_user_data_which_deliver_the_same_valid_con
     testbed::needs!(Judge("cloud-init"), Judge("ignition-validate"));
     is_judged_good("cloud-init", "cloud-init.yaml");
     is_judged_good("ignition-validate", "ignition.json");
-    let (cloud_init, ignition) = (user_data::CLOUD_INIT, user_data::IGNITION);
-    let delivered = user_data::of_cloud_init();
-    assert_eq!(delivered, user_data::of_ignition());
+    let (cloud_init, ignition) = (example_user_data::CLOUD_INIT, example_user_data::IGNITION);
+    let delivered = example_user_data::of_cloud_init();
+    assert_eq!(delivered, example_user_data::of_ignition());
     let judged = validate(&delivered);
     assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout));
     assert!(cloud_init.contains(&format!("- path: {}\n", contract::DELIVERED)), "{cloud_init}");
@@ -226,8 +226,8 @@ fn cloud_init_and_ignition_accept_the_user_data_which_deliver_the_same_valid_con
 #[test]
 fn the_page_about_first_boot_shows_the_user_data_of_the_examples() {
     let page = "docs/first-boot.md";
-    assert_eq!(blocks(page, "yaml"), [user_data::CLOUD_INIT, &example("cloud-init-fetch.yaml")]);
-    assert_eq!(blocks(page, "ini"), [user_data::UNIT]);
+    assert_eq!(blocks(page, "yaml"), [example_user_data::CLOUD_INIT, &example("cloud-init-fetch.yaml")]);
+    assert_eq!(blocks(page, "ini"), [example_user_data::UNIT]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Errors and status as people read them: one golden file each below `tests/errors` and `tests/status`, which
 //! `cargo xtask tidy` checks for the words of the field. `UPDATE_TEXTS=1` writes them anew.
-use crate::support::{documents::document, ran::Ran, scratch::Scratch};
+use crate::support::{documents::document, run_output::RunOutput, scratch::Scratch};
 use rustix::fs::{FlockOperation, flock};
 use std::{
     collections::BTreeSet,
@@ -47,17 +47,17 @@ impl Bench {
         fs::write(path, text).expect("a file can be written");
     }
 
-    fn run(&self, line: &str) -> Ran {
+    fn run(&self, line: &str) -> RunOutput {
         let dir = self.0.path().to_string_lossy().into_owned();
         let words = line.split_whitespace().map(|word| word.replace('@', &dir));
         let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
         command.args(words).stdin(Stdio::null()).env_remove("KUBECONFIG").env("HOME", self.at("home"));
-        Ran::of(command.output().expect("machineadm runs"))
+        RunOutput::of(command.output().expect("machineadm runs"))
     }
 
     /// What a person sees, without what differs from run to run.
     fn text(&self, line: &str) -> String {
-        let Ran { code, stdout, stderr } = self.run(line);
+        let RunOutput { code, stdout, stderr } = self.run(line);
         let seen = format!("$ machineadm {line}\n{stdout}{stderr}exit code {}\n", code.unwrap_or(-1));
         let mut text = seen.replace(&*self.0.path().to_string_lossy(), "@");
         for pattern in [r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", r"process \d+", r"\b\d+\.\d ?s\b"] {

@@ -1,5 +1,5 @@
 //! `machineadm config import --from-cluster`: the ConfigMaps that a real kubeadm wrote into a real API server.
-use crate::support::{import::import, ran::Ran};
+use crate::support::{import::import, run_output::RunOutput};
 use serde_json::Value;
 use std::{path::Path, process::Command};
 use testbed::{
@@ -81,7 +81,7 @@ fn the_config_maps_of_a_real_kubeadm_become_a_valid_init_config() -> Result<()> 
     let file = scratch.path().join("node.yaml");
     std::fs::write(&file, &ran.stdout).expect("a file");
     let mut validate = Command::new(env!("CARGO_BIN_EXE_machineadm"));
-    let validated = Ran::of(validate.args(["validate", "-f"]).arg(&file).output().expect("it starts"));
+    let validated = RunOutput::of(validate.args(["validate", "-f"]).arg(&file).output().expect("it starts"));
     assert_eq!(validated.code, Some(0), "{}{}", validated.stdout, validated.stderr);
     Ok(())
 }

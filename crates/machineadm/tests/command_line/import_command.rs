@@ -1,5 +1,5 @@
 //! `machineadm config import`: what goes to standard output, what to standard error, and the exit codes.
-use crate::support::{import::import, ran::Ran, scratch::Scratch};
+use crate::support::{import::import, run_output::RunOutput, scratch::Scratch};
 use serde_json::Value;
 use std::{fs, process::Command};
 
@@ -37,12 +37,12 @@ fn lossy() -> String {
 }
 
 /// Whether `machineadm validate` accepts a document.
-fn validate(document: &str) -> Ran {
+fn validate(document: &str) -> RunOutput {
     let scratch = Scratch::new("import");
     let path = scratch.path().join("node.yaml");
     fs::write(&path, document).expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
-    Ran::of(command.args(["validate", "-f"]).arg(path).output().expect("it starts"))
+    RunOutput::of(command.args(["validate", "-f"]).arg(path).output().expect("it starts"))
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn allowed_losses_are_warnings_and_the_document_is_printed() {
 
 #[test]
 fn programs_get_the_document_with_losses_and_notes() {
-    let read = |ran: &Ran| serde_json::from_str::<Value>(&ran.stdout).expect("JSON");
+    let read = |ran: &RunOutput| serde_json::from_str::<Value>(&ran.stdout).expect("JSON");
     let allowed = import(&["-f", "-", "--allow-loss", "-o", "json"], &lossy());
     let result = read(&allowed);
     assert_eq!(allowed.code, Some(0), "{}", allowed.stderr);

@@ -1,7 +1,7 @@
 //! `machineadm init`: which document its flags mean, and what is refused by name. It changes nothing here.
 use crate::support::{
     init::{KEY, TOKEN, file, init, init_reading, printed, refused},
-    ran::Ran,
+    run_output::RunOutput,
     scratch::Scratch,
 };
 use std::{
@@ -220,7 +220,7 @@ fn the_phase_uploads_to_the_cluster_of_this_node() {
     // A context that no kubeconfig has: nothing is uploaded, whatever machine this is.
     command.args(["init", "phase", "upload-certs", "--upload-certs", "--context", "of-no-kubeconfig"]);
     command.env("HOME", scratch.path());
-    let ran = Ran::of(command.env_remove("KUBECONFIG").stdin(Stdio::null()).output().expect("it starts"));
+    let ran = RunOutput::of(command.env_remove("KUBECONFIG").stdin(Stdio::null()).output().expect("it starts"));
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
     assert!(
         ran.stderr.contains("/etc/kubernetes/admin.conf") && !ran.stderr.contains(".kube/config"),

@@ -1,5 +1,5 @@
 //! `machineadm join`: which document its flags mean, and which flags exclude each other. It changes nothing here.
-use crate::support::{ran::Ran, scratch::Scratch};
+use crate::support::{run_output::RunOutput, scratch::Scratch};
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
@@ -10,9 +10,9 @@ const TOKEN: &str = "ae23dc.faddc87f5a5ab458";
 const OTHER: &str = "bbbbbb.faddc87f5a5ab458";
 const PIN: &str = "sha256:9f3a5a2e0c1c0b5b2e2f9e5d6a7b8c9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7";
 
-fn join(words: &[&str]) -> Ran {
+fn join(words: &[&str]) -> RunOutput {
     let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
-    Ran::of(command.arg("join").args(words).stdin(Stdio::null()).output().expect("it starts"))
+    RunOutput::of(command.arg("join").args(words).stdin(Stdio::null()).output().expect("it starts"))
 }
 
 fn file(scratch: &Scratch, name: &str, text: &str) -> String {
@@ -29,7 +29,7 @@ fn printed(words: &[&str]) -> String {
     let scratch = Scratch::new("join");
     let path = file(&scratch, "node.yaml", &ran.stdout);
     let validated = Command::new(env!("CARGO_BIN_EXE_machineadm")).args(["validate", "-f", &path]).output();
-    let validated = Ran::of(validated.expect("it starts"));
+    let validated = RunOutput::of(validated.expect("it starts"));
     assert_eq!(validated.code, Some(0), "{}{}", validated.stdout, validated.stderr);
     ran.stdout
 }
@@ -148,7 +148,10 @@ fn a_certificate_key_comes_by_flag_by_file_by_standard_input_and_in_kubeadms_fil
     let words = [&discovery[..], &["--control-plane", "--certificate-key-file", "-", "--print-config"]].concat();
     let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
     let stdin = fs::File::open(&key).expect("the key");
-    assert_eq!(Ran::of(command.arg("join").args(words).stdin(stdin).output().expect("it starts")).stdout, by_flag);
+    assert_eq!(
+        RunOutput::of(command.arg("join").args(words).stdin(stdin).output().expect("it starts")).stdout,
+        by_flag
+    );
 
     let configuration = |rest: &str| {
         format!(

@@ -1,6 +1,6 @@
 //! Standard output that takes nothing: a command whose result is lost fails and names the reason; a reader that has
 //! gone away is no failure. Commands that need a cluster are in `token_faults/lost.rs`.
-use crate::support::{documents::document, ran::Ran, scratch::Scratch};
+use crate::support::{documents::document, run_output::RunOutput, scratch::Scratch};
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
@@ -99,14 +99,16 @@ fn prepared(line: &str) -> Scratch {
         Some("decrypt") => "encrypt --passphrase-uri file://@/passphrase -f @/node.yaml",
         _ => return machine,
     };
-    let ran = Ran::of(command(machine.path(), before).output().expect("machineadm runs"));
+    let ran = RunOutput::of(command(machine.path(), before).output().expect("machineadm runs"));
     assert_eq!(ran.code, Some(0), "{before}: {}", ran.stderr);
     fs::write(machine.path().join("encrypted.yaml"), ran.stdout).expect("a file can be written");
     machine
 }
 
-fn with_output(machine: &Scratch, line: &str, stdout: impl Into<Stdio>) -> Ran {
-    Ran::of(command(machine.path(), line).stdout(stdout).stderr(Stdio::piped()).output().expect("machineadm runs"))
+fn with_output(machine: &Scratch, line: &str, stdout: impl Into<Stdio>) -> RunOutput {
+    RunOutput::of(
+        command(machine.path(), line).stdout(stdout).stderr(Stdio::piped()).output().expect("machineadm runs"),
+    )
 }
 
 fn full() -> fs::File {
@@ -116,7 +118,7 @@ fn full() -> fs::File {
 #[test]
 fn a_result_that_a_full_disk_does_not_take_is_an_error() {
     for line in COMMANDS {
-        let Ran { code, stderr, .. } = with_output(&prepared(line), line, full());
+        let RunOutput { code, stderr, .. } = with_output(&prepared(line), line, full());
         assert_eq!(code, Some(1), "{line}: {stderr}");
         assert!(stderr.contains(LOST), "{line}: {stderr}");
     }

@@ -32,17 +32,17 @@ mod validators;
 mod support {
     pub(crate) mod binary;
     pub(crate) mod documents;
+    pub(crate) mod example_user_data;
+    pub(crate) mod file_tree;
     pub(crate) mod import;
     pub(crate) mod init;
-    pub(crate) mod keeper;
     pub(crate) mod kubeadm_fields;
     pub(crate) mod kubeadm_judge;
-    pub(crate) mod one_meaning;
-    pub(crate) mod ran;
+    pub(crate) mod kubeadm_normal_form;
     pub(crate) mod round_trip;
+    pub(crate) mod run_output;
     pub(crate) mod sandbox;
     pub(crate) mod scratch;
+    pub(crate) mod scratch_machine;
     pub(crate) mod shell;
-    pub(crate) mod tree;
-    pub(crate) mod user_data;
 }

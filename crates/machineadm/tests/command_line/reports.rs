@@ -1,10 +1,10 @@
 //! Reports: what a server gets of a run, with which credentials, and that no server delays or fails a run.
 use crate::support::{
     documents::document,
-    keeper::{Keeper, PASSPHRASE},
-    ran::Ran,
+    file_tree::look,
+    run_output::RunOutput,
+    scratch_machine::{PASSPHRASE, ScratchMachine},
     shell,
-    tree::look,
 };
 use serde_json::Value;
 use std::{
@@ -32,9 +32,9 @@ fn accepts() -> FakeServer {
 }
 
 /// A server that accepts reports, and whose first one with this text ends the step of [`until_told`].
-fn tells(keeper: &Keeper, text: &'static str) -> FakeServer {
-    shell::install(&keeper.root());
-    let told = keeper.root().join("told");
+fn tells(scratch: &ScratchMachine, text: &'static str) -> FakeServer {
+    shell::install(&scratch.root());
+    let told = scratch.root().join("told");
     FakeServer::start(move |seen, tls| {
         if String::from_utf8_lossy(&seen.body).contains(text) {
             fs::write(&told, "")?;
@@ -74,19 +74,19 @@ fn reports(server: &FakeServer) -> Vec<Value> {
 }
 
 /// What the run left; no canary is anywhere but in the saved configuration, which only root reads.
-fn outcome(keeper: &Keeper, ran: &Ran) -> Value {
+fn outcome(scratch: &ScratchMachine, ran: &RunOutput) -> Value {
     for text in [&ran.stdout, &ran.stderr] {
         assert!(CANARIES.iter().all(|canary| !text.contains(canary)), "{text}");
     }
-    for (name, entry) in look(&keeper.root()) {
+    for (name, entry) in look(&scratch.root()) {
         let text = String::from_utf8_lossy(&entry.body).into_owned();
         let holds = CANARIES.iter().any(|canary| text.contains(canary));
         let may_hold = ["/var/lib/machineadm/configuration.yaml", "/etc/machineadm/authorization"];
         assert!(!holds || may_hold.contains(&name.as_str()), "{name} holds a canary: {text}");
     }
-    let file = |path: &str| fs::read(keeper.root().join(path)).expect("it is written");
+    let file = |path: &str| fs::read(scratch.root().join(path)).expect("it is written");
     let report: Value = serde_json::from_slice(&file("run/machineadm/report.json")).expect("JSON");
-    let mode = fs::metadata(keeper.root().join("run/machineadm/report.json")).expect("a file").permissions().mode();
+    let mode = fs::metadata(scratch.root().join("run/machineadm/report.json")).expect("a file").permissions().mode();
     assert_eq!(mode & 0o7777, 0o600);
     let outcome: Value = serde_json::from_slice(&file("var/lib/machineadm/outcome.json")).expect("JSON");
     assert_eq!((&report["state"], &report["failure"]), (&outcome["state"], &outcome["failure"]));
@@ -106,28 +106,28 @@ fn no_canary(seen: &[Seen]) {
 const HANGS: Duration = Duration::from_secs(30);
 
 /// The run ends as it would without a report, in time, with a warning and a remark.
-fn warned(keeper: &Keeper, configuration: &str, why: &str) {
+fn warned(scratch: &ScratchMachine, configuration: &str, why: &str) {
     let started = Instant::now();
-    let ran = keeper.bootstrap(configuration);
+    let ran = scratch.bootstrap(configuration);
     assert!(started.elapsed() < HANGS, "{:?}", started.elapsed());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stderr.contains("warning") && ran.stderr.contains(why), "{why}: {}", ran.stderr);
-    let outcome = outcome(keeper, &ran);
+    let outcome = outcome(scratch, &ran);
     assert_eq!(outcome["state"], "succeeded");
     assert!(outcome["remarks"][0].as_str().expect("a remark").contains(why), "{outcome}");
-    assert_eq!(fs::read_to_string(keeper.root().join("etc/motd")).expect("a file"), "new");
-    let status = keeper.run(&["status"]);
+    assert_eq!(fs::read_to_string(scratch.root().join("etc/motd")).expect("a file"), "new");
+    let status = scratch.run(&["status"]);
     assert!(status.stdout.contains(why) && status.code == Some(0), "{}", status.stdout);
 }
 
 #[test]
 fn a_server_gets_progress_and_then_the_end() {
     testbed::needs!(Root);
-    let keeper = Keeper::new();
-    let server = tells(&keeper, "running");
-    let ran = keeper.bootstrap(&[report_to(&server, ", allow: [loopback]"), until_told()].concat());
+    let scratch = ScratchMachine::new();
+    let server = tells(&scratch, "running");
+    let ran = scratch.bootstrap(&[report_to(&server, ", allow: [loopback]"), until_told()].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let outcome = outcome(&keeper, &ran);
+    let outcome = outcome(&scratch, &ran);
     assert_eq!((&outcome["state"], &outcome["remarks"]), (&"succeeded".into(), &Value::Null));
     let seen = server.seen();
     no_canary(&seen);
@@ -146,9 +146,9 @@ fn a_server_gets_progress_and_then_the_end() {
 #[test]
 fn while_a_step_runs_the_server_knows_which() {
     testbed::needs!(Root);
-    let keeper = Keeper::new();
-    let server = tells(&keeper, "slow");
-    let ran = keeper.bootstrap(&[report_to(&server, ", allow: [loopback]"), until_told()].concat());
+    let scratch = ScratchMachine::new();
+    let server = tells(&scratch, "slow");
+    let ran = scratch.bootstrap(&[report_to(&server, ", allow: [loopback]"), until_told()].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let reports = reports(&server);
     let at_work = reports.iter().find(|report| report["step"].is_string()).expect("a report of the step");
@@ -160,12 +160,12 @@ fn while_a_step_runs_the_server_knows_which() {
 #[test]
 fn a_server_learns_why_a_run_failed_and_no_secret() {
     testbed::needs!(Root);
-    let (keeper, server) = (Keeper::new(), accepts());
-    shell::install(&keeper.root());
+    let (scratch, server) = (ScratchMachine::new(), accepts());
+    shell::install(&scratch.root());
     let more = ", allow: [loopback], authorization: Bearer canarybearer88";
-    let ran = keeper.bootstrap(&[motd(), report_to(&server, more), fails()].concat());
+    let ran = scratch.bootstrap(&[motd(), report_to(&server, more), fails()].concat());
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
-    let outcome = outcome(&keeper, &ran);
+    let outcome = outcome(&scratch, &ran);
     let (seen, reports) = (server.seen(), reports(&server));
     no_canary(&seen);
     assert!(seen.iter().all(|seen| seen.header("authorization") == Some("Bearer canarybearer88")));
@@ -182,77 +182,77 @@ fn a_server_learns_why_a_run_failed_and_no_secret() {
 
 #[test]
 fn credentials_come_from_a_file_that_only_root_reads() {
-    let (keeper, server) = (Keeper::new(), accepts());
+    let (scratch, server) = (ScratchMachine::new(), accepts());
     let more = ", allow: [loopback], authorizationFile: /etc/machineadm/authorization";
     let text = [report_to(&server, more), motd()].concat();
-    warned(&keeper, &text, "/etc/machineadm/authorization does not exist");
-    fs::create_dir_all(keeper.root().join("etc/machineadm")).expect("a directory");
-    let file = keeper.root().join("etc/machineadm/authorization");
+    warned(&scratch, &text, "/etc/machineadm/authorization does not exist");
+    fs::create_dir_all(scratch.root().join("etc/machineadm")).expect("a directory");
+    let file = scratch.root().join("etc/machineadm/authorization");
     fs::write(&file, "Bearer canaryfile99\n").expect("a file");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("a mode");
-    warned(&keeper, &text, "has mode 0644");
+    warned(&scratch, &text, "has mode 0644");
     assert!(server.seen().is_empty(), "nothing is sent without its credentials");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("a mode");
-    let ran = keeper.bootstrap(&text);
-    assert_eq!((ran.code, &outcome(&keeper, &ran)["remarks"]), (Some(0), &Value::Null), "{}", ran.stderr);
+    let ran = scratch.bootstrap(&text);
+    assert_eq!((ran.code, &outcome(&scratch, &ran)["remarks"]), (Some(0), &Value::Null), "{}", ran.stderr);
     assert!(server.seen().iter().all(|seen| seen.header("authorization") == Some("Bearer canaryfile99")));
     assert!(!server.seen().is_empty());
 }
 
 #[test]
 fn a_server_that_another_authority_signed_gets_nothing() {
-    let (keeper, server) = (Keeper::new(), accepts());
+    let (scratch, server) = (ScratchMachine::new(), accepts());
     let (uri, other) = (server.url(QUERY), pem(&Authority::new()));
     let spec = format!("{{uri: '{uri}', certificateAuthority: {other}, timeout: 2s, allow: [loopback]}}");
-    warned(&keeper, &[document("ReportConfig", &spec), motd()].concat(), "is not trusted");
+    warned(&scratch, &[document("ReportConfig", &spec), motd()].concat(), "is not trusted");
     assert!(server.seen().is_empty());
 }
 
 #[test]
 fn loopback_is_refused_unless_the_document_allows_it() {
-    let (keeper, server) = (Keeper::new(), accepts());
-    warned(&keeper, &[report_to(&server, ""), motd()].concat(), "the ReportConfig can allow it: `allow: [loopback]`");
+    let (scratch, server) = (ScratchMachine::new(), accepts());
+    warned(&scratch, &[report_to(&server, ""), motd()].concat(), "the ReportConfig can allow it: `allow: [loopback]`");
     assert_eq!(server.connections(), 0);
 }
 
 #[test]
 fn a_fetched_document_cannot_send_reports_to_loopback() {
-    let (keeper, server) = (Keeper::new(), accepts());
+    let (scratch, server) = (ScratchMachine::new(), accepts());
     let report = report_to(&server, ", allow: [loopback]");
-    keeper.write("remote.yaml", &report);
-    keeper.chmod("remote.yaml", 0o600);
+    scratch.write("remote.yaml", &report);
+    scratch.chmod("remote.yaml", 0o600);
     let remote = |more: &str| {
-        document("RemoteConfig", &format!("{{provider: file, uri: '{}'{more}}}", keeper.uri("remote.yaml")))
+        document("RemoteConfig", &format!("{{provider: file, uri: '{}'{more}}}", scratch.uri("remote.yaml")))
     };
-    let ran = keeper.bootstrap(&[remote(""), motd()].concat());
+    let ran = scratch.bootstrap(&[remote(""), motd()].concat());
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("not allowed to name loopback addresses"), "{}", ran.stderr);
     assert_eq!(server.connections(), 0);
-    let ran = keeper.bootstrap(&[remote(", allow: [loopback]"), motd()].concat());
+    let ran = scratch.bootstrap(&[remote(", allow: [loopback]"), motd()].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert_eq!(reports(&server).last().expect("a report")["state"], "succeeded");
 }
 
 #[test]
 fn a_server_that_fails_does_not_fail_the_run_and_gets_the_end_when_it_is_back() {
-    let keeper = Keeper::new();
+    let scratch = ScratchMachine::new();
     let server = FakeServer::start(|_, tls| answer(tls, "503 Service Unavailable", "", ""));
     let text = [report_to(&server, ", allow: [loopback]"), motd()].concat();
-    warned(&keeper, &text, "the server returned 503");
-    let (keeper, count) = (Keeper::new(), AtomicUsize::new(0));
+    warned(&scratch, &text, "the server returned 503");
+    let (scratch, count) = (ScratchMachine::new(), AtomicUsize::new(0));
     let server = FakeServer::start(move |seen, tls| {
         let is_last = String::from_utf8_lossy(&seen.body).contains("succeeded");
         let refuses = !is_last || count.fetch_add(1, Ordering::SeqCst) == 0;
         answer(tls, if refuses { "500 Oops" } else { "200 OK" }, "", "")
     });
-    let ran = keeper.bootstrap(&[report_to(&server, ", allow: [loopback]"), motd()].concat());
+    let ran = scratch.bootstrap(&[report_to(&server, ", allow: [loopback]"), motd()].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert_eq!(outcome(&keeper, &ran)["remarks"], Value::Null, "{}", ran.stderr);
+    assert_eq!(outcome(&scratch, &ran)["remarks"], Value::Null, "{}", ran.stderr);
 }
 
 #[test]
 fn a_server_that_hangs_delays_the_end_by_its_timeout_and_no_step() {
-    let keeper = Keeper::new();
+    let scratch = ScratchMachine::new();
     let server = FakeServer::start(|_, _| {
         std::thread::sleep(HANGS);
         Ok(())
@@ -262,29 +262,29 @@ fn a_server_that_hangs_delays_the_end_by_its_timeout_and_no_step() {
         .map(|number| document("FilesConfig", &format!("{{files: [{{path: /etc/{number}, content: new}}]}}")))
         .collect();
     let text = [report_to(&server, ", allow: [loopback]"), motd(), steps].concat();
-    warned(&keeper, &text, "took longer than");
+    warned(&scratch, &text, "took longer than");
 }
 
 #[test]
 fn a_redirect_is_not_followed() {
     for location in ["http://127.0.0.1:1/", "https://127.0.0.1:1/"] {
-        let keeper = Keeper::new();
+        let scratch = ScratchMachine::new();
         let server = FakeServer::start(move |_, tls| answer(tls, "307 X", &format!("Location: {location}\r\n"), ""));
         let text = [report_to(&server, ", allow: [loopback]"), motd()].concat();
-        warned(&keeper, &text, "answered with status 307, a redirect, which is not followed");
+        warned(&scratch, &text, "answered with status 307, a redirect, which is not followed");
     }
 }
 
 #[test]
 fn a_configuration_that_cannot_be_fetched_is_reported_by_a_document_before_it() {
-    let (keeper, server) = (Keeper::new(), accepts());
+    let (scratch, server) = (ScratchMachine::new(), accepts());
     let storage = FakeServer::start(|_, tls| answer(tls, "404 X", "", ""));
     let (uri, authority) = (storage.url("/a"), pem(storage.authority()));
     let remote = document(
         "RemoteConfig",
         &format!("{{provider: https, uri: '{uri}', certificateAuthority: {authority}, timeout: 2s}}"),
     );
-    let ran = keeper.bootstrap(&[report_to(&server, ", allow: [loopback]"), remote].concat());
+    let ran = scratch.bootstrap(&[report_to(&server, ", allow: [loopback]"), remote].concat());
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     let last = reports(&server).pop().expect("a report");
     assert_eq!((&last["state"], &last["failure"]["phase"]), (&"failed".into(), &"configuration".into()));
@@ -293,26 +293,26 @@ fn a_configuration_that_cannot_be_fetched_is_reported_by_a_document_before_it() 
 
 #[test]
 fn a_run_without_a_report_config_writes_the_file_alone() {
-    let keeper = Keeper::new();
-    let ran = keeper.bootstrap(&motd());
+    let scratch = ScratchMachine::new();
+    let ran = scratch.bootstrap(&motd());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert_eq!(outcome(&keeper, &ran)["remarks"], Value::Null);
+    assert_eq!(outcome(&scratch, &ran)["remarks"], Value::Null);
 }
 
 #[test]
 fn an_encrypted_report_config_reports_and_its_location_is_not_shown() {
-    let (keeper, server) = (Keeper::new(), accepts());
-    let sealed = keeper.seal(&report_to(&server, ", allow: [loopback], authorization: Bearer canarybearer88"), &[]);
+    let (scratch, server) = (ScratchMachine::new(), accepts());
+    let sealed = scratch.seal(&report_to(&server, ", allow: [loopback], authorization: Bearer canarybearer88"), &[]);
     let plan = {
-        keeper.write("node.yaml", &[sealed.clone(), motd()].join("---\n"));
-        keeper.run(&["plan", "-f", "@node.yaml"])
+        scratch.write("node.yaml", &[sealed.clone(), motd()].join("---\n"));
+        scratch.run(&["plan", "-f", "@node.yaml"])
     };
     assert_eq!(plan.code, Some(0), "{}", plan.stderr);
     let text = format!("{}{}", plan.stdout, plan.stderr);
     assert!(text.contains("the URI in the encrypted document") && !text.contains("/machines/node-7"), "{text}");
     assert!(server.seen().is_empty(), "a plan reports nothing");
-    let ran = keeper.bootstrap(&[sealed, motd()].join("---\n"));
+    let ran = scratch.bootstrap(&[sealed, motd()].join("---\n"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    outcome(&keeper, &ran);
+    outcome(&scratch, &ran);
     assert_eq!(reports(&server).last().expect("a report")["state"], "succeeded");
 }

@@ -1,6 +1,6 @@
 //! ContainerdConfig on whole machines: Debian's own containerd is configured, restarted once and asked before anything is
 //! replaced; and a pod gets its image through a registry mirror with its own CA.
-use crate::support::mirror::{MIRRORED, Mirror};
+use crate::support::registry_mirror::{MIRRORED, Mirror};
 use std::path::Path;
 use testbed::{
     Bed, Machine, Output, Profile, Result, Runtime, Software,
@@ -175,7 +175,7 @@ fn a_pod_pulls_through_a_mirror(profile: &Profile, version: &str) -> Result<()> 
         "id=$(ctr -n k8s.io containers list | awk '$2 == \"{MIRRORED}\" {{print $1}}'); \
          ctr -n k8s.io tasks list | grep \"^$id .*RUNNING\""
     );
-    until("the pod", crate::support::mirror::LIMIT, || match machine.run(&["sh", "-c", &script]) {
+    until("the pod", crate::support::registry_mirror::LIMIT, || match machine.run(&["sh", "-c", &script]) {
         Ok(running) if running.code == 0 && !running.stdout.is_empty() => Ok(()),
         other => Err(format!(
             "{other:?}\n{}",

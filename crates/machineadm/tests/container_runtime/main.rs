@@ -6,6 +6,6 @@ mod containerd_machine;
 
 #[path = "../support"]
 mod support {
-    pub(crate) mod mirror;
     pub(crate) mod own_containerd;
+    pub(crate) mod registry_mirror;
 }

@@ -1,9 +1,9 @@
 //! Control plane nodes on whole machines, from user data of cloud-init: certificates copied by machineadm alone, etcd and API server on each, and all of
 //! it again after every machine has lost its power.
+use crate::support::cloud_init_seed::user_data;
 use crate::support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program};
 use crate::support::control_plane::{KEY, first_of_several, serves, voters};
 use crate::support::further_node::further;
-use crate::support::seed::user_data;
 use testbed::{Bed, Machine, Profile, Result, judges, until};
 
 /// Certificates that kubeadm issues on each control plane node; the copy has none of them.

@@ -5,7 +5,7 @@ use crate::support::control_plane::{Listed, members, voters};
 use crate::support::first_node::first_with_token;
 use crate::support::further_node::further;
 use crate::support::killed_join::{Seen, is_killed, joined, list_and_data_agree, start, until_member};
-use crate::support::random::Random;
+use crate::support::random_numbers::Random;
 use host::contract::DELIVERED;
 use std::time::{Duration, Instant};
 use testbed::{Bed, Machine, Profile, Result, until};

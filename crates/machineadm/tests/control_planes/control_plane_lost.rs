@@ -4,7 +4,7 @@ use crate::support::cluster::{Authority, LIMIT, PROGRAM, ends_well, with_program
 use crate::support::control_plane::{members, serves, voters};
 use crate::support::first_node::first_with_token;
 use crate::support::further_node::further;
-use crate::support::machines::on_each;
+use crate::support::parallel_machines::on_each;
 use host::contract::DELIVERED;
 use testbed::{Bed, Machine, Profile, Result, until};
 

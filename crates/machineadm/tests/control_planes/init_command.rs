@@ -1,5 +1,5 @@
 //! `machineadm init` on a whole machine: by flags alone, with its closing message, its token and its certificate key.
-use crate::support::spread;
+use crate::support::machine_search;
 use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -33,7 +33,7 @@ fn a_cluster_is_created_by_flags_and_says_how_machines_join_it() -> Result<()> {
     machine.write("/srv/token", format!("{TOKEN}\n"), 0o600)?;
     machine.shell("sysctl -w net.ipv4.ip_forward=1")?;
 
-    spread::sample(&machine)?;
+    machine_search::sample(&machine)?;
     let given = format!(
         "{FLAGS} --control-plane-endpoint {} --token-file /srv/token --token-ttl 2h --skip-token-print --upload-certs \
          --certificate-key-file - --skip-certificate-key-print",
@@ -43,7 +43,7 @@ fn a_cluster_is_created_by_flags_and_says_how_machines_join_it() -> Result<()> {
     let created = init(&machine, &format!("{given} < /srv/key"))?;
     the_closing_message_invites(&machine, &created.stdout)?;
     the_token_has_both_usages_and_its_time(&machine, before)?;
-    assert_eq!(spread::holders(&machine, &[KEY], PROGRAM)?, ["/srv/key"], "the key is nowhere else");
+    assert_eq!(machine_search::holders(&machine, &[KEY], PROGRAM)?, ["/srv/key"], "the key is nowhere else");
 
     a_second_run_shows_no_token_that_was_never_created(&machine, &given)?;
     deleted_certificates_are_uploaded_again_in_mode_post(&machine, &given)?;

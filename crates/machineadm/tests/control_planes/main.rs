@@ -16,16 +16,16 @@ mod upgrade;
 #[path = "../support"]
 mod support {
     pub(crate) mod binary;
+    pub(crate) mod cloud_init_seed;
     pub(crate) mod cluster;
     pub(crate) mod control_plane;
+    pub(crate) mod encodings;
     pub(crate) mod first_node;
-    pub(crate) mod forms;
     pub(crate) mod further_node;
     pub(crate) mod killed_join;
-    pub(crate) mod machines;
-    pub(crate) mod ran;
-    pub(crate) mod random;
-    pub(crate) mod seed;
-    pub(crate) mod spread;
+    pub(crate) mod machine_search;
+    pub(crate) mod parallel_machines;
+    pub(crate) mod random_numbers;
+    pub(crate) mod run_output;
     pub(crate) mod token_webhook;
 }

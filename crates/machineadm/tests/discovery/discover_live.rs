@@ -1,5 +1,5 @@
 //! Discovery of a real cluster: what our objects and kube-controller-manager's signer prove to us and to a real kubeadm.
-use crate::support::heard::{PATIENCE, heard};
+use crate::support::partial_run::{PATIENCE, run_until};
 use serde_json::Value;
 use std::{
     collections::BTreeSet,
@@ -143,7 +143,7 @@ fn by_token(pin: &str, endpoint: &str) -> Result<()> {
     let other = format!("sha256:{}", "0".repeat(64));
     let both = [&with_pin[..5], &[&other, unsafe_flag, "--timeout", PATIENCE]].concat();
     let refused = format!("its CA key {pin} is not among the CA pins");
-    let both = heard(&mut machineadm(&both), |said| said.contains(&refused));
+    let both = run_until(&mut machineadm(&both), |said| said.contains(&refused));
     assert!(both.said.contains(&refused) && both.printed.is_empty(), "{both:?}");
     assert_eq!(both.code, None, "no answer ends the waiting");
 
@@ -171,7 +171,7 @@ fn by_several_endpoints(pin: &str, endpoint: &str) -> Result<()> {
     ];
     let mut command = machineadm(&words);
     command.args(["--discovery-token-ca-cert-hash", pin]);
-    let complaint = heard(&mut command, |said| told.iter().all(|told| said.contains(told))).said;
+    let complaint = run_until(&mut command, |said| told.iter().all(|told| said.contains(told))).said;
     assert!(told.iter().all(|told| complaint.contains(told)), "{complaint}");
     assert!(!complaint.contains("3k9x0q2m7w5v8t1z"), "{complaint}");
     Ok(())
@@ -197,7 +197,7 @@ fn by_file(plane: &ControlPlane) -> Result<()> {
     let served = kubeconfig.clone();
     let server = FakeServer::start(move |_, tls| answer(tls, "200 OK", "", &served));
     let words = ["discover", "--timeout", PATIENCE, "--discovery-file", &server.url("/cluster.yaml?signature=hidden")];
-    let complaint = heard(&mut machineadm(&words), |said| said.contains("certificate")).said;
+    let complaint = run_until(&mut machineadm(&words), |said| said.contains("certificate")).said;
     assert!(complaint.contains("certificate") && !complaint.contains("hidden"), "{complaint}");
     let authority = scratch.path().join("ca.pem");
     std::fs::write(&authority, server.authority().pem()).expect("a file");
@@ -331,7 +331,7 @@ fn kept_and_refreshed(plane: &ControlPlane, pin: &str, endpoint: &str) -> Result
     // Nobody who has these roots listens there, so that consent to them would lose the cluster.
     let lost = ["--accept-unpinned-roots", "--timeout", PATIENCE];
     let says = "the cluster does not confirm it";
-    let lost = heard(&mut machineadm(&[&words[..], &lost].concat()), |said| said.contains(says));
+    let lost = run_until(&mut machineadm(&[&words[..], &lost].concat()), |said| said.contains(says));
     assert!(lost.said.contains(says), "{lost:?}");
     assert_eq!(kept(&root), before, "what is not confirmed changed what is kept");
     Ok(())

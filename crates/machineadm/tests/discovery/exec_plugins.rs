@@ -1,5 +1,5 @@
 //! Exec plugins of kubeconfigs, as the real program starts them; no cluster is needed for what is proven here.
-use crate::support::{binary, ran::Ran};
+use crate::support::{binary, run_output::RunOutput};
 use serde_json::{Value, json};
 use std::{
     fs::{self, Permissions},
@@ -39,7 +39,7 @@ impl Bed {
         self.0.path().join(name)
     }
 
-    fn list(&self) -> Ran {
+    fn list(&self) -> RunOutput {
         list(&self.path("kc"))
     }
 
@@ -48,7 +48,7 @@ impl Bed {
     }
 }
 
-fn list(kubeconfig: &Path) -> Ran {
+fn list(kubeconfig: &Path) -> RunOutput {
     let ran = binary::run([Path::new("token"), Path::new("list"), Path::new("--kubeconfig"), kubeconfig]);
     assert_eq!(ran.stdout, "", "nothing is listed without a cluster");
     ran

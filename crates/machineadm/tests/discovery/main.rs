@@ -14,6 +14,6 @@ mod exec_plugins;
 #[path = "../support"]
 mod support {
     pub(crate) mod binary;
-    pub(crate) mod heard;
-    pub(crate) mod ran;
+    pub(crate) mod partial_run;
+    pub(crate) mod run_output;
 }

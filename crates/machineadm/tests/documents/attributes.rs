@@ -1,5 +1,5 @@
 //! A file that is replaced keeps its extended attributes and its ACL.
-use crate::support::{binary, documents::document, ran::Ran};
+use crate::support::{binary, documents::document, run_output::RunOutput};
 use rustix::{
     fs::{XattrFlags, getxattr, setxattr},
     io::Errno,
@@ -127,7 +127,7 @@ fn an_attribute_that_cannot_be_copied_is_named_and_the_file_stays() {
     let mut command = Command::new("setpriv");
     command.args([format!("--reuid={NOBODY}"), format!("--regid={NOBODY}"), "--clear-groups".to_owned()]);
     command.arg(root.path().join("machineadm")).arg("--root").arg(root.path()).args(["bootstrap", "-f"]);
-    let ran = Ran::of(command.arg(&configuration).output().expect("setpriv is missing: run scripts/setup"));
+    let ran = RunOutput::of(command.arg(&configuration).output().expect("setpriv is missing: run scripts/setup"));
     assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains("cannot copy the extended attribute security.machineadm-test"), "{}", ran.stderr);
     assert_eq!(fs::read_to_string(&file).unwrap(), "old");

@@ -1,6 +1,7 @@
 //! Below `--root` a machine does not become a node, and no hint leads to the running system instead.
 use crate::support::{
-    binary::run, differences::differences, documents::document, ran::Ran, scratch::Scratch, tree::look,
+    binary::run, differences::differences, documents::document, file_tree::look, run_output::RunOutput,
+    scratch::Scratch,
 };
 use std::{fs, path::PathBuf};
 
@@ -16,7 +17,7 @@ impl Root {
         Self(dir, root)
     }
 
-    fn run(&self, words: &[&str], documents: &str) -> Ran {
+    fn run(&self, words: &[&str], documents: &str) -> RunOutput {
         let file = self.0.path().join("node.yaml");
         fs::write(&file, documents).expect("a file can be written");
         let words = words.iter().map(|word| word.replace("FILE", &file.to_string_lossy()));

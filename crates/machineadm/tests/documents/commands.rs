@@ -1,5 +1,5 @@
 //! Commands on the live system, in a sandbox: how often they run, how they end, and who sees their secrets.
-use crate::support::{documents::document, ran::Ran, sandbox::Sandbox};
+use crate::support::{documents::document, run_output::RunOutput, sandbox::Sandbox};
 use serde_json::Value;
 use std::{fs, process::Stdio, time::Duration};
 
@@ -7,7 +7,7 @@ fn commands(spec: &str) -> String {
     document("CommandsConfig", &format!("\n  commands:{spec}"))
 }
 
-fn done(ran: &Ran) {
+fn done(ran: &RunOutput) {
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
 }
 

@@ -1,16 +1,15 @@
 //! Every state that a power cut could leave in our model of a disk, from the recorded order of the program's writes, syncs
-//! and renames: none breaks a promise, and the program makes the same machine of each.
+//! and renames: none breaks a guarantee, and the program makes the same machine of each.
 use crate::support::{
     binary::{command, run},
+    comparable_tree::comparable,
     differences::differences,
-    disk::Disk,
-    meaning::by_meaning,
-    promises::Promises,
-    rich,
+    disk_model::Disk,
+    file_tree::{Entry, Tree, look},
+    power_cut_guarantees::Guarantees,
     scratch::Scratch,
-    shell,
+    shell, small_machine,
     strace::{Op, record},
-    tree::{Entry, Tree, look},
 };
 use std::{
     collections::BTreeSet,
@@ -35,22 +34,22 @@ struct Recorded {
 impl Recorded {
     fn new() -> Self {
         let dir = Scratch::new("recorded");
-        let (root, configuration) = rich::lay_out(dir.path());
+        let (root, configuration) = small_machine::lay_out(dir.path());
         let before = without_shell(look(&root));
         let ops = record(&command(arguments(&root, &configuration)), &root, &dir.path().join("strace.log"));
         Self { before, after: without_shell(look(&root)), ops }
     }
 
-    /// What states of some order of these calls break, each broken promise once.
+    /// What states of some order of these calls break, each broken guarantee once.
     fn broken(&self, ops: &[Op], states: impl Fn(&Disk) -> BTreeSet<Tree>) -> Vec<String> {
         let disk = Disk::new(&self.before, ops);
-        let promises = Promises {
+        let guarantees = Guarantees {
             before: &self.before,
             after: &self.after,
             whole: &disk.whole,
             command: ("unseen", "/var/lib/unseen"),
         };
-        let mut broken: Vec<String> = states(&disk).iter().flat_map(|state| promises.broken(state)).collect();
+        let mut broken: Vec<String> = states(&disk).iter().flat_map(|state| guarantees.broken(state)).collect();
         broken.sort();
         broken.dedup();
         broken
@@ -137,7 +136,7 @@ fn states_to_recover_from() -> Vec<Tree> {
 }
 
 fn recover_all(states: &[Tree]) {
-    let wanted = by_meaning(RECORDED.after.clone());
+    let wanted = comparable(RECORDED.after.clone());
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -162,11 +161,11 @@ fn recover(state: &Tree, wanted: &Tree) {
     let (root, configuration) = (dir.path().join("root"), dir.path().join("configuration.yaml"));
     lay_out(state, &root);
     shell::install(&root);
-    fs::write(&configuration, rich::CONFIGURATION).expect("a file can be written");
+    fs::write(&configuration, small_machine::CONFIGURATION).expect("a file can be written");
     let again = run(arguments(&root, &configuration));
     let context = || format!("{}{}\nthe state was {:#?}", again.stdout, again.stderr, state);
     assert_eq!(again.code, Some(0), "{}", context());
-    let found = by_meaning(without_shell(look(&root)));
+    let found = comparable(without_shell(look(&root)));
     assert_eq!(differences(wanted, &found), Vec::<String>::new(), "{}", context());
 }
 

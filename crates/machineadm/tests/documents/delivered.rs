@@ -1,5 +1,5 @@
 //! The configuration that a first-boot tool delivered: which run takes it, and which success deletes it.
-use crate::support::{binary::run, documents::document, ran::Ran, scratch::Scratch};
+use crate::support::{binary::run, documents::document, run_output::RunOutput, scratch::Scratch};
 use flate2::{Compression, write::GzEncoder};
 use host::contract::{CONFIGURATION, DELIVERED, SUCCESS_KEPT};
 use std::{fs, io::Write, os::unix::fs::PermissionsExt, path::PathBuf};
@@ -29,12 +29,12 @@ impl Machine {
     }
 
     /// Runs `bootstrap`; `@` stands for the root.
-    fn bootstrap(&self, words: &[&str]) -> Ran {
+    fn bootstrap(&self, words: &[&str]) -> RunOutput {
         let root = self.0.path().to_string_lossy();
         run(["bootstrap", "--root", "@"].iter().chain(words).map(|word| word.replace('@', &root)))
     }
 
-    fn succeeds(&self, words: &[&str]) -> Ran {
+    fn succeeds(&self, words: &[&str]) -> RunOutput {
         let ran = self.bootstrap(words);
         assert_eq!(ran.code, Some(0), "{words:?}: {}{}", ran.stdout, ran.stderr);
         ran

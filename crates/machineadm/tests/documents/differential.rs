@@ -1,7 +1,7 @@
 //! The same random stream of documents on a machine in memory and by the real program below a root: the same changes in
 //! the order of the documents, cut anywhere, reordered, run again.
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails its test")]
-use crate::support::{binary, scratch::Scratch, shell, tree::look};
+use crate::support::{binary, file_tree::look, scratch::Scratch, shell};
 use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};

@@ -1,5 +1,5 @@
 //! Machine faults: a disk that is read-only or full. The run fails and says where, and the next one finishes.
-use crate::support::{documents::document, ran::Ran, sandbox::Sandbox};
+use crate::support::{documents::document, run_output::RunOutput, sandbox::Sandbox};
 use serde_json::Value;
 
 const STATE: &str = "/var/lib/machineadm";
@@ -12,7 +12,7 @@ fn file(path: &str, size: usize) -> String {
 }
 
 /// The run failed, and everybody who asks is told where and why.
-fn failed(sandbox: &Sandbox, ran: &Ran, place: &str, why: &str) {
+fn failed(sandbox: &Sandbox, ran: &RunOutput, place: &str, why: &str) {
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     assert!(ran.stderr.contains(place) && ran.stderr.contains(why), "{}", ran.stderr);
     let status = sandbox.machineadm(&["status"]);
@@ -25,7 +25,7 @@ fn failed(sandbox: &Sandbox, ran: &Ran, place: &str, why: &str) {
     assert_eq!(sandbox.text(SUCCESS), None);
 }
 
-fn succeeded(sandbox: &Sandbox, ran: &Ran) {
+fn succeeded(sandbox: &Sandbox, ran: &RunOutput) {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let status = sandbox.machineadm(&["status"]);
     assert!(status.code == Some(0) && status.stdout.contains("SUCCEEDED"), "{}", status.stdout);

@@ -1,5 +1,5 @@
 //! A run that is cut short, and a second one beside the first: what each is told, and what comes after.
-use crate::support::{binary, documents::document, ran::Ran, scratch::Scratch, shell};
+use crate::support::{binary, documents::document, run_output::RunOutput, scratch::Scratch, shell};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::{
     fs,
@@ -34,7 +34,7 @@ impl Machine {
         ["--root", root].iter().chain(words).map(|&word| word.to_owned()).collect()
     }
 
-    fn run(&self, words: &[&str]) -> Ran {
+    fn run(&self, words: &[&str]) -> RunOutput {
         binary::run(self.arguments(words))
     }
 

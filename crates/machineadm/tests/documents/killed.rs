@@ -1,11 +1,11 @@
 //! The real program is killed at random points, again and again, and one undisturbed run makes up for all of it.
 use crate::support::{
     binary::{command, run},
+    comparable_tree::comparable,
     differences::differences,
-    meaning::by_meaning,
-    rich,
+    file_tree::{Tree, look},
     scratch::Scratch,
-    tree::{Tree, look},
+    small_machine,
 };
 use std::{
     ffi::OsStr,
@@ -30,7 +30,7 @@ fn a_run_killed_anywhere_is_finished_by_the_next() {
     while cut_short < KILLS {
         assert!(kills < 20 * KILLS, "of {kills} kills only {cut_short} met a run at work");
         let dir = Scratch::new("killed");
-        let (root, configuration) = rich::lay_out(dir.path());
+        let (root, configuration) = small_machine::lay_out(dir.path());
         for _ in 0..=random.below(LONGEST_CHAIN) {
             let delay = Duration::from_nanos(random.below(duration.as_nanos() as u64));
             cut_short += usize::from(killed_after(delay, &root, &configuration));
@@ -38,7 +38,7 @@ fn a_run_killed_anywhere_is_finished_by_the_next() {
         }
         let last = run(arguments(&root, &configuration));
         assert_eq!(last.code, Some(0), "after {kills} kills: {}{}", last.stdout, last.stderr);
-        let found = by_meaning(look(&root));
+        let found = comparable(look(&root));
         assert_eq!(differences(&wanted, &found), Vec::<String>::new(), "after {kills} kills");
     }
     println!("{kills} kills, {cut_short} of them before the run had ended");
@@ -47,7 +47,7 @@ fn a_run_killed_anywhere_is_finished_by_the_next() {
 /// What the tree shall look like, and how long it takes.
 fn undisturbed() -> (Tree, Duration) {
     let dir = Scratch::new("undisturbed");
-    let (root, configuration) = rich::lay_out(dir.path());
+    let (root, configuration) = small_machine::lay_out(dir.path());
     let began = Instant::now();
     let only = run(arguments(&root, &configuration));
     let duration = began.elapsed();
@@ -55,7 +55,7 @@ fn undisturbed() -> (Tree, Duration) {
     let tree = look(&root);
     assert!(tree.keys().all(|name| !name.contains("/.machineadm-")), "a temporary file is left");
     assert!(tree.contains_key("/srv/real/here") && tree.contains_key("/var/lib/script"));
-    (by_meaning(tree), duration)
+    (comparable(tree), duration)
 }
 
 /// Kills a run; whether it was still at work.

@@ -1,5 +1,5 @@
 //! The live system, in a sandbox of its own: kernel parameters, certificates, other people's links.
-use crate::support::{documents::document, ran::Ran, sandbox::Sandbox};
+use crate::support::{documents::document, run_output::RunOutput, sandbox::Sandbox};
 use serde_json::Value;
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -11,7 +11,7 @@ fn parameters(spec: &str) -> String {
     document("SysctlConfig", &format!("{{parameters: {{{spec}}}}}"))
 }
 
-fn done(ran: &Ran) {
+fn done(ran: &RunOutput) {
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
 }
 

@@ -31,22 +31,22 @@ mod users;
 #[path = "../support"]
 mod support {
     pub(crate) mod binary;
+    pub(crate) mod comparable_tree;
     pub(crate) mod differences;
-    pub(crate) mod disk;
+    pub(crate) mod disk_model;
     pub(crate) mod documents;
+    pub(crate) mod encodings;
     pub(crate) mod fake_storage;
-    pub(crate) mod forms;
-    pub(crate) mod held;
-    pub(crate) mod keeper;
-    pub(crate) mod machines_own;
-    pub(crate) mod meaning;
-    pub(crate) mod promises;
-    pub(crate) mod ran;
-    pub(crate) mod rich;
+    pub(crate) mod file_tree;
+    pub(crate) mod machine_tree;
+    pub(crate) mod paused_run;
+    pub(crate) mod power_cut_guarantees;
+    pub(crate) mod run_output;
     pub(crate) mod sandbox;
     pub(crate) mod scratch;
-    pub(crate) mod search;
+    pub(crate) mod scratch_machine;
     pub(crate) mod shell;
+    pub(crate) mod small_machine;
     pub(crate) mod strace;
-    pub(crate) mod tree;
+    pub(crate) mod word_search;
 }

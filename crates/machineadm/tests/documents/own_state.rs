@@ -2,10 +2,10 @@
 use crate::support::{
     binary,
     documents::document,
-    ran::Ran,
+    file_tree::{self, Tree},
+    run_output::RunOutput,
     scratch::Scratch,
     shell,
-    tree::{self, Tree},
 };
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, flock, mknodat};
 use std::{
@@ -55,20 +55,20 @@ impl Machine {
         fs::read_to_string(self.at("runs")).unwrap_or_default()
     }
 
-    fn machineadm(&self, words: &[&str]) -> Ran {
+    fn machineadm(&self, words: &[&str]) -> RunOutput {
         let root = self.root.to_str().expect("a plain name");
         binary::run([&["--root", root], words].concat())
     }
 
     /// A command with the configuration as its last argument.
-    fn run(&self, command: &str, options: &[&str]) -> Ran {
+    fn run(&self, command: &str, options: &[&str]) -> RunOutput {
         let file = self.dir.path().join("node.yaml");
         self.machineadm(&[&[command], options, &[file.to_str().expect("a plain name")]].concat())
     }
 
     /// The tree without what every run writes before it looks: the lock.
     fn tree(&self) -> Tree {
-        let mut tree = tree::look(&self.root);
+        let mut tree = file_tree::look(&self.root);
         tree.retain(|path, _| !path.starts_with("/run"));
         tree
     }

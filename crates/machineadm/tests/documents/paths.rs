@@ -1,5 +1,5 @@
 //! Directories, links and deleted paths of FilesConfig on a real file system: mode, owner, and no link that is followed.
-use crate::support::{binary::run, ran::Ran, scratch::Scratch};
+use crate::support::{binary::run, run_output::RunOutput, scratch::Scratch};
 use std::{
     fs,
     os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink},
@@ -22,7 +22,7 @@ impl Root {
         self.0.path().join("root").join(path.trim_start_matches('/'))
     }
 
-    fn run(&self, words: &[&str], entries: &str) -> Ran {
+    fn run(&self, words: &[&str], entries: &str) -> RunOutput {
         let head = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: FilesConfig\n";
         let configuration = self.0.path().join("configuration.yaml");
         fs::write(&configuration, format!("{head}spec: {{files: [{entries}]}}\n")).expect("a file can be written");
@@ -31,7 +31,7 @@ impl Root {
         run([words, &["--root", root, "-f", configuration]].concat())
     }
 
-    fn bootstrap(&self, entries: &str) -> Ran {
+    fn bootstrap(&self, entries: &str) -> RunOutput {
         self.run(&["bootstrap"], entries)
     }
 

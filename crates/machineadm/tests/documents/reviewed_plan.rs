@@ -3,9 +3,9 @@ use crate::support::{
     binary::run,
     differences::differences,
     documents::document,
-    ran::Ran,
+    file_tree::{Tree, look},
+    run_output::RunOutput,
     scratch::Scratch,
-    tree::{Tree, look},
 };
 use std::{
     fs,
@@ -43,7 +43,7 @@ impl Reviewed {
         Self { dir, root, plan }
     }
 
-    fn apply(&self, plan: &Path) -> Ran {
+    fn apply(&self, plan: &Path) -> RunOutput {
         run(["--root".as_ref(), self.root.as_path(), "apply".as_ref(), plan])
     }
 
@@ -218,7 +218,7 @@ fn a_working_directory_that_is_not_utf_8_does_not_become_another_one() {
     let from = reviewed.dir.path().join("configuration.yaml");
     let words = ["plan".as_ref(), "--root".as_ref(), reviewed.root.as_path(), "-f".as_ref(), &from, "--out".as_ref()];
     let mut command = crate::support::binary::command(words.into_iter().chain([Path::new("plan")]));
-    let ran = Ran::of(command.current_dir(&odd).output().unwrap());
+    let ran = RunOutput::of(command.current_dir(&odd).output().unwrap());
     assert!(ran.code == Some(1) && ran.stderr.contains("is not UTF-8"), "{}", ran.stderr);
     assert_eq!(fs::read_dir(reviewed.dir.path()).unwrap().count(), before);
 }

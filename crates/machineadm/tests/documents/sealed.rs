@@ -2,11 +2,11 @@
 use crate::support::{
     differences::differences,
     documents::document,
-    keeper::{Keeper, PASSPHRASE},
-    machines_own::machines_own,
-    ran::Ran,
+    file_tree::look,
+    machine_tree::machine_tree,
+    run_output::RunOutput,
+    scratch_machine::{PASSPHRASE, ScratchMachine},
     shell,
-    tree::look,
 };
 use serde_json::Value;
 use std::{
@@ -26,33 +26,33 @@ fn remote(uri: &str, more: &str) -> String {
     document("RemoteConfig", &format!("{{provider: file, uri: '{uri}'{more}}}"))
 }
 
-fn done(ran: &Ran) {
+fn done(ran: &RunOutput) {
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
 }
 
 /// Refused with this message, and the tree is as it was but for the mark for whoever polls.
-fn refused(keeper: &Keeper, configuration: &str, why: &str) {
-    let before = machines_own(&keeper.root());
-    let ran = keeper.bootstrap(configuration);
+fn refused(scratch: &ScratchMachine, configuration: &str, why: &str) {
+    let before = machine_tree(&scratch.root());
+    let ran = scratch.bootstrap(configuration);
     assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains(why), "{}", ran.stderr);
     for text in [&ran.stdout, &ran.stderr] {
         assert!(!text.contains(SECRET) && !text.contains(PASSPHRASE), "{text}");
     }
-    let mut after = machines_own(&keeper.root());
+    let mut after = machine_tree(&scratch.root());
     for mark in ["/run/cluster-api/bootstrap-failure.json", "/run/cluster-api"] {
         let marked = after.remove(mark).unwrap_or_else(|| panic!("{why}: nobody who polls learns of it"));
         assert!(!String::from_utf8_lossy(&marked.body).contains(SECRET), "{why}");
     }
-    std::fs::remove_dir_all(keeper.root().join("run/cluster-api")).expect("the mark can be removed");
+    std::fs::remove_dir_all(scratch.root().join("run/cluster-api")).expect("the mark can be removed");
     assert_eq!(differences(&before, &after), Vec::<String>::new());
 }
 
 #[test]
 fn what_encrypt_seals_decrypt_opens_and_no_two_are_alike() {
-    let keeper = Keeper::new();
+    let scratch = ScratchMachine::new();
     let plain = file("/etc/a", SECRET);
-    let [one, two] = [keeper.seal(&plain, &[]), keeper.seal(&plain, &[])];
+    let [one, two] = [scratch.seal(&plain, &[]), scratch.seal(&plain, &[])];
     assert!(!one.contains(SECRET) && !one.contains(PASSPHRASE));
     let fields = |text: &str| {
         let field = |line: &&str| ["salt", "iv", "ciphertext"].iter().any(|name| line.trim().starts_with(name));
@@ -60,21 +60,22 @@ fn what_encrypt_seals_decrypt_opens_and_no_two_are_alike() {
     };
     assert_eq!(fields(&one).len(), 3);
     assert!(fields(&one).iter().zip(fields(&two)).all(|(one, two)| *one != two), "salt, iv and ciphertext are new");
-    keeper.write("sealed.yaml", &[one, two].concat());
-    let opened = keeper.run(&["decrypt", "-f", "@sealed.yaml"]);
+    scratch.write("sealed.yaml", &[one, two].concat());
+    let opened = scratch.run(&["decrypt", "-f", "@sealed.yaml"]);
     done(&opened);
     assert_eq!(opened.stdout.matches(SECRET).count(), 2);
-    keeper.write("opened.yaml", &keeper.run(&["decrypt", "-f", "@sealed.yaml"]).stdout.replacen("/etc/a", "/etc/b", 1));
-    done(&keeper.run(&["validate", "-f", "@opened.yaml"]));
+    scratch
+        .write("opened.yaml", &scratch.run(&["decrypt", "-f", "@sealed.yaml"]).stdout.replacen("/etc/a", "/etc/b", 1));
+    done(&scratch.run(&["validate", "-f", "@opened.yaml"]));
 }
 
 #[test]
 fn encrypt_refuses_what_would_not_open_to_anything() {
-    let keeper = Keeper::new();
-    keeper.write("wrong.yaml", &[document("FilesConfig", "{}"), document("SysctlConfig", "{}")].concat());
-    keeper.write("good.yaml", &file("/etc/a", SECRET));
-    keeper.write("scope.yaml", &document("ScopeConfig", "{machines: {hostnames: [a]}}"));
-    let uri = keeper.uri("passphrase");
+    let scratch = ScratchMachine::new();
+    scratch.write("wrong.yaml", &[document("FilesConfig", "{}"), document("SysctlConfig", "{}")].concat());
+    scratch.write("good.yaml", &file("/etc/a", SECRET));
+    scratch.write("scope.yaml", &document("ScopeConfig", "{machines: {hostnames: [a]}}"));
+    let uri = scratch.uri("passphrase");
     for (words, why) in [
         (&["-f", "@wrong.yaml"][..], "spec.parameters   required, but missing"),
         (&["-f", "@good.yaml", "--name", "Not A Name"], "metadata.name"),
@@ -99,7 +100,7 @@ fn encrypt_refuses_what_would_not_open_to_anything() {
             "contains no certificate",
         ),
     ] {
-        let ran = keeper.run(&[&["encrypt", "--passphrase-uri", &uri], words].concat());
+        let ran = scratch.run(&[&["encrypt", "--passphrase-uri", &uri], words].concat());
         assert_eq!(ran.code, Some(2), "{words:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(why) && ran.stdout.is_empty(), "{words:?}: {}{}", ran.stdout, ran.stderr);
     }
@@ -107,11 +108,11 @@ fn encrypt_refuses_what_would_not_open_to_anything() {
 
 #[test]
 fn encrypt_warns_of_a_time_that_is_over() {
-    let keeper = Keeper::new();
-    keeper.write("plain.yaml", &file("/etc/a", SECRET));
-    let uri = keeper.uri("passphrase");
+    let scratch = ScratchMachine::new();
+    scratch.write("plain.yaml", &file("/etc/a", SECRET));
+    let uri = scratch.uri("passphrase");
     let until = |time| {
-        let ran = keeper.run(&["encrypt", "--passphrase-uri", &uri, "-f", "@plain.yaml", "--not-after", time]);
+        let ran = scratch.run(&["encrypt", "--passphrase-uri", &uri, "-f", "@plain.yaml", "--not-after", time]);
         done(&ran);
         ran.stderr.contains("warning: --not-after is in the past")
     };
@@ -121,76 +122,76 @@ fn encrypt_warns_of_a_time_that_is_over() {
 
 #[test]
 fn a_passphrase_file_is_its_owners_alone_and_long_enough() {
-    let keeper = Keeper::new();
-    let sealed = keeper.seal(&file("/etc/a", SECRET), &[]);
-    keeper.chmod("passphrase", 0o640);
-    refused(&keeper, &sealed, "can be read by others than its owner");
-    keeper.chmod("passphrase", 0o600);
+    let scratch = ScratchMachine::new();
+    let sealed = scratch.seal(&file("/etc/a", SECRET), &[]);
+    scratch.chmod("passphrase", 0o640);
+    refused(&scratch, &sealed, "can be read by others than its owner");
+    scratch.chmod("passphrase", 0o600);
     for (text, why) in [
         ("short", "the passphrase there is invalid: it must have 8 to 4096 bytes"),
         (&"x".repeat(5000), "the passphrase there is invalid"),
     ] {
-        keeper.write("passphrase", text);
-        refused(&keeper, &sealed, why);
+        scratch.write("passphrase", text);
+        refused(&scratch, &sealed, why);
     }
-    fs::remove_file(keeper.path("passphrase")).unwrap();
-    refused(&keeper, &sealed, "No such file or directory");
-    std::os::unix::fs::symlink("/etc/hostname", keeper.path("passphrase")).unwrap();
-    refused(&keeper, &sealed, "can be read by others than its owner");
-    keeper.write("plain.yaml", &file("/etc/a", "x"));
-    fs::remove_file(keeper.path("passphrase")).unwrap();
-    keeper.write("passphrase", "fourteen bytes");
-    keeper.chmod("passphrase", 0o600);
-    let weak = keeper.run(&["encrypt", "--passphrase-uri", &keeper.uri("passphrase"), "-f", "@plain.yaml"]);
+    fs::remove_file(scratch.path("passphrase")).unwrap();
+    refused(&scratch, &sealed, "No such file or directory");
+    std::os::unix::fs::symlink("/etc/hostname", scratch.path("passphrase")).unwrap();
+    refused(&scratch, &sealed, "can be read by others than its owner");
+    scratch.write("plain.yaml", &file("/etc/a", "x"));
+    fs::remove_file(scratch.path("passphrase")).unwrap();
+    scratch.write("passphrase", "fourteen bytes");
+    scratch.chmod("passphrase", 0o600);
+    let weak = scratch.run(&["encrypt", "--passphrase-uri", &scratch.uri("passphrase"), "-f", "@plain.yaml"]);
     done(&weak);
     assert!(weak.stderr.contains("warning: the passphrase has fewer than 16 bytes"), "{}", weak.stderr);
 }
 
 #[test]
 fn a_nested_configuration_is_applied_and_tells_where_it_came_from() {
-    let keeper = Keeper::new();
-    let inner = keeper.seal(&file("/etc/secret", SECRET), &["--for-hostname", "node-7", "--valid-for", "1h"]);
-    keeper.write("remote.yaml", &[file("/etc/remote", "from-elsewhere"), inner].concat());
+    let scratch = ScratchMachine::new();
+    let inner = scratch.seal(&file("/etc/secret", SECRET), &["--for-hostname", "node-7", "--valid-for", "1h"]);
+    scratch.write("remote.yaml", &[file("/etc/remote", "from-elsewhere"), inner].concat());
     let allow = ", allow: [localFiles]";
-    let configuration = [file("/etc/local", "here"), remote(&keeper.uri("remote.yaml"), allow)].concat();
-    keeper.write("node.yaml", &configuration);
-    let plan = keeper.run(&["plan", "-f", "@node.yaml", "--out", &keeper.path("plan")]);
+    let configuration = [file("/etc/local", "here"), remote(&scratch.uri("remote.yaml"), allow)].concat();
+    scratch.write("node.yaml", &configuration);
+    let plan = scratch.run(&["plan", "-f", "@node.yaml", "--out", &scratch.path("plan")]);
     done(&plan);
-    let at = format!("node.yaml#2 > {}", keeper.uri("remote.yaml"));
+    let at = format!("node.yaml#2 > {}", scratch.uri("remote.yaml"));
     let line =
-        format!("node.yaml (1), {0}/{at} (1), {0}/{at}#2 > decrypted (1)", keeper.path("").trim_end_matches('/'));
+        format!("node.yaml (1), {0}/{at} (1), {0}/{at}#2 > decrypted (1)", scratch.path("").trim_end_matches('/'));
     assert!(plan.stdout.contains(&line), "{}", plan.stdout);
     assert!(!plan.stdout.contains(SECRET) && plan.stdout.contains("bytes, not shown"), "{}", plan.stdout);
-    let ran = keeper.run(&["apply", "@plan"]);
+    let ran = scratch.run(&["apply", "@plan"]);
     done(&ran);
-    let text = |name: &str| fs::read_to_string(keeper.root().join(name)).unwrap();
+    let text = |name: &str| fs::read_to_string(scratch.root().join(name)).unwrap();
     assert_eq!([text("etc/local"), text("etc/remote"), text("etc/secret")], ["here", "from-elsewhere", SECRET]);
     let outcome: Value = serde_json::from_str(&text("var/lib/machineadm/outcome.json")).unwrap();
     assert_eq!(outcome["documents"], 3);
     assert_eq!(outcome["sources"].as_array().unwrap().len(), 3);
-    assert!(keeper.run(&["status"]).stdout.contains("#2 > decrypted (1)"));
-    assert!(fs::read_to_string(keeper.path("plan")).unwrap().find(SECRET).is_none());
+    assert!(scratch.run(&["status"]).stdout.contains("#2 > decrypted (1)"));
+    assert!(fs::read_to_string(scratch.path("plan")).unwrap().find(SECRET).is_none());
 }
 
 #[test]
 fn what_is_kept_for_the_next_boot_and_in_a_plan_stays_sealed() {
-    let keeper = Keeper::new();
-    shell::install(&keeper.root());
+    let scratch = ScratchMachine::new();
+    shell::install(&scratch.root());
     let stops = document("CommandsConfig", "{commands: [{name: fails, argv: [/bin/sh, -c, exit 3]}]}");
     let secret = [file("/etc/secret", SECRET), stops].concat();
-    let sealed = keeper.seal(&secret, &[]);
-    assert_eq!(keeper.bootstrap(&sealed).code, Some(1));
-    let kept = fs::read_to_string(keeper.root().join("var/lib/machineadm/configuration.yaml")).unwrap();
+    let sealed = scratch.seal(&secret, &[]);
+    assert_eq!(scratch.bootstrap(&sealed).code, Some(1));
+    let kept = fs::read_to_string(scratch.root().join("var/lib/machineadm/configuration.yaml")).unwrap();
     assert_eq!(kept, sealed);
-    for (name, entry) in look(&keeper.root()) {
+    for (name, entry) in look(&scratch.root()) {
         let holds = String::from_utf8_lossy(&entry.body).contains(SECRET);
         assert_eq!(holds, name == "/etc/secret", "{name}");
     }
-    let again = keeper.run(&["bootstrap"]);
+    let again = scratch.run(&["bootstrap"]);
     assert_eq!(again.code, Some(1), "it goes on with what was kept: {}", again.stderr);
     assert!(again.stderr.contains("fails"), "{}", again.stderr);
-    done(&keeper.run(&["plan", "-f", "@node.yaml", "--out", &keeper.path("plan"), "-o", "json"]));
-    let plan: Value = serde_json::from_str(&fs::read_to_string(keeper.path("plan")).unwrap()).unwrap();
+    done(&scratch.run(&["plan", "-f", "@node.yaml", "--out", &scratch.path("plan"), "-o", "json"]));
+    let plan: Value = serde_json::from_str(&fs::read_to_string(scratch.path("plan")).unwrap()).unwrap();
     use base64::Engine;
     let engine = base64::engine::general_purpose::STANDARD;
     assert_eq!(engine.decode(plan["plan"]["configuration"].as_str().unwrap()).unwrap(), sealed.as_bytes());
@@ -198,65 +199,65 @@ fn what_is_kept_for_the_next_boot_and_in_a_plan_stays_sealed() {
 
 #[test]
 fn a_sealed_file_that_changes_is_never_shown() {
-    let keeper = Keeper::new();
-    fs::write(keeper.root().join("etc/motd"), "old\n").unwrap();
+    let scratch = ScratchMachine::new();
+    fs::write(scratch.root().join("etc/motd"), "old\n").unwrap();
     let open = "{files: [{path: /etc/motd, block: open, content: open}]}";
     let block = format!("{{files: [{{path: /etc/motd, block: secret, content: {SECRET}}}]}}");
-    let sealed = keeper.seal(&document("FilesConfig", &block), &[]);
-    keeper.write("node.yaml", &[sealed, document("FilesConfig", open)].concat());
-    let plan = keeper.run(&["plan", "-f", "@node.yaml"]);
+    let sealed = scratch.seal(&document("FilesConfig", &block), &[]);
+    scratch.write("node.yaml", &[sealed, document("FilesConfig", open)].concat());
+    let plan = scratch.run(&["plan", "-f", "@node.yaml"]);
     done(&plan);
     assert!(!plan.stdout.contains(SECRET) && plan.stdout.matches("not shown").count() == 2, "{}", plan.stdout);
 }
 
 #[test]
 fn hostile_storage_is_refused_and_nothing_is_changed() {
-    let keeper = Keeper::new();
+    let scratch = ScratchMachine::new();
     let plain = file("/etc/a", "evil");
-    keeper.write("remote.yaml", &plain);
-    let uri = keeper.uri("remote.yaml");
-    refused(&keeper, &remote(&uri, ", require: encrypted"), "must be an EncryptedConfig");
+    scratch.write("remote.yaml", &plain);
+    let uri = scratch.uri("remote.yaml");
+    refused(&scratch, &remote(&uri, ", require: encrypted"), "must be an EncryptedConfig");
     let digest = "0".repeat(64);
-    refused(&keeper, &remote(&uri, &format!(", sha256: '{digest}'")), "does not match the fetched bytes");
-    keeper.chmod("remote.yaml", 0o666);
-    refused(&keeper, &remote(&uri, ""), "can be written by everybody");
-    keeper.chmod("remote.yaml", 0o644);
-    let sealed = keeper.seal(&file("/etc/a", SECRET), &[]);
-    keeper.write("remote.yaml", &sealed);
-    refused(&keeper, &remote(&uri, ", require: encrypted"), "is not allowed to name local files");
-    refused(&keeper, &remote(&uri, ""), "`allow: [localFiles]`");
-    keeper.write("remote.yaml", &remote(&uri, ""));
-    refused(&keeper, &remote(&uri, ", allow: [localFiles]"), "endless recursion");
-    keeper.write("remote.yaml", &sealed);
-    done(&keeper.bootstrap(&remote(&uri, ", require: encrypted, allow: [localFiles]")));
+    refused(&scratch, &remote(&uri, &format!(", sha256: '{digest}'")), "does not match the fetched bytes");
+    scratch.chmod("remote.yaml", 0o666);
+    refused(&scratch, &remote(&uri, ""), "can be written by everybody");
+    scratch.chmod("remote.yaml", 0o644);
+    let sealed = scratch.seal(&file("/etc/a", SECRET), &[]);
+    scratch.write("remote.yaml", &sealed);
+    refused(&scratch, &remote(&uri, ", require: encrypted"), "is not allowed to name local files");
+    refused(&scratch, &remote(&uri, ""), "`allow: [localFiles]`");
+    scratch.write("remote.yaml", &remote(&uri, ""));
+    refused(&scratch, &remote(&uri, ", allow: [localFiles]"), "endless recursion");
+    scratch.write("remote.yaml", &sealed);
+    done(&scratch.bootstrap(&remote(&uri, ", require: encrypted, allow: [localFiles]")));
 }
 
 #[test]
 fn what_is_not_for_this_machine_or_not_any_more_is_refused() {
-    let keeper = Keeper::new();
+    let scratch = ScratchMachine::new();
     let plain = file("/etc/a", SECRET);
-    let other = keeper.seal(&plain, &["--for-hostname", "node-8", "--for-machine-id", &"a".repeat(32)]);
-    refused(&keeper, &other, "for other machines, not for node-7");
-    let over = keeper.seal(&plain, &["--not-after", "2020-01-01T00:00:00Z"]);
-    refused(&keeper, &over, "have expired: the clock of this machine is at");
+    let other = scratch.seal(&plain, &["--for-hostname", "node-8", "--for-machine-id", &"a".repeat(32)]);
+    refused(&scratch, &other, "for other machines, not for node-7");
+    let over = scratch.seal(&plain, &["--not-after", "2020-01-01T00:00:00Z"]);
+    refused(&scratch, &over, "have expired: the clock of this machine is at");
     let scope = |spec: &str| document("ScopeConfig", spec);
     let old = scope("{issuedAt: '2020-01-01T00:00:00Z', maxAge: 24h}");
-    refused(&keeper, &keeper.seal(&[old, plain.clone()].concat(), &[]), "older than `maxAge`");
+    refused(&scratch, &scratch.seal(&[old, plain.clone()].concat(), &[]), "older than `maxAge`");
     let future = scope("{issuedAt: '2999-01-01T00:00:00Z'}");
-    refused(&keeper, &keeper.seal(&[future, plain.clone()].concat(), &[]), "set the clock");
+    refused(&scratch, &scratch.seal(&[future, plain.clone()].concat(), &[]), "set the clock");
     refused(
-        &keeper,
+        &scratch,
         &[scope("{machines: {hostnames: [node-7]}}"), plain.clone()].concat(),
         "is allowed only as the first document",
     );
-    fs::write(keeper.root().join("etc/machine-id"), "a".repeat(32)).unwrap();
-    done(&keeper.bootstrap(&other));
+    fs::write(scratch.root().join("etc/machine-id"), "a".repeat(32)).unwrap();
+    done(&scratch.bootstrap(&other));
 }
 
 #[test]
 fn what_was_damaged_is_refused_each_in_its_own_way() {
-    let keeper = Keeper::new();
-    let sealed = keeper.seal(&file("/etc/a", SECRET), &[]);
+    let scratch = ScratchMachine::new();
+    let sealed = scratch.seal(&file("/etc/a", SECRET), &[]);
     let line = |name: &str| sealed.lines().find(|line| line.trim().starts_with(name)).unwrap();
     let changed = |name: &str, value: &str| sealed.replace(line(name), &format!("  {name}: {value}"));
     // Another first letter is another first byte.
@@ -269,36 +270,36 @@ fn what_was_damaged_is_refused_each_in_its_own_way() {
     // By its nature the cipher can't tell these apart.
     let unopened = "cannot be decrypted: the passphrase is not the one it was encrypted with, or the ciphertext was damaged or changed";
     for name in ["salt", "iv", "ciphertext"] {
-        refused(&keeper, &flipped(name), unopened);
+        refused(&scratch, &flipped(name), unopened);
     }
-    refused(&keeper, &changed("ciphertext", "\"QUFBQUFBQUFBQUFBQUFBQQ==\""), unopened);
-    refused(&keeper, &changed("ciphertext", "AAAA"), "is shorter than its tag of 16 bytes: it was truncated");
-    refused(&keeper, &changed("salt", "AAAA"), "has 3 bytes: at least 16, at most 1024");
-    refused(&keeper, &changed("iv", "AAAA"), "has 3 bytes: aes-256-gcm takes 12");
-    refused(&keeper, &changed("cipherAlgorithm", "rot13"), "`rot13` is not supported; use `aes-256-gcm`");
-    refused(&keeper, &changed("digestAlgorithm", "md5"), "`md5` is not supported; use `sha-512`");
-    refused(&keeper, &changed("keyDerivationAlgorithm", "scrypt"), "`scrypt` is not supported; use `pbkdf2`");
-    refused(&keeper, &changed("iterations", "12"), "12 rounds are too few: at least 1000, 50000 by default");
-    refused(&keeper, &changed("iterations", "4000000000"), "too many rounds");
-    keeper.write("passphrase", "another passphrase");
-    refused(&keeper, &sealed, unopened);
+    refused(&scratch, &changed("ciphertext", "\"QUFBQUFBQUFBQUFBQUFBQQ==\""), unopened);
+    refused(&scratch, &changed("ciphertext", "AAAA"), "is shorter than its tag of 16 bytes: it was truncated");
+    refused(&scratch, &changed("salt", "AAAA"), "has 3 bytes: at least 16, at most 1024");
+    refused(&scratch, &changed("iv", "AAAA"), "has 3 bytes: aes-256-gcm takes 12");
+    refused(&scratch, &changed("cipherAlgorithm", "rot13"), "`rot13` is not supported; use `aes-256-gcm`");
+    refused(&scratch, &changed("digestAlgorithm", "md5"), "`md5` is not supported; use `sha-512`");
+    refused(&scratch, &changed("keyDerivationAlgorithm", "scrypt"), "`scrypt` is not supported; use `pbkdf2`");
+    refused(&scratch, &changed("iterations", "12"), "12 rounds are too few: at least 1000, 50000 by default");
+    refused(&scratch, &changed("iterations", "4000000000"), "too many rounds");
+    scratch.write("passphrase", "another passphrase");
+    refused(&scratch, &sealed, unopened);
 }
 
 #[test]
 fn validate_stays_offline_unless_it_is_told_to_expand() {
-    let keeper = Keeper::new();
-    keeper.write("node.yaml", &remote(&keeper.uri("missing.yaml"), ""));
-    done(&keeper.run(&["validate", "-f", "@node.yaml"]));
-    let ran = keeper.run(&["validate", "--expand", "-f", "@node.yaml"]);
+    let scratch = ScratchMachine::new();
+    scratch.write("node.yaml", &remote(&scratch.uri("missing.yaml"), ""));
+    done(&scratch.run(&["validate", "-f", "@node.yaml"]));
+    let ran = scratch.run(&["validate", "--expand", "-f", "@node.yaml"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.stdout.contains("No such file or directory"), "{}", ran.stdout);
 }
 
 #[test]
 fn a_passphrase_comes_through_a_descriptor_once_for_all() {
-    let keeper = Keeper::new();
-    keeper.write("plain.yaml", &file("/etc/a", SECRET));
-    let run = |script: &str| scripted(&keeper, Stdio::null(), script);
+    let scratch = ScratchMachine::new();
+    scratch.write("plain.yaml", &file("/etc/a", SECRET));
+    let run = |script: &str| scripted(&scratch, Stdio::null(), script);
     let seal = r#""$1" encrypt --provider descriptor --passphrase-uri fd:3 -f "$2/plain.yaml""#;
     done(&run(&format!(r#"{seal} 3< "$2/passphrase" > "$2/one"; {seal} 3< "$2/passphrase" > "$2/two""#)));
     let opened = run(r#"cat "$2/passphrase" | "$1" decrypt -f "$2/one" -f "$2/two" 3<&0 < /dev/null"#);
@@ -309,19 +310,19 @@ fn a_passphrase_comes_through_a_descriptor_once_for_all() {
     assert!(none.stderr.contains("did not inherit descriptor 3"), "{}", none.stderr);
 }
 
-/// Runs a script in which `$1` is machineadm and `$2` the keeper's directory.
-fn scripted(keeper: &Keeper, stdin: Stdio, script: &str) -> Ran {
+/// Runs a script in which `$1` is machineadm and `$2` the scratch directory.
+fn scripted(scratch: &ScratchMachine, stdin: Stdio, script: &str) -> RunOutput {
     let mut command = Command::new("sh");
-    command.args(["-ec", script, "sh", env!("CARGO_BIN_EXE_machineadm"), &keeper.path("")]).stdin(stdin);
-    Ran::of(command.output().expect("sh runs"))
+    command.args(["-ec", script, "sh", env!("CARGO_BIN_EXE_machineadm"), &scratch.path("")]).stdin(stdin);
+    RunOutput::of(command.output().expect("sh runs"))
 }
 
 #[test]
 fn a_descriptor_is_read_itself_whatever_it_is() {
-    let keeper = Keeper::new();
-    keeper.write("plain.yaml", &file("/etc/a", SECRET));
+    let scratch = ScratchMachine::new();
+    scratch.write("plain.yaml", &file("/etc/a", SECRET));
     let seal = r#""$1" encrypt --provider descriptor --passphrase-uri fd:3 -f "$2/plain.yaml""#;
-    done(&scripted(&keeper, Stdio::null(), &format!(r#"{seal} 3< "$2/passphrase" > "$2/sealed""#)));
+    done(&scripted(&scratch, Stdio::null(), &format!(r#"{seal} 3< "$2/passphrase" > "$2/sealed""#)));
     let open = r#"timeout 60 "$1" decrypt -f "$2/sealed" 3<&0 < /dev/null"#;
     for given in [
         r#"exec < "$2/passphrase""#,
@@ -332,18 +333,18 @@ fn a_descriptor_is_read_itself_whatever_it_is() {
         // Whoever handed it over has taken its name away.
         r#"cp "$2/passphrase" "$2/gone"; exec < "$2/gone"; rm "$2/gone""#,
     ] {
-        let opened = scripted(&keeper, Stdio::null(), &format!("{given}; {open}"));
+        let opened = scripted(&scratch, Stdio::null(), &format!("{given}; {open}"));
         done(&opened);
         assert!(opened.stdout.contains(SECRET), "{given}");
     }
-    let twice = scripted(&keeper, Stdio::null(), &format!(r#"exec 3< "$2/passphrase"; {seal} > "$2/one"; {seal}"#));
+    let twice = scripted(&scratch, Stdio::null(), &format!(r#"exec 3< "$2/passphrase"; {seal} > "$2/one"; {seal}"#));
     assert_eq!(twice.code, Some(2), "{}", twice.stderr);
     assert!(twice.stderr.contains("descriptor 3 is at its end"), "{}", twice.stderr);
     let (mut ours, theirs) = UnixStream::pair().unwrap();
     theirs.set_nonblocking(true).unwrap();
-    ours.write_all(&fs::read(keeper.path("passphrase")).unwrap()).unwrap();
+    ours.write_all(&fs::read(scratch.path("passphrase")).unwrap()).unwrap();
     ours.shutdown(std::net::Shutdown::Write).unwrap();
-    let opened = scripted(&keeper, OwnedFd::from(theirs).into(), open);
+    let opened = scripted(&scratch, OwnedFd::from(theirs).into(), open);
     done(&opened);
     assert!(opened.stdout.contains(SECRET));
 }

@@ -2,8 +2,8 @@
 use crate::support::{
     documents::document,
     fake_storage::FakeStorage,
-    keeper::{Keeper, PASSPHRASE},
-    ran::Ran,
+    run_output::RunOutput,
+    scratch_machine::{PASSPHRASE, ScratchMachine},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use flate2::{Compression, write::GzEncoder};
@@ -23,47 +23,47 @@ fn remote(storage: &FakeStorage, path: &str, more: &str) -> String {
     document("RemoteConfig", &format!("{{provider: https, uri: '{uri}', certificateAuthority: {authority}{more}}}"))
 }
 
-fn done(ran: &Ran) {
+fn done(ran: &RunOutput) {
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
 }
 
-fn refused(ran: &Ran, why: &str) {
+fn refused(ran: &RunOutput, why: &str) {
     ended(ran, 2, why);
 }
 
 /// The input may be right, but what it names can't be had.
-fn given_up(ran: &Ran, why: &str) {
+fn given_up(ran: &RunOutput, why: &str) {
     ended(ran, 1, why);
     assert!(ran.stderr.contains("FAILED at configuration"), "{}", ran.stderr);
 }
 
-fn ended(ran: &Ran, code: i32, why: &str) {
+fn ended(ran: &RunOutput, code: i32, why: &str) {
     assert_eq!(ran.code, Some(code), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains(why), "{}", ran.stderr);
 }
 
 /// The sealed text, to be opened with a passphrase from the storage.
-fn sealed(keeper: &Keeper, storage: &FakeStorage, text: &str) -> String {
-    let local = format!("passphraseURI: \"{}\"", keeper.uri("passphrase"));
+fn sealed(scratch: &ScratchMachine, storage: &FakeStorage, text: &str) -> String {
+    let local = format!("passphraseURI: \"{}\"", scratch.uri("passphrase"));
     let there =
         format!("passphraseURI: \"{}\"\n  certificateAuthority: {}", storage.uri("/p?q=1"), storage.authority());
-    let sealed = keeper.seal(text, &[]).replace(&local, &there);
+    let sealed = scratch.seal(text, &[]).replace(&local, &there);
     sealed.replace("provider: \"file\"", "provider: \"https\"")
 }
 
 #[test]
 fn documents_and_their_passphrase_are_fetched() {
-    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    let (scratch, storage) = (ScratchMachine::new(), FakeStorage::new());
     storage.put("/p", &[(200, &format!("{PASSPHRASE}\n"))]);
-    storage.put("/a", &[(200, &sealed(&keeper, &storage, &motd("fetched")))]);
+    storage.put("/a", &[(200, &sealed(&scratch, &storage, &motd("fetched")))]);
     let more = format!(
         ", require: encrypted, allow: [loopback], passphraseURIs: ['{}'], passphraseCertificateAuthority: {}",
         storage.uri("/p?q=1"),
         storage.authority()
     );
-    let ran = keeper.bootstrap(&remote(&storage, "/a", &more));
+    let ran = scratch.bootstrap(&remote(&storage, "/a", &more));
     done(&ran);
-    assert_eq!(fs::read_to_string(keeper.root().join("etc/motd")).unwrap(), "fetched");
+    assert_eq!(fs::read_to_string(scratch.root().join("etc/motd")).unwrap(), "fetched");
     assert!(!ran.stderr.contains("q=1"), "{}", ran.stderr);
 }
 
@@ -77,33 +77,33 @@ fn a_passphrase_that_only_this_machine_can_access_is_fetched_with_its_credential
         Some(_) => answer(tls, "403 Forbidden", "", PASSPHRASE),
         None => answer(tls, "401 Unauthorized", "", PASSPHRASE),
     };
-    let (vault, keeper) = (FakeServer::start(guard), Keeper::new());
+    let (vault, scratch) = (FakeServer::start(guard), ScratchMachine::new());
     let authority = format!("\"{}\"", vault.authority().pem().replace('\n', "\\n"));
-    let sealed = keeper.seal(&motd("hush"), &[]);
-    let local = format!("provider: \"file\"\n  passphraseURI: \"{}\"", keeper.uri("passphrase"));
+    let sealed = scratch.seal(&motd("hush"), &[]);
+    let local = format!("provider: \"file\"\n  passphraseURI: \"{}\"", scratch.uri("passphrase"));
     assert!(sealed.contains(&local), "{sealed}");
     let with = |credentials: &str| {
         let uri = vault.url("/node-7").replace("https://", &format!("https://{credentials}"));
         let there = format!("provider: https\n  passphraseURI: \"{uri}\"\n  certificateAuthority: {authority}");
-        keeper.bootstrap(&sealed.replace(&local, &there))
+        scratch.bootstrap(&sealed.replace(&local, &there))
     };
     for (others, status) in [("", "401"), ("node-8:s3cret@", "403"), ("node-7:guessed@", "403")] {
         let ran = with(others);
         given_up(&ran, &format!("answered with status {status}"));
         assert!(!ran.stderr.contains("s3cret") && !ran.stderr.contains("guessed"), "{}", ran.stderr);
-        assert!(!keeper.root().join("etc/motd").exists(), "{others} is not this machine");
+        assert!(!scratch.root().join("etc/motd").exists(), "{others} is not this machine");
     }
     let ran = with("node-7:s3cret@");
     done(&ran);
     assert!(!ran.stderr.contains("s3cret") && !ran.stdout.contains("s3cret"), "{}{}", ran.stdout, ran.stderr);
-    assert_eq!(fs::read_to_string(keeper.root().join("etc/motd")).unwrap(), "hush");
+    assert_eq!(fs::read_to_string(scratch.root().join("etc/motd")).unwrap(), "hush");
 }
 
 /// The userdata of AWS and Azure ends at 64 KiB, and certificates and the like do not compress.
 #[test]
 fn a_configuration_larger_than_userdata_is_fetched_from_storage() {
     const USERDATA: usize = 64 << 10;
-    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    let (scratch, storage) = (ScratchMachine::new(), FakeStorage::new());
     let content = incompressible(100_000);
     let spec = "{files: [{path: /etc/large, encoding: base64, content: CONTENT}]}";
     let large = document("FilesConfig", &spec.replace("CONTENT", &BASE64_STANDARD.encode(&content)));
@@ -113,8 +113,8 @@ fn a_configuration_larger_than_userdata_is_fetched_from_storage() {
     storage.put("/a", &[(200, &large)]);
     let userdata = remote(&storage, "/a", "");
     assert!(userdata.len() < USERDATA / 16, "{} bytes", userdata.len());
-    done(&keeper.bootstrap(&userdata));
-    assert_eq!(fs::read(keeper.root().join("etc/large")).unwrap(), content);
+    done(&scratch.bootstrap(&userdata));
+    assert_eq!(fs::read(scratch.root().join("etc/large")).unwrap(), content);
 }
 
 /// Bytes that do not compress, the same each time: Marsaglia's xorshift.
@@ -132,43 +132,43 @@ fn incompressible(length: usize) -> Vec<u8> {
 
 #[test]
 fn what_was_fetched_does_not_reach_this_machine_unless_it_may() {
-    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    let (scratch, storage) = (ScratchMachine::new(), FakeStorage::new());
     storage.put("/p", &[(200, PASSPHRASE)]);
-    storage.put("/a", &[(200, &sealed(&keeper, &storage, &motd("fetched")))]);
-    let ran = keeper.bootstrap(&remote(&storage, "/a", ""));
+    storage.put("/a", &[(200, &sealed(&scratch, &storage, &motd("fetched")))]);
+    let ran = scratch.bootstrap(&remote(&storage, "/a", ""));
     refused(&ran, "leads to 127.0.0.1, this machine itself, which this request may not reach");
     assert!(ran.stderr.contains("`allow: [loopback]`") && !ran.stderr.contains("q=1"), "{}", ran.stderr);
-    done(&keeper.bootstrap(&remote(&storage, "/a", ", allow: [loopback]")));
+    done(&scratch.bootstrap(&remote(&storage, "/a", ", allow: [loopback]")));
 }
 
 #[test]
 fn only_the_named_authority_counts() {
-    let (keeper, storage, other) = (Keeper::new(), FakeStorage::new(), FakeStorage::new());
+    let (scratch, storage, other) = (ScratchMachine::new(), FakeStorage::new(), FakeStorage::new());
     storage.put("/a", &[(200, &motd("fetched"))]);
     let wrong = remote(&storage, "/a", "").replace(&storage.authority(), &other.authority());
-    given_up(&keeper.bootstrap(&wrong), "signed by an unknown authority");
+    given_up(&scratch.bootstrap(&wrong), "signed by an unknown authority");
     let system = document("RemoteConfig", &format!("{{provider: https, uri: '{}'}}", storage.uri("/a")));
-    given_up(&keeper.bootstrap(&system), "signed by an unknown authority");
+    given_up(&scratch.bootstrap(&system), "signed by an unknown authority");
     let bundle = document("TrustBundleConfig", &format!("{{certificates: {}}}", storage.authority()));
-    keeper.write("node.yaml", &[bundle, system].concat());
-    done(&keeper.run(&["validate", "--expand", "-f", "@node.yaml"]));
+    scratch.write("node.yaml", &[bundle, system].concat());
+    done(&scratch.run(&["validate", "--expand", "-f", "@node.yaml"]));
 }
 
 #[test]
 fn encrypt_and_decrypt_reach_a_passphrase_behind_a_private_authority() {
-    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    let (scratch, storage) = (ScratchMachine::new(), FakeStorage::new());
     storage.put("/p", &[(200, PASSPHRASE)]);
-    keeper.write("plain.yaml", &motd("sealed"));
-    keeper.write("authority.pem", &storage.server.authority().pem());
+    scratch.write("plain.yaml", &motd("sealed"));
+    scratch.write("authority.pem", &storage.server.authority().pem());
     let uri = storage.uri("/p");
     let encrypt = ["encrypt", "-f", "@plain.yaml", "--provider", "https", "--passphrase-uri", &uri];
     let distrusted = "signed by an unknown authority";
-    ended(&keeper.run(&encrypt), 1, distrusted);
-    let ran = keeper.run(&[&encrypt[..], &["--certificate-authority", "@authority.pem"]].concat());
+    ended(&scratch.run(&encrypt), 1, distrusted);
+    let ran = scratch.run(&[&encrypt[..], &["--certificate-authority", "@authority.pem"]].concat());
     done(&ran);
     let open = |text: &str| {
-        keeper.write("sealed.yaml", text);
-        keeper.run(&["decrypt", "-f", "@sealed.yaml"])
+        scratch.write("sealed.yaml", text);
+        scratch.run(&["decrypt", "-f", "@sealed.yaml"])
     };
     assert_eq!(open(&ran.stdout).stdout, motd("sealed"));
     let named = ran.stdout.lines().find(|line| line.starts_with("  certificateAuthority:")).expect("it is named");
@@ -199,31 +199,31 @@ fn refusing_proxy() -> SocketAddr {
 
 #[test]
 fn a_wish_beyond_the_deadline_is_told() {
-    let keeper = Keeper::new();
+    let scratch = ScratchMachine::new();
     let busy = FakeServer::start(|_, tls| answer(tls, "503 X", "Retry-After: 3600\r\n", ""));
     let authority = busy.authority().pem().replace('\n', "\\n");
     let spec = format!("{{provider: https, uri: '{}', certificateAuthority: \"{authority}\"}}", busy.url("/a"));
     let why = "server error; it asks to come back in 3600 s, for which too little time is left";
-    given_up(&keeper.bootstrap(&document("RemoteConfig", &spec)), why);
+    given_up(&scratch.bootstrap(&document("RemoteConfig", &spec)), why);
 }
 
 #[test]
 fn a_server_that_is_not_well_is_asked_again_and_one_that_says_no_is_not() {
-    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    let (scratch, storage) = (ScratchMachine::new(), FakeStorage::new());
     storage.put("/a", &[(503, ""), (200, &motd("fetched"))]);
-    let ran = keeper.bootstrap(&remote(&storage, "/a", ""));
+    let ran = scratch.bootstrap(&remote(&storage, "/a", ""));
     done(&ran);
     assert!(ran.stderr.contains("answered with status 503: server error; retrying"), "{}", ran.stderr);
-    let ran = keeper.bootstrap(&remote(&storage, "/missing?token=hunter2", ""));
+    let ran = scratch.bootstrap(&remote(&storage, "/missing?token=hunter2", ""));
     given_up(&ran, "answered with status 404: not found");
     assert!(!ran.stderr.contains("retrying") && !ran.stderr.contains("hunter2"), "{}", ran.stderr);
     storage.put("/down", &[(500, "")]);
-    given_up(&keeper.bootstrap(&remote(&storage, "/down", ", timeout: 15s")), "status 500");
+    given_up(&scratch.bootstrap(&remote(&storage, "/down", ", timeout: 15s")), "status 500");
 }
 
 #[test]
 fn an_answer_without_end_is_cut_off() {
-    let (keeper, storage) = (Keeper::new(), FakeStorage::new());
+    let (scratch, storage) = (ScratchMachine::new(), FakeStorage::new());
     storage.put("/a", &[(200, &"#".repeat(3 << 20))]);
-    refused(&keeper.bootstrap(&remote(&storage, "/a", "")), "is larger than");
+    refused(&scratch.bootstrap(&remote(&storage, "/a", "")), "is larger than");
 }

@@ -2,10 +2,10 @@
 //! on disk, in outputs, arguments, environments or core dumps, except where the configuration itself puts it.
 use crate::support::{
     documents::document,
-    held::{HOLD, Held, WITH_CORES, lay_out},
-    keeper::{Keeper, PASSPHRASE},
-    ran::Ran,
-    search::Search,
+    paused_run::{HOLD, PausedRun, WITH_CORES, lay_out},
+    run_output::RunOutput,
+    scratch_machine::{PASSPHRASE, ScratchMachine},
+    word_search::WordSearch,
 };
 use rustix::process::Signal;
 use std::{
@@ -26,16 +26,16 @@ const ALL: [&str; 7] = [PASSPHRASE, FILE, INNER, SCRIPT, VARIABLE, PASSWORD, QUE
 
 /// A machine, a storage that is also the place of the passphrase, and the wire between them.
 struct Watched {
-    keeper: Keeper,
+    scratch: ScratchMachine,
     server: FakeServer,
     wire: Wiretap,
-    search: Search,
+    search: WordSearch,
 }
 
 impl Watched {
     fn new() -> Self {
-        let keeper = Keeper::new();
-        lay_out(&keeper.root());
+        let scratch = ScratchMachine::new();
+        lay_out(&scratch.root());
         let authority = Arc::new(Authority::new());
         let sealed = Arc::new(OnceLock::<String>::new());
         let served = Arc::clone(&sealed);
@@ -45,14 +45,14 @@ impl Watched {
             _ => answer(tls, "200 OK", "", &file("/etc/inner", INNER)),
         });
         let wire = Wiretap::before(server.port());
-        let watched = Self { keeper, server, wire, search: Search::new(ALL) };
+        let watched = Self { scratch, server, wire, search: WordSearch::new(ALL) };
         sealed.set(watched.sealed()).expect("nobody else does");
         // From here on it is to be found nowhere.
-        fs::remove_file(watched.keeper.path("passphrase")).expect("a file can be removed");
+        fs::remove_file(watched.scratch.path("passphrase")).expect("a file can be removed");
         let more = ", require: encrypted, allow: [loopback]";
         let more = format!("{more}, passphraseURIs: ['https://127.0.0.1:{}/passphrase']", watched.wire.port());
         let more = format!("{more}, passphraseCertificateAuthority: {}", watched.authority());
-        watched.keeper.write("node.yaml", &watched.remote("", "/sealed", &more));
+        watched.scratch.write("node.yaml", &watched.remote("", "/sealed", &more));
         watched
     }
 
@@ -69,19 +69,19 @@ impl Watched {
     /// What the storage holds: a file, a script that prints its own secret, a variable, and a place with credentials.
     fn sealed(&self) -> String {
         let script = format!("echo {SCRIPT}; {HOLD}");
-        let command = format!("{{name: held, shell: '{script}', environment: {{WORD: {VARIABLE}}}}}");
+        let command = format!("{{name: paused, shell: '{script}', environment: {{WORD: {VARIABLE}}}}}");
         let commands = document("CommandsConfig", &format!("{{commands: [{command}]}}"));
         let inner = self.remote(&format!("user:{PASSWORD}@"), &format!("/inner?token={QUERY}"), "");
         let plain = [file("/etc/file", FILE), commands, inner].concat();
-        let local = format!("passphraseURI: \"{}\"", self.keeper.uri("passphrase"));
+        let local = format!("passphraseURI: \"{}\"", self.scratch.uri("passphrase"));
         let there = format!("passphraseURI: 'https://127.0.0.1:{}/passphrase'", self.wire.port());
         let there = format!("{there}\n  certificateAuthority: {}", self.authority());
-        let sealed = self.keeper.seal(&plain, &["--for-hostname", "node-7", "--valid-for", "1h"]);
+        let sealed = self.scratch.seal(&plain, &["--for-hostname", "node-7", "--valid-for", "1h"]);
         sealed.replace(&local, &there).replace("provider: \"file\"", "provider: https")
     }
 
     /// What a command or a run has printed holds no secret.
-    fn said(&self, ran: &Ran) {
+    fn said(&self, ran: &RunOutput) {
         for text in [&ran.stdout, &ran.stderr] {
             assert_eq!(self.search.found(text.as_bytes()), Vec::<&str>::new(), "{text}");
         }
@@ -91,19 +91,19 @@ impl Watched {
     /// in the files that the configuration asked for.
     fn search_disk(&self) {
         let asked = [("/etc/file", FILE), ("/etc/inner", INNER)].map(|(path, name)| (format!("/root{path}"), name));
-        let found = self.search.found_below(self.keeper.path("").trim_end_matches('/').as_ref());
+        let found = self.search.found_below(self.scratch.path("").trim_end_matches('/').as_ref());
         let strays: Vec<_> = found.iter().filter(|found| !asked.contains(found)).collect();
         assert!(strays.is_empty(), "{strays:?}");
         // Where the kernel puts the dump of a process: its own directory, which is the root for commands.
-        let [beside, inside] = [self.keeper.path("cores").into(), self.keeper.root()].map(fs::read_dir);
+        let [beside, inside] = [self.scratch.path("cores").into(), self.scratch.root()].map(fs::read_dir);
         let names = beside.into_iter().chain(inside).flatten().flatten().map(|entry| entry.file_name());
         let dumps: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with("core")).collect();
         assert!(dumps.is_empty(), "{dumps:?}");
     }
 
     /// Arguments hold no secret; environments only the variable, and only those of the command and its guard.
-    fn search_processes(&self, held: &mut Held) {
-        let [main, guard, command] = held.processes();
+    fn search_processes(&self, paused: &mut PausedRun) {
+        let [main, guard, command] = paused.processes();
         for process in [main, guard, command] {
             let of = |what: &str| fs::read(format!("/proc/{process}/{what}")).expect("root reads of every process");
             assert!(!of("cmdline").is_empty() && !of("environ").is_empty());
@@ -128,7 +128,7 @@ impl Watched {
         }
     }
 
-    fn check(&self, (status, ran): (ExitStatus, Ran)) -> ExitStatus {
+    fn check(&self, (status, ran): (ExitStatus, RunOutput)) -> ExitStatus {
         self.said(&ran);
         self.search_disk();
         assert!(!status.core_dumped(), "machineadm was dumped");
@@ -141,15 +141,15 @@ fn file(path: &str, content: &str) -> String {
 }
 
 /// What the kernel writes for a process that is allowed to dump: whether that works here at all.
-fn dumps_elsewhere(keeper: &Keeper) -> bool {
+fn dumps_elsewhere(scratch: &ScratchMachine) -> bool {
     let mut command = Command::new("sh");
-    command.args(["-c", WITH_CORES, "sh", &keeper.path("cores"), "sh", "-c", "kill -SEGV $$"]);
+    command.args(["-c", WITH_CORES, "sh", &scratch.path("cores"), "sh", "-c", "kill -SEGV $$"]);
     command.status().expect("sh runs").core_dumped()
 }
 
 #[test]
 fn the_search_finds_what_is_there() {
-    let search = Search::new(["hunter22", "other"]);
+    let search = WordSearch::new(["hunter22", "other"]);
     for text in ["a hunter22 b", "68756e7465723232", "aHVudGVyMjI", "eGh1bnRlcjIyeA", "eHhodW50ZXIyMnh4"] {
         assert_eq!(search.found(text.as_bytes()), ["hunter22"], "{text}");
     }
@@ -161,23 +161,23 @@ fn a_whole_run_leaves_no_passphrase_and_no_plaintext() {
     testbed::needs!(Root);
     let watched = Watched::new();
     let plan = |words: &[&str]| {
-        let ran = watched.keeper.run(&[&["plan", "-f", "@node.yaml"], words].concat());
+        let ran = watched.scratch.run(&[&["plan", "-f", "@node.yaml"], words].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         watched.said(&ran);
     };
     plan(&[]);
-    plan(&["-o", "json", "--out", &watched.keeper.path("plan")]);
-    let mut held = Held::start(&watched.keeper, &["bootstrap", "-f", &watched.keeper.path("node.yaml")]);
-    watched.search_processes(&mut held);
+    plan(&["-o", "json", "--out", &watched.scratch.path("plan")]);
+    let mut paused = PausedRun::start(&watched.scratch, &["bootstrap", "-f", &watched.scratch.path("node.yaml")]);
+    watched.search_processes(&mut paused);
     watched.search_disk();
-    watched.said(&watched.keeper.run(&["status"]));
-    let status = watched.check(held.go());
+    watched.said(&watched.scratch.run(&["status"]));
+    let status = watched.check(paused.go());
     assert_eq!(status.code(), Some(0));
     for (name, content) in [("etc/file", FILE), ("etc/inner", INNER)] {
-        assert_eq!(fs::read_to_string(watched.keeper.root().join(name)).unwrap(), content);
+        assert_eq!(fs::read_to_string(watched.scratch.root().join(name)).unwrap(), content);
     }
     for output in [&["status"][..], &["status", "-o", "json"], &["plan", "-f", "@node.yaml", "-o", "yaml"]] {
-        watched.said(&watched.keeper.run(output));
+        watched.said(&watched.scratch.run(output));
     }
     watched.search_wire();
 }
@@ -185,22 +185,22 @@ fn a_whole_run_leaves_no_passphrase_and_no_plaintext() {
 #[test]
 fn a_run_that_is_refused_leaves_nothing_either() {
     let watched = Watched::new();
-    fs::write(watched.keeper.root().join("etc/hostname"), "node-8\n").unwrap();
-    let configuration = fs::read_to_string(watched.keeper.path("node.yaml")).unwrap();
-    let ran = watched.keeper.bootstrap(&configuration);
+    fs::write(watched.scratch.root().join("etc/hostname"), "node-8\n").unwrap();
+    let configuration = fs::read_to_string(watched.scratch.path("node.yaml")).unwrap();
+    let ran = watched.scratch.bootstrap(&configuration);
     assert!(ran.code == Some(2) && ran.stderr.contains("for other machines, not for node-8"), "{ran:?}");
     watched.said(&ran);
-    assert_eq!(watched.search.found_below(watched.keeper.path("").trim_end_matches('/').as_ref()), []);
+    assert_eq!(watched.search.found_below(watched.scratch.path("").trim_end_matches('/').as_ref()), []);
 }
 
 #[test]
 fn no_core_dump_can_be_forced_from_any_process_of_a_run() {
     testbed::needs!(Root);
-    let control = Keeper::new();
+    let control = ScratchMachine::new();
     fs::create_dir(control.path("cores")).unwrap();
     assert!(dumps_elsewhere(&control), "this test needs a system that dumps core: see /proc/sys/kernel/core_pattern");
     let watched = Watched::new();
-    let first = ["bootstrap", "-f", &watched.keeper.path("node.yaml")].map(str::to_owned);
+    let first = ["bootstrap", "-f", &watched.scratch.path("node.yaml")].map(str::to_owned);
     let again = vec!["bootstrap".to_owned()];
     let runs = [first.to_vec(), again.clone(), again.clone(), again.clone()];
     // The command, its guard, and machineadm itself.
@@ -208,12 +208,12 @@ fn no_core_dump_can_be_forced_from_any_process_of_a_run() {
         runs.iter().zip([(2, Signal::SEGV), (1, Signal::SEGV), (0, Signal::ABORT), (0, Signal::SEGV)])
     {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let mut held = Held::start(&watched.keeper, &words);
-        let process = held.processes()[who];
-        let status = watched.check(held.end_by(process, signal));
+        let mut paused = PausedRun::start(&watched.scratch, &words);
+        let process = paused.processes()[who];
+        let status = watched.check(paused.end_by(process, signal));
         assert!(status.signal().is_some() == (who == 0) && !status.success(), "{who}: {status:?}");
-        let kept = fs::read(watched.keeper.root().join("var/lib/machineadm/configuration.yaml")).unwrap();
-        assert_eq!(kept, fs::read(watched.keeper.path("node.yaml")).unwrap(), "what is kept is what came");
+        let kept = fs::read(watched.scratch.root().join("var/lib/machineadm/configuration.yaml")).unwrap();
+        assert_eq!(kept, fs::read(watched.scratch.path("node.yaml")).unwrap(), "what is kept is what came");
     }
-    assert_eq!(watched.check(Held::start(&watched.keeper, &["bootstrap"]).go()).code(), Some(0));
+    assert_eq!(watched.check(PausedRun::start(&watched.scratch, &["bootstrap"]).go()).code(), Some(0));
 }

@@ -1,9 +1,9 @@
 //! A bootstrap that a reboot cuts short finds its sealed configuration again, still sealed, and finishes.
 use crate::support::{
     documents::document,
-    held::{HOLD, Held, lay_out},
-    keeper::{Keeper, PASSPHRASE},
-    search::Search,
+    paused_run::{HOLD, PausedRun, lay_out},
+    scratch_machine::{PASSPHRASE, ScratchMachine},
+    word_search::WordSearch,
 };
 use rustix::process::Signal;
 use std::{fs, time::Duration};
@@ -15,39 +15,39 @@ const KEPT: &str = "var/lib/machineadm/configuration.yaml";
 const PROGRAM: &str = "/usr/bin/machineadm";
 const PLACE: &str = "/etc/machineadm/passphrase";
 
-/// A file, and a command that is held.
+/// A file, and a command that is paused.
 fn plain(hold: &str) -> String {
     let file = |name: &str| {
         document("FilesConfig", &format!("{{files: [{{path: /etc/{name}, mode: '0600', content: {SECRET}}}]}}"))
     };
     let script = serde_json::Value::from(format!("# {SCRIPT}\n{hold}\n"));
-    let commands = format!("{{commands: [{{name: held, shell: {script}, creates: /etc/done}}]}}");
+    let commands = format!("{{commands: [{{name: paused, shell: {script}, creates: /etc/done}}]}}");
     [file("before"), document("CommandsConfig", &commands)].concat()
 }
 
 #[test]
 fn a_killed_run_goes_on_with_what_was_kept_sealed() {
     testbed::needs!(Root);
-    let keeper = Keeper::new();
-    lay_out(&keeper.root());
-    let sealed = keeper.seal(&plain(&format!("{HOLD}; : > /etc/done")), &["--for-hostname", "node-7"]);
-    keeper.write("node.yaml", &sealed);
-    let mut first = Held::start(&keeper, &["bootstrap", "-f", &keeper.path("node.yaml")]);
+    let scratch = ScratchMachine::new();
+    lay_out(&scratch.root());
+    let sealed = scratch.seal(&plain(&format!("{HOLD}; : > /etc/done")), &["--for-hostname", "node-7"]);
+    scratch.write("node.yaml", &sealed);
+    let mut first = PausedRun::start(&scratch, &["bootstrap", "-f", &scratch.path("node.yaml")]);
     let [main, ..] = first.processes();
     let (status, _) = first.end_by(main, Signal::KILL);
     assert_eq!(status.code(), None);
     // As a reboot does: the given file and the runtime directory are gone.
-    fs::remove_file(keeper.path("node.yaml")).unwrap();
-    fs::remove_dir_all(keeper.root().join("run")).unwrap();
-    let kept = fs::read_to_string(keeper.root().join(KEPT)).unwrap();
+    fs::remove_file(scratch.path("node.yaml")).unwrap();
+    fs::remove_dir_all(scratch.root().join("run")).unwrap();
+    let kept = fs::read_to_string(scratch.root().join(KEPT)).unwrap();
     assert_eq!(kept, sealed);
-    let search = Search::new([SECRET, SCRIPT, PASSPHRASE]);
-    assert_eq!(search.found_below(&keeper.root()), [("/etc/before".to_owned(), SECRET)]);
-    let (status, ran) = Held::start(&keeper, &["bootstrap"]).go();
+    let search = WordSearch::new([SECRET, SCRIPT, PASSPHRASE]);
+    assert_eq!(search.found_below(&scratch.root()), [("/etc/before".to_owned(), SECRET)]);
+    let (status, ran) = PausedRun::start(&scratch, &["bootstrap"]).go();
     assert_eq!(status.code(), Some(0), "{}{}", ran.stdout, ran.stderr);
-    assert!(keeper.root().join("etc/done").exists() && !keeper.root().join(KEPT).exists());
-    assert_eq!(keeper.bootstrap(&sealed).code, Some(0), "nothing is left to do");
-    assert_eq!(keeper.run(&["bootstrap"]).code, Some(2), "nothing is left to go on with");
+    assert!(scratch.root().join("etc/done").exists() && !scratch.root().join(KEPT).exists());
+    assert_eq!(scratch.bootstrap(&sealed).code, Some(0), "nothing is left to do");
+    assert_eq!(scratch.run(&["bootstrap"]).code, Some(2), "nothing is left to go on with");
 }
 
 /// Runs machineadm in a unit of its own, as boot tools do; what it says goes to the journal.
@@ -64,7 +64,7 @@ fn search(machine: &Machine) -> Result<()> {
     machine.shell("journalctl --sync")?;
     let journal = machine.check(&["journalctl", "--no-pager", "-o", "export"])?;
     assert!(journal.contains("machineadm"), "the journal tells of the run");
-    assert_eq!(Search::new([SECRET, SCRIPT, PASSPHRASE]).found(journal.as_bytes()), Vec::<&str>::new());
+    assert_eq!(WordSearch::new([SECRET, SCRIPT, PASSPHRASE]).found(journal.as_bytes()), Vec::<&str>::new());
     for (word, place) in [(SECRET, "/etc/before"), (SCRIPT, ""), (PASSPHRASE, PLACE)] {
         // Some files end while they are searched; a search that sees nothing at all misses the places that have it.
         let found = machine.shell(&format!("grep -rlsF -- '{word}' /etc /var /run /tmp /root /srv || true"))?;
@@ -76,10 +76,10 @@ fn search(machine: &Machine) -> Result<()> {
 #[test]
 fn a_machine_that_loses_its_power_finishes_after_its_reboot() -> Result<()> {
     testbed::needs!(Machines);
-    let keeper = Keeper::new();
+    let scratch = ScratchMachine::new();
     let hold = "if test -e /srv/go; then : > /etc/done; else : > /run/ready; sleep infinity; fi";
-    let sealed = keeper.seal(&plain(hold), &["--for-hostname", "node-7", "--valid-for", "1h"]);
-    let sealed = sealed.replace(&keeper.uri("passphrase"), &format!("file://{PLACE}"));
+    let sealed = scratch.seal(&plain(hold), &["--for-hostname", "node-7", "--valid-for", "1h"]);
+    let sealed = sealed.replace(&scratch.uri("passphrase"), &format!("file://{PLACE}"));
     let bed = Bed::new()?;
     let machine = bed.machine("node-7", &Profile::default())?;
     machine.copy_in(&machineadm_benches::machine_program().expect("the static program"), PROGRAM)?;

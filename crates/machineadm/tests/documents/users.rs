@@ -1,5 +1,5 @@
 //! Users and groups through the machine's own tools, on the live system of a sandbox and below `--root`.
-use crate::support::{documents::document, ran::Ran, sandbox::Sandbox};
+use crate::support::{documents::document, run_output::RunOutput, sandbox::Sandbox};
 use std::{
     fs,
     os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink},
@@ -16,7 +16,7 @@ fn alice(rest: &str) -> String {
     users(&format!("{{users: [{{name: alice, uid: 4242, home: /srv/alice{rest}}}]}}"))
 }
 
-fn done(ran: &Ran) {
+fn done(ran: &RunOutput) {
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
 }
 

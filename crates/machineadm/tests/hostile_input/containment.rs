@@ -1,5 +1,5 @@
 //! Nothing below `--root DIR` leads out of DIR, whatever links, files and devices lie there and whoever races with us.
-use crate::support::{binary::run, cage::Cage};
+use crate::support::{binary::run, guarded_root::GuardedRoot};
 use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
 use std::{
     fs,
@@ -11,156 +11,156 @@ use std::{
 const NOBODY: u32 = 65534;
 
 /// Writes `path` and finds it at `place` in the root.
-fn works(cage: &Cage, path: &str, place: &str) {
-    let ran = cage.bootstrap(path, None);
+fn works(guarded: &GuardedRoot, path: &str, place: &str) {
+    let ran = guarded.bootstrap(path, None);
     assert_eq!(ran.code, Some(0), "{path}: {}", ran.stderr);
-    assert_eq!(fs::read_to_string(cage.at(place)).ok().as_deref(), Some("written\n"), "{path}: {}", ran.stderr);
-    cage.has_read_nothing_outside();
+    assert_eq!(fs::read_to_string(guarded.at(place)).ok().as_deref(), Some("written\n"), "{path}: {}", ran.stderr);
+    guarded.has_read_nothing_outside();
 }
 
 /// Does not write `path`, and says why.
-fn refused(cage: &Cage, path: &str, why: &str) {
-    let ran = cage.bootstrap(path, None);
+fn refused(guarded: &GuardedRoot, path: &str, why: &str) {
+    let ran = guarded.bootstrap(path, None);
     assert_eq!(ran.code, Some(1), "{path}: {}", ran.stderr);
     assert!(ran.stderr.contains(path) && ran.stderr.contains(why), "{path}: {}", ran.stderr);
 }
 
 #[test]
 fn absolute_links_resolve_inside_the_root() {
-    let cage = Cage::new();
-    cage.dir("/usr/lib");
-    cage.link("/lib", "/usr/lib");
-    works(&cage, "/lib/merged", "/usr/lib/merged");
-    cage.dir("/run");
-    cage.link("/etc/x", "/run/y");
-    works(&cage, "/etc/x", "/run/y");
-    assert!(fs::symlink_metadata(cage.at("/etc/x")).unwrap().is_symlink(), "the link itself stays");
-    cage.link("/etc/dangling", "/not/there/yet");
-    works(&cage, "/etc/dangling/file", "/not/there/yet/file");
+    let guarded = GuardedRoot::new();
+    guarded.dir("/usr/lib");
+    guarded.link("/lib", "/usr/lib");
+    works(&guarded, "/lib/merged", "/usr/lib/merged");
+    guarded.dir("/run");
+    guarded.link("/etc/x", "/run/y");
+    works(&guarded, "/etc/x", "/run/y");
+    assert!(fs::symlink_metadata(guarded.at("/etc/x")).unwrap().is_symlink(), "the link itself stays");
+    guarded.link("/etc/dangling", "/not/there/yet");
+    works(&guarded, "/etc/dangling/file", "/not/there/yet/file");
 }
 
 #[test]
 fn links_that_point_outside_end_inside() {
-    let cage = Cage::new();
-    cage.link("/etc/relative", "../../outside");
-    works(&cage, "/etc/relative/keep", "/outside/keep");
-    cage.link("/etc/far", "../../../../../../../../outside/far");
-    works(&cage, "/etc/far/keep", "/outside/far/keep");
-    cage.link("/etc/absolute", &cage.outside);
-    works(&cage, "/etc/absolute/keep", cage.outside.join("keep").to_str().unwrap());
-    cage.link("/etc/last", "../../outside/last");
-    works(&cage, "/etc/last", "/outside/last");
-    cage.dir("/a/b");
-    cage.link("/a/b/up", "../../../../outside/up/../dots");
-    works(&cage, "/a/b/up/keep", "/outside/dots/keep");
+    let guarded = GuardedRoot::new();
+    guarded.link("/etc/relative", "../../outside");
+    works(&guarded, "/etc/relative/keep", "/outside/keep");
+    guarded.link("/etc/far", "../../../../../../../../outside/far");
+    works(&guarded, "/etc/far/keep", "/outside/far/keep");
+    guarded.link("/etc/absolute", &guarded.outside);
+    works(&guarded, "/etc/absolute/keep", guarded.outside.join("keep").to_str().unwrap());
+    guarded.link("/etc/last", "../../outside/last");
+    works(&guarded, "/etc/last", "/outside/last");
+    guarded.dir("/a/b");
+    guarded.link("/a/b/up", "../../../../outside/up/../dots");
+    works(&guarded, "/a/b/up/keep", "/outside/dots/keep");
 }
 
 #[test]
 fn a_block_is_not_put_around_what_lies_outside() {
-    let cage = Cage::new();
-    cage.link("/etc/hosts", "../../outside/keep");
-    let ran = cage.bootstrap("/etc/hosts", Some("x"));
+    let guarded = GuardedRoot::new();
+    guarded.link("/etc/hosts", "../../outside/keep");
+    let ran = guarded.bootstrap("/etc/hosts", Some("x"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(cage.at("/outside/keep").exists());
-    cage.has_read_nothing_outside();
+    assert!(guarded.at("/outside/keep").exists());
+    guarded.has_read_nothing_outside();
 }
 
 #[test]
 fn chains_are_followed_and_loops_are_not() {
-    let cage = Cage::new();
+    let guarded = GuardedRoot::new();
     for number in 0..39 {
-        cage.link(&format!("/chain/{number}"), format!("{}", number + 1));
+        guarded.link(&format!("/chain/{number}"), format!("{}", number + 1));
     }
-    cage.dir("/chain/39");
-    works(&cage, "/chain/0/file", "/chain/39/file");
-    cage.link("/loop/a", "b");
-    cage.link("/loop/b", "/loop/a");
-    refused(&cage, "/loop/a", "too many symbolic links");
-    refused(&cage, "/loop/b/file", "too many symbolic links");
+    guarded.dir("/chain/39");
+    works(&guarded, "/chain/0/file", "/chain/39/file");
+    guarded.link("/loop/a", "b");
+    guarded.link("/loop/b", "/loop/a");
+    refused(&guarded, "/loop/a", "too many symbolic links");
+    refused(&guarded, "/loop/b/file", "too many symbolic links");
 }
 
 #[test]
 fn our_own_places_may_be_links_too() {
-    let cage = Cage::new();
-    cage.link("/var/lib/machineadm", "../../../outside/state");
-    cage.link("/run", &cage.outside);
-    cage.link("/etc/machine-id", "../../outside/keep");
-    cage.link("/etc/hostname", "../../outside/keep");
-    works(&cage, "/etc/file", "/etc/file");
-    assert!(cage.at("/outside/state/outcome.json").exists());
-    let linked = cage.outside.with_file_name("linked-root");
-    std::os::unix::fs::symlink(&cage.root, &linked).unwrap();
+    let guarded = GuardedRoot::new();
+    guarded.link("/var/lib/machineadm", "../../../outside/state");
+    guarded.link("/run", &guarded.outside);
+    guarded.link("/etc/machine-id", "../../outside/keep");
+    guarded.link("/etc/hostname", "../../outside/keep");
+    works(&guarded, "/etc/file", "/etc/file");
+    assert!(guarded.at("/outside/state/outcome.json").exists());
+    let linked = guarded.outside.with_file_name("linked-root");
+    std::os::unix::fs::symlink(&guarded.root, &linked).unwrap();
     let ran = run(["--root".as_ref(), linked.as_path(), "status".as_ref()]);
     assert_eq!(ran.code, Some(0), "{}", ran.stdout);
 }
 
 #[test]
 fn what_is_no_regular_file_is_refused_and_nobody_waits_for_it() {
-    let cage = Cage::new();
-    fs::write(cage.at("/etc/file"), "a file").unwrap();
-    refused(&cage, "/etc/file/below", "not a directory");
-    cage.dir("/etc/directory");
-    refused(&cage, "/etc/directory", "is not a regular file");
+    let guarded = GuardedRoot::new();
+    fs::write(guarded.at("/etc/file"), "a file").unwrap();
+    refused(&guarded, "/etc/file/below", "not a directory");
+    guarded.dir("/etc/directory");
+    refused(&guarded, "/etc/directory", "is not a regular file");
     let special = |path: &str, kind: FileType| {
-        mknodat(CWD, cage.at(path), kind, Mode::from_raw_mode(0o666), 0).expect("making devices needs root");
+        mknodat(CWD, guarded.at(path), kind, Mode::from_raw_mode(0o666), 0).expect("making devices needs root");
     };
     special("/etc/fifo", FileType::Fifo);
     special("/etc/device", FileType::CharacterDevice);
     special("/etc/socket", FileType::Socket);
     for path in ["/etc/fifo", "/etc/device", "/etc/socket"] {
-        refused(&cage, path, "is not a regular file");
+        refused(&guarded, path, "is not a regular file");
     }
 }
 
 #[test]
 fn a_hard_link_is_replaced_and_its_file_left_alone() {
-    let cage = Cage::new();
-    fs::hard_link(cage.outside.join("keep"), cage.at("/etc/hard")).unwrap();
-    let ran = cage.bootstrap("/etc/hard", None);
+    let guarded = GuardedRoot::new();
+    fs::hard_link(guarded.outside.join("keep"), guarded.at("/etc/hard")).unwrap();
+    let ran = guarded.bootstrap("/etc/hard", None);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert_eq!(fs::read_to_string(cage.at("/etc/hard")).unwrap(), "written\n");
+    assert_eq!(fs::read_to_string(guarded.at("/etc/hard")).unwrap(), "written\n");
     // What was there is the path's own previous content, whose copy is root's alone; nothing else has it.
-    let copies = cage.at("/var/lib/machineadm/previous");
-    assert_eq!(fs::metadata(cage.at("/var/lib/machineadm")).unwrap().permissions().mode() & 0o777, 0o700);
+    let copies = guarded.at("/var/lib/machineadm/previous");
+    assert_eq!(fs::metadata(guarded.at("/var/lib/machineadm")).unwrap().permissions().mode() & 0o777, 0o700);
     for copy in fs::read_dir(&copies).unwrap() {
         assert_eq!(copy.unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
     fs::remove_dir_all(copies).unwrap();
-    cage.has_read_nothing_outside();
+    guarded.has_read_nothing_outside();
 }
 
 #[test]
 fn a_link_under_the_name_of_our_temporary_file_is_not_followed() {
-    let cage = Cage::new();
-    works(&cage, "/etc/motd", "/etc/motd");
-    fs::remove_file(cage.at("/etc/motd")).unwrap();
+    let guarded = GuardedRoot::new();
+    works(&guarded, "/etc/motd", "/etc/motd");
+    fs::remove_file(guarded.at("/etc/motd")).unwrap();
     // The first eight bytes of sha256("motd").
-    cage.link("/etc/.machineadm-5faab372d8fe1b00", "../../outside/keep");
-    works(&cage, "/etc/motd", "/etc/motd");
+    guarded.link("/etc/.machineadm-5faab372d8fe1b00", "../../outside/keep");
+    works(&guarded, "/etc/motd", "/etc/motd");
 }
 
 #[test]
 fn a_link_by_somebody_else_in_a_directory_for_all_is_refused() {
     testbed::needs!(Root);
-    let cage = Cage::new();
-    cage.dir("/tmp");
-    cage.dir("/srv/target");
-    fs::set_permissions(cage.at("/tmp"), fs::Permissions::from_mode(0o1777)).unwrap();
-    cage.link("/tmp/roots", "/srv/target");
-    works(&cage, "/tmp/roots/file", "/srv/target/file");
-    cage.link("/tmp/theirs", "/srv/target");
-    lchown(cage.at("/tmp/theirs"), Some(NOBODY), Some(NOBODY)).expect("this proof needs root");
-    refused(&cage, "/tmp/theirs/planted", "a symbolic link in a directory that other users can write");
-    assert!(!cage.at("/srv/target/planted").exists());
-    fs::set_permissions(cage.at("/tmp"), fs::Permissions::from_mode(0o777)).unwrap();
-    refused(&cage, "/tmp/roots/file2", "a symbolic link in a directory that other users can write");
+    let guarded = GuardedRoot::new();
+    guarded.dir("/tmp");
+    guarded.dir("/srv/target");
+    fs::set_permissions(guarded.at("/tmp"), fs::Permissions::from_mode(0o1777)).unwrap();
+    guarded.link("/tmp/roots", "/srv/target");
+    works(&guarded, "/tmp/roots/file", "/srv/target/file");
+    guarded.link("/tmp/theirs", "/srv/target");
+    lchown(guarded.at("/tmp/theirs"), Some(NOBODY), Some(NOBODY)).expect("this proof needs root");
+    refused(&guarded, "/tmp/theirs/planted", "a symbolic link in a directory that other users can write");
+    assert!(!guarded.at("/srv/target/planted").exists());
+    fs::set_permissions(guarded.at("/tmp"), fs::Permissions::from_mode(0o777)).unwrap();
+    refused(&guarded, "/tmp/roots/file2", "a symbolic link in a directory that other users can write");
 }
 
 #[test]
 fn an_input_that_somebody_else_could_have_put_there_is_refused() {
     testbed::needs!(Root);
-    let cage = Cage::new();
-    let (shared, private) = (cage.outside.join("shared"), cage.outside.join("private.yaml"));
+    let guarded = GuardedRoot::new();
+    let (shared, private) = (guarded.outside.join("shared"), guarded.outside.join("private.yaml"));
     fs::create_dir(&shared).unwrap();
     fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
     let text =
@@ -187,9 +187,9 @@ fn an_input_that_somebody_else_could_have_put_there_is_refused() {
         ("our-link", 0),
     ] {
         let input = shared.join(name);
-        let ran = run(["--root".as_ref(), cage.root.as_path(), "bootstrap".as_ref(), "-f".as_ref(), &input]);
+        let ran = run(["--root".as_ref(), guarded.root.as_path(), "bootstrap".as_ref(), "-f".as_ref(), &input]);
         assert_eq!(ran.code, Some(code), "{name}: {}", ran.stderr);
-        assert_eq!(cage.at("/var").exists(), code == 0, "{name} changed the tree, or did not");
+        assert_eq!(guarded.at("/var").exists(), code == 0, "{name} changed the tree, or did not");
     }
 }
 
@@ -205,10 +205,10 @@ impl Drop for SetWhenDropped<'_> {
 #[test]
 fn whoever_exchanges_a_directory_for_a_link_while_we_write_gains_nothing() {
     for target in ["../../outside", "/outside"] {
-        let cage = Cage::new();
-        cage.dir("/etc/app");
-        cage.link("/etc/other", target);
-        let (over, [app, other]) = (AtomicBool::new(false), ["/etc/app", "/etc/other"].map(|path| cage.at(path)));
+        let guarded = GuardedRoot::new();
+        guarded.dir("/etc/app");
+        guarded.link("/etc/other", target);
+        let (over, [app, other]) = (AtomicBool::new(false), ["/etc/app", "/etc/other"].map(|path| guarded.at(path)));
         let exchange = |from: &Path, to: &Path| renameat_with(CWD, from, CWD, to, RenameFlags::EXCHANGE);
         let mut ends = [0; 2];
         let exchanges = std::thread::scope(|scope| {
@@ -223,7 +223,7 @@ fn whoever_exchanges_a_directory_for_a_link_while_we_write_gains_nothing() {
                 exchanges
             });
             for number in 0..100 {
-                let ran = cage.bootstrap(&format!("/etc/app/sub/{number}"), None);
+                let ran = guarded.bootstrap(&format!("/etc/app/sub/{number}"), None);
                 let end = ran.code.and_then(|code| usize::try_from(code).ok()).unwrap_or(usize::MAX);
                 assert!(end < 2, "{ran:?}");
                 ends[end] += 1;

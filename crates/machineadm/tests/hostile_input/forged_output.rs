@@ -1,6 +1,6 @@
 //! What others wrote, a configuration, a program's output, a host name or files of ours that somebody edited, cannot
 //! control the terminal of whoever looks at it, nor look like a line of ours.
-use crate::support::{binary::run, documents::document, ran::Ran, sandbox::Sandbox, scratch::Scratch};
+use crate::support::{binary::run, documents::document, run_output::RunOutput, sandbox::Sandbox, scratch::Scratch};
 use rustix::fs::{FlockOperation, flock};
 use std::{fs, io::Write, path::Path};
 
@@ -31,7 +31,7 @@ impl Tree {
         fs::write(path, text).expect("a file can be written");
     }
 
-    fn run(&self, words: &[&str]) -> Ran {
+    fn run(&self, words: &[&str]) -> RunOutput {
         let root = self.path("root");
         let mut all: Vec<String> =
             words.iter().map(|word| word.replace('@', &self.path("").to_string_lossy())).collect();
@@ -41,7 +41,7 @@ impl Tree {
 }
 
 /// Nothing in it moves a cursor, hides text or turns it around; only lines and tabs.
-fn assert_harmless(ran: &Ran) {
+fn assert_harmless(ran: &RunOutput) {
     for c in ran.stdout.chars().chain(ran.stderr.chars()) {
         let hides = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}' | '\u{ad}' | '\u{3164}');
         assert!(c == '\n' || c == '\t' || !c.is_control() && !hides, "{c:?} in\n{}{}", ran.stdout, ran.stderr);

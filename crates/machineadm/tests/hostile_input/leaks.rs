@@ -3,9 +3,9 @@ use crate::support::{
     binary,
     canaries::{self, filled, is_good},
     documents::document,
+    file_tree::look,
     scratch::Scratch,
     shell,
-    tree::look,
 };
 use documents::KINDS;
 use serde_json::{Value, json};

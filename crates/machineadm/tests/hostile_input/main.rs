@@ -9,19 +9,19 @@ mod leaks;
 
 #[path = "../support"]
 mod support {
+    pub(crate) mod attacked_machine;
     pub(crate) mod binary;
-    pub(crate) mod cage;
     pub(crate) mod canaries;
     pub(crate) mod differences;
     pub(crate) mod documents;
-    pub(crate) mod heard;
-    pub(crate) mod keeper;
-    pub(crate) mod machines_own;
-    pub(crate) mod ran;
+    pub(crate) mod file_tree;
+    pub(crate) mod guarded_root;
+    pub(crate) mod machine_tree;
+    pub(crate) mod partial_run;
+    pub(crate) mod run_output;
     pub(crate) mod sandbox;
     pub(crate) mod scratch;
+    pub(crate) mod scratch_machine;
     pub(crate) mod shell;
-    pub(crate) mod tree;
-    pub(crate) mod victim;
     pub(crate) mod yaml;
 }

@@ -2,7 +2,7 @@
 //! both mean the same, but for the fields that the import lists.
 use crate::support::{
     import::import,
-    one_meaning::{normal, remove},
+    kubeadm_normal_form::{normal, remove},
 };
 use documents::AnyDocument;
 use kubeadm::{Rules, Source, Strictness, Target, hub};

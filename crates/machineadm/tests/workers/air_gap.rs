@@ -1,7 +1,7 @@
 //! Air gap: a capture of all packets shows that a machine that joins talks to nobody but those that its configuration
 //! names, and what makes kubeadm and the kubelet send DNS queries.
 use crate::support::cluster::{Authority, PROGRAM, TOKEN, control_plane, ends_well, with_program};
-use crate::support::machines::on_each;
+use crate::support::parallel_machines::on_each;
 use crate::support::worker::{nothing_is_left, worker};
 use host::contract::DELIVERED;
 use std::sync::Arc;

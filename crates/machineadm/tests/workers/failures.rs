@@ -1,7 +1,7 @@
 //! Failures of a worker on whole machines: for each `status` names the cause in one line and the next step, the exit code is
 //! 1, and a report server gets the same.
 use crate::support::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
-use crate::support::{machines::on_each, spread};
+use crate::support::{machine_search, parallel_machines::on_each};
 use discovery::{BootstrapToken, ClusterInfo, Pin, certificate::CaBundle, jws};
 use host::contract::DELIVERED;
 use serde_json::{Value, json};
@@ -244,7 +244,7 @@ fn every_failure_has_its_cause_and_the_next_step_in_status_and_in_the_report() -
     };
     let missing = Mutex::new(Vec::new());
     on_each(&[&refused, &broken], |machine| {
-        spread::sample(machine)?;
+        machine_search::sample(machine)?;
         let failures = if machine.name() == "w1" { &failures[..] } else { std::slice::from_ref(&kubelet) };
         for failure in failures {
             let found = missing_after(machine, failure, &reports)?;
@@ -265,7 +265,7 @@ fn every_failure_has_its_cause_and_the_next_step_in_status_and_in_the_report() -
             }
             _ => ends_well(machine, &["bootstrap"])?,
         }
-        let holders = spread::holders(machine, &[TOKEN, UNSIGNED, INVALID, AUTHORIZATION], PROGRAM)?;
+        let holders = machine_search::holders(machine, &[TOKEN, UNSIGNED, INVALID, AUTHORIZATION], PROGRAM)?;
         assert_eq!(holders, [""; 0], "{}", machine.name());
         Ok(())
     })?;

@@ -13,13 +13,13 @@ mod worker_ways;
 
 #[path = "../support"]
 mod support {
+    pub(crate) mod cloud_init_seed;
     pub(crate) mod cluster;
-    pub(crate) mod forms;
-    pub(crate) mod machines;
-    pub(crate) mod ran;
+    pub(crate) mod encodings;
+    pub(crate) mod machine_search;
+    pub(crate) mod parallel_machines;
+    pub(crate) mod run_output;
     pub(crate) mod sandbox;
     pub(crate) mod scratch;
-    pub(crate) mod seed;
-    pub(crate) mod spread;
     pub(crate) mod worker;
 }

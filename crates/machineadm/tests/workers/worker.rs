@@ -1,6 +1,6 @@
 //! Workers on whole machines: from user data to a Ready node, before the control plane exists and after a kill.
+use crate::support::cloud_init_seed::user_data;
 use crate::support::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
-use crate::support::seed::user_data;
 use crate::support::worker::{nothing_is_left, worker};
 use host::contract::DELIVERED;
 use testbed::{Bed, Machine, Profile, Result, until};

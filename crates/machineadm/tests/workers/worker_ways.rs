@@ -2,8 +2,8 @@
 //! without anonymous access, by the flags of kubeadm's users; in a cluster of kubeadm's and in one of ours.
 use crate::support::cluster::{Authority, LIMIT, PROGRAM, TOKEN, control_plane, ends_well, with_program};
 use crate::support::{
-    machines::on_each,
-    spread,
+    machine_search,
+    parallel_machines::on_each,
     worker::{nothing_is_left, worker},
 };
 use host::contract::DELIVERED;
@@ -95,7 +95,7 @@ fn workers_join_a_bare_kubeadms_cluster_by_file_by_url_and_encrypted_without_ano
             machine.write(TOKEN_FILE, &token, 0o600)?;
             bare_kubeadm_cannot_join(machine, &token)?;
             machine.check(&["rm", "/srv/kubeadm.yaml"])?;
-            spread::sample(machine)?;
+            machine_search::sample(machine)?;
             join(machine, &["--discovery-file", CLUSTER, "--tls-bootstrap-token-file", TOKEN_FILE])
         }
         "w2" => {
@@ -103,13 +103,13 @@ fn workers_join_a_bare_kubeadms_cluster_by_file_by_url_and_encrypted_without_ano
             machine.check(&["update-ca-certificates"])?;
             machine.write(TOKEN_FILE, &token, 0o600)?;
             let url = server.url("/cluster.yaml");
-            spread::sample(machine)?;
+            machine_search::sample(machine)?;
             join(machine, &["--discovery-file", &url, "--tls-bootstrap-token-file", TOKEN_FILE])
         }
         _ => {
             machine.write(CLUSTER, &cluster, 0o600)?;
             encrypted_configuration(machine, &token)?;
-            spread::sample(machine)?;
+            machine_search::sample(machine)?;
             ends_well(machine, &["bootstrap", "-f", DELIVERED])
         }
     })?;
@@ -118,7 +118,7 @@ fn workers_join_a_bare_kubeadms_cluster_by_file_by_url_and_encrypted_without_ano
     assert!(encrypted.read("/var/lib/kubelet/config.yaml")?.contains("staticPodPath: \"\""), "no static pods");
     for (machine, holder) in [(&by_file, TOKEN_FILE), (&by_url, TOKEN_FILE), (&encrypted, PASSPHRASE_FILE)] {
         nothing_is_left(machine)?;
-        assert_eq!(spread::holders(machine, &[&token, PASSPHRASE], "kubeadm")?, [holder], "{}", machine.name());
+        assert_eq!(machine_search::holders(machine, &[&token, PASSPHRASE], "kubeadm")?, [holder], "{}", machine.name());
     }
 
     // What bare kubeadm does later on works on machines that we joined.

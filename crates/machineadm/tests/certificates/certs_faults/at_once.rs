@@ -4,7 +4,7 @@ use super::{
     copy::{Copy, wait_for_no_canary},
     gateway::{Fate, Gateway},
 };
-use crate::support::ran::Ran;
+use crate::support::run_output::RunOutput;
 use testbed::{Result, until};
 
 const MANY: usize = 4;
@@ -35,7 +35,7 @@ fn race(bed: &Bed, round: usize) -> Result<()> {
         held => Err(format!("{held} of {MANY}: {:?}", gateway.asked())),
     });
     gateway.release();
-    let ended: Vec<_> = runs.into_iter().map(|run| Ran::of(run.wait_with_output().unwrap())).collect();
+    let ended: Vec<_> = runs.into_iter().map(|run| RunOutput::of(run.wait_with_output().unwrap())).collect();
     met?;
     for (run, key) in ended.iter().zip(&keys) {
         let contended = run.stderr.contains("other clients changed the Secret kube-system/kubeadm-certs or its token");

@@ -1,6 +1,6 @@
 //! A control plane whose certificates are copied, and our commands on it.
 use super::gateway::Gateway;
-use crate::support::{ran::Ran, scratch::Scratch};
+use crate::support::{run_output::RunOutput, scratch::Scratch};
 use cluster::{ApiServer, Kubeconfig, Timeouts};
 use std::{
     fs,
@@ -54,13 +54,13 @@ impl Bed {
 
     /// A whole upload that nothing disturbs.
     pub(crate) fn upload_undisturbed(&self) {
-        let ended = Ran::of(self.upload(&self.plane.kubeconfig(), KEY).output().unwrap());
+        let ended = RunOutput::of(self.upload(&self.plane.kubeconfig(), KEY).output().unwrap());
         assert_eq!((ended.code, ended.stdout), (Some(0), format!("{KEY}\n")), "{}", ended.stderr);
     }
 
     /// `certs delete`, so that the next upload finds nothing.
     pub(crate) fn delete(&self) {
-        let ended = Ran::of(self.command(&self.plane.kubeconfig(), &["certs", "delete"]).output().unwrap());
+        let ended = RunOutput::of(self.command(&self.plane.kubeconfig(), &["certs", "delete"]).output().unwrap());
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     }
 

@@ -2,7 +2,7 @@
 //! file of the set or all of them, no private key can ever be read by others, and the next run completes and leaves no
 //! draft.
 use super::bed::{Bed, KEY};
-use crate::support::ran::Ran;
+use crate::support::run_output::RunOutput;
 use std::{
     collections::BTreeMap,
     fs,
@@ -35,7 +35,7 @@ impl Source {
         bed.upload_undisturbed();
         upload_config(&bed)?;
         let admin = |words: &[&str]| {
-            let ended = Ran::of(bed.command(&bed.plane.kubeconfig(), words).output().unwrap());
+            let ended = RunOutput::of(bed.command(&bed.plane.kubeconfig(), words).output().unwrap());
             assert_eq!(ended.code, Some(0), "{ended:?}");
             ended.stdout
         };
@@ -100,7 +100,7 @@ fn upload_config(bed: &Bed) -> Result<()> {
     let file = bed.private_file("kubeadm.yaml", &text.replace(&own.display().to_string(), "/etc/kubernetes/pki"));
     let mut kubeadm = Command::new(KUBERNETES.ensure()?.judge("kubeadm")?);
     kubeadm.args(["init", "phase", "upload-config", "all", "--config", &file, "--kubeconfig"]);
-    let ended = Ran::of(kubeadm.arg(bed.plane.kubeconfig()).output().unwrap());
+    let ended = RunOutput::of(kubeadm.arg(bed.plane.kubeconfig()).output().unwrap());
     assert_eq!(ended.code, Some(0), "{ended:?}");
     Ok(())
 }

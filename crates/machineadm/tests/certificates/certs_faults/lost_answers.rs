@@ -5,7 +5,7 @@ use super::{
     copy::{Copy, wait_for_no_canary},
     gateway::{Asked, Fate, Gateway},
 };
-use crate::support::ran::Ran;
+use crate::support::run_output::RunOutput;
 use testbed::{Result, until};
 
 /// An upload whose write of this number is done and not answered; what that was, if there was one.
@@ -14,7 +14,7 @@ fn lost(bed: &Bed, number: usize) -> Option<Asked> {
         let is_there = asked.is_write() && before.iter().filter(|asked| asked.is_write()).count() == number;
         if is_there { Fate::AnswerLost } else { Fate::Passed }
     });
-    let ended = Ran::of(bed.upload(&bed.through(&gateway, "through"), KEY).output().unwrap());
+    let ended = RunOutput::of(bed.upload(&bed.through(&gateway, "through"), KEY).output().unwrap());
     let asked = gateway.asked();
     let lost = asked.iter().filter(|asked| asked.is_write()).nth(number).cloned();
     assert_eq!((ended.code, ended.stdout), (Some(0), format!("{KEY}\n")), "{lost:?}: {} {asked:?}", ended.stderr);

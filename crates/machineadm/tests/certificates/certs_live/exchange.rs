@@ -2,7 +2,7 @@
 use super::look::{COPY, done, entries, ttl_tokens};
 use crate::support::{
     certs_bed::{CertsBed, KEY},
-    ran::Ran,
+    run_output::RunOutput,
 };
 use std::{
     fs,
@@ -246,7 +246,7 @@ impl Exchange<'_> {
         if rights == Rights::Administrator {
             command.arg("--kubeconfig").arg(self.bed.plane.kubeconfig());
         }
-        let ended = Ran::of(command.output().unwrap());
+        let ended = RunOutput::of(command.output().unwrap());
         assert_eq!(ended.code, Some(0), "{self:?} {words:?}: {}{}", ended.stdout, ended.stderr);
         Ok(())
     }

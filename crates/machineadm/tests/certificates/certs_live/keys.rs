@@ -2,7 +2,7 @@
 use super::look::{done, refused};
 use crate::support::{
     certs_bed::{CertsBed, KEY},
-    ran::Ran,
+    run_output::RunOutput,
 };
 use std::{
     fs,
@@ -100,7 +100,7 @@ fn kubeconfig(bed: &CertsBed) -> String {
 }
 
 /// A download with this key.
-pub(crate) fn download_with(bed: &CertsBed, key: &str) -> Ran {
+pub(crate) fn download_with(bed: &CertsBed, key: &str) -> RunOutput {
     run(command(bed).args(discovery(bed)).args(["--certificate-key", key]), "")
 }
 
@@ -117,15 +117,15 @@ fn discovery(bed: &CertsBed) -> [String; 5] {
     [endpoint, "--token-file".to_owned(), token, "--discovery-token-ca-cert-hash".to_owned(), bed.pin.clone()]
 }
 
-fn run(command: &mut Command, input: &str) -> Ran {
+fn run(command: &mut Command, input: &str) -> RunOutput {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     // Who does not read it may have gone already.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    Ran::of(child.wait_with_output().unwrap())
+    RunOutput::of(child.wait_with_output().unwrap())
 }
 
-fn is_downloaded(bed: &CertsBed, ran: &Ran) {
+fn is_downloaded(bed: &CertsBed, ran: &RunOutput) {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(bed.is_copied(&bed.target()));
     fs::remove_dir_all(bed.machine()).unwrap();

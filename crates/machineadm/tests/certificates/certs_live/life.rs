@@ -6,7 +6,7 @@ use super::{
 };
 use crate::support::{
     certs_bed::{CertsBed, KEY},
-    ran::Ran,
+    run_output::RunOutput,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ fn upload_words(bed: &CertsBed) -> [String; 4] {
 /// Standard output holds the key alone; the risk is in the specification's terms.
 fn a_generated_key_is_printed_once_with_its_risk(bed: &CertsBed) -> String {
     let words = upload_words(bed);
-    let Ran { stdout, stderr, .. } = done(bed.admin(&words.each_ref().map(String::as_str)));
+    let RunOutput { stdout, stderr, .. } = done(bed.admin(&words.each_ref().map(String::as_str)));
     let key = stdout.trim_end().to_owned();
     assert!(stdout == format!("{key}\n") && is_key(&key), "{stdout}");
     assert!(!stderr.contains(&key), "{stderr}");
@@ -216,7 +216,7 @@ fn it_ends_by_the_clock_of_the_api_server(bed: &CertsBed) -> Result<()> {
     let tap = Tap::with_clock(&bed.plane, SignedDuration::from_mins(5))?;
     let kubeconfig = bed.file("ahead.conf", &tap.administrator());
     let (words, mut command) = (upload_words(bed), Command::new(env!("CARGO_BIN_EXE_machineadm")));
-    let ran = Ran::of(command.args(words).args(["-o", "json", "--kubeconfig", &kubeconfig]).output().unwrap());
+    let ran = RunOutput::of(command.args(words).args(["-o", "json", "--kubeconfig", &kubeconfig]).output().unwrap());
     let uploaded = done(ran);
     assert!(uploaded.stderr.contains("warning: the clock of this machine is "), "{}", uploaded.stderr);
     assert!(uploaded.stderr.contains(" behind the API server's clock\n"), "{}", uploaded.stderr);
@@ -232,7 +232,7 @@ fn it_ends_by_the_clock_of_the_api_server(bed: &CertsBed) -> Result<()> {
 fn a_key_is_generated_without_a_cluster_and_differs_each_time() {
     let key = |words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
-        done(Ran::of(command.args(["certs", "key"]).args(words).output().unwrap())).stdout
+        done(RunOutput::of(command.args(["certs", "key"]).args(words).output().unwrap())).stdout
     };
     let (first, second) = (key(&[]), key(&[]));
     assert!(is_key(first.trim_end()) && is_key(second.trim_end()) && first != second);

@@ -1,5 +1,5 @@
 //! What a cluster has of the copy, as kubectl sees it, and how a command ended.
-use crate::support::{certs_bed::CertsBed, ran::Ran};
+use crate::support::{certs_bed::CertsBed, run_output::RunOutput};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
@@ -57,13 +57,13 @@ pub(crate) fn ttl_tokens(secrets: &BTreeMap<String, Value>) -> Vec<&Value> {
 }
 
 /// A run that must succeed.
-pub(crate) fn done(ran: Ran) -> Ran {
+pub(crate) fn done(ran: RunOutput) -> RunOutput {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     ran
 }
 
 /// A run that must fail with this code, this cause and this remedy, and without a result.
-pub(crate) fn refused(ran: &Ran, code: i32, cause: &str, remedy: &str) {
+pub(crate) fn refused(ran: &RunOutput, code: i32, cause: &str, remedy: &str) {
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), ""), "{ran:?}");
     for words in [cause, remedy] {
         assert!(ran.stderr.contains(words), "no {words:?} in: {}", ran.stderr);

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::support::{
     certs_bed::{CertsBed, FILES, KEY},
-    ran::Ran,
+    run_output::RunOutput,
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::json;
@@ -48,7 +48,7 @@ fn what_an_upload_cannot_use_is_named(bed: &CertsBed) -> Result<()> {
     // The reader of the key is gone before it is printed: that is no success.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let lost = Ran::of(bed.admin_command(&upload).stdout(writer).output().unwrap());
+    let lost = RunOutput::of(bed.admin_command(&upload).stdout(writer).output().unwrap());
     refused(&lost, 1, "cannot write the result to standard output", "");
     let frozen = ["--namespace=kube-system", "patch", "secret", "kubeadm-certs", "--patch={\"immutable\":true}"];
     bed.plane.kubectl(&frozen)?;
@@ -70,7 +70,7 @@ impl CertsBed {
         directory
     }
 
-    fn upload_from(&self, directory: &Path) -> Ran {
+    fn upload_from(&self, directory: &Path) -> RunOutput {
         self.admin(&["certs", "upload", "--cert-dir", directory.to_str().unwrap()])
     }
 }
@@ -119,7 +119,7 @@ fn rights_of_an_administrator_are_refused(bed: &CertsBed) {
     assert_eq!(text.matches(field).count(), 1, "the user of the administrator");
     let file = bed.file("both.conf", &text.replace(field, &both));
     let words = ["certs", "download", "--certificate-key-file", &key, "--root", &root, "--kubeconfig", &file];
-    refused(&Ran::of(Command::new(env!("CARGO_BIN_EXE_machineadm")).args(words).output().unwrap()), 2, cause, "");
+    refused(&RunOutput::of(Command::new(env!("CARGO_BIN_EXE_machineadm")).args(words).output().unwrap()), 2, cause, "");
     assert!(!bed.target().exists());
 }
 
@@ -165,7 +165,7 @@ fn other_cluster(bed: &CertsBed) -> Result<PathBuf> {
     let text = fs::read_to_string(own.with_file_name("kubeadm.yaml")).unwrap();
     let config = bed.file("other.yaml", &text.replace(own.to_str().unwrap(), other.to_str().unwrap()));
     let mut kubeadm = Command::new(KUBERNETES.ensure()?.judge("kubeadm")?);
-    done(Ran::of(kubeadm.args(["init", "phase", "certs", "all", "--config", &config]).output().unwrap()));
+    done(RunOutput::of(kubeadm.args(["init", "phase", "certs", "all", "--config", &config]).output().unwrap()));
     Ok(other)
 }
 

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::support::{
     certs_bed::{CertsBed, KEY},
-    ran::Ran,
+    run_output::RunOutput,
 };
 use base64::{Engine, prelude::BASE64_STANDARD, prelude::BASE64_STANDARD_NO_PAD};
 use serde_json::Value;
@@ -89,7 +89,7 @@ impl<'a> Watched<'a> {
     }
 
     fn run(&self, name: &str, mut command: Command) {
-        let ran = done(Ran::of(command.output().unwrap()));
+        let ran = done(RunOutput::of(command.output().unwrap()));
         fs::write(self.evidence().join(format!("printed-{name}")), format!("{ran:?}")).unwrap();
     }
 
@@ -156,7 +156,7 @@ fn copies(seen: &[Seen]) -> Vec<Value> {
 fn two_uploads_at_once_share_no_nonce(watched: &Watched<'_>) -> Result<()> {
     let uploads = [watched.upload(), watched.upload()];
     for upload in uploads.map(|mut upload| upload.spawn().unwrap()) {
-        done(Ran::of(upload.wait_with_output().unwrap()));
+        done(RunOutput::of(upload.wait_with_output().unwrap()));
     }
     let copies = copies(&watched.tap.seen());
     let entries = copies.iter().flat_map(|copy| copy.as_object().unwrap().values());

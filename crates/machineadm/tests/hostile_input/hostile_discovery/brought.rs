@@ -3,7 +3,7 @@ use super::{
     stage::{Cluster, Stage, kubeconfig, signed},
     watched::{Machine, SHORT, each, nothing_was_told, refusal, told, told_apart, wrong_input},
 };
-use crate::support::heard::PATIENCE;
+use crate::support::partial_run::PATIENCE;
 use std::{os::unix::fs::PermissionsExt, process::Stdio, sync::Arc};
 use testbed::fake::{Authority, FakeServer, answer};
 

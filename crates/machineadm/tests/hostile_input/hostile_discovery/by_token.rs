@@ -3,7 +3,7 @@ use super::{
     stage::{Cluster, SECRET, Stage, TOKEN, kubeconfig, signed, token, with_signature},
     watched::{Machine, SHORT, by_token, each, has, nothing_was_told, refusal, told, told_apart},
 };
-use crate::support::heard::PATIENCE;
+use crate::support::partial_run::PATIENCE;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use discovery::jws;
 use std::sync::{

@@ -3,7 +3,7 @@ use super::{
     stage::{Cluster, Stage, kubeconfig, signed},
     watched::{Machine, SHORT, by_token, each, has, nothing_was_told, refusal, told, told_apart},
 };
-use crate::support::heard::PATIENCE;
+use crate::support::partial_run::PATIENCE;
 use std::sync::Arc;
 use testbed::fake::Authority;
 

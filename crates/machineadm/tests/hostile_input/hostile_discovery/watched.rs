@@ -1,6 +1,6 @@
 //! Runs of `machineadm discover` whose words, files and traffic are searched.
 use super::stage::{Cluster, PASSWORD, SECRET, Stage, TOKEN};
-use crate::support::heard::{Heard, heard};
+use crate::support::partial_run::{PartialRun, run_until};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use std::{
     path::{Path, PathBuf},
@@ -60,7 +60,7 @@ pub(crate) fn by_token(machine: &Machine, cluster: &Cluster, timeout: &str) -> C
 /// The line in which a run says this, without what differs from run to run. It is asked until it does.
 pub(crate) fn told(name: &str, command: &mut Command, says: &str) -> String {
     let has_it = |line: &str| masked(line).contains(says);
-    let Heard { said, printed, code } = heard(command, |said| said.lines().any(has_it));
+    let PartialRun { said, printed, code } = run_until(command, |said| said.lines().any(has_it));
     harmless(name, &said, &printed);
     assert!(matches!(code, None | Some(1)), "{name}: {said}");
     let line = said.lines().find(|line| has_it(line)).unwrap_or_else(|| panic!("{name}: {says} is not in {said}"));

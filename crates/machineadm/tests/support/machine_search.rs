@@ -1,5 +1,5 @@
 //! Where secret words are on a machine: its files, its journal, and the arguments and environments of its processes.
-use crate::support::forms::forms;
+use crate::support::encodings::encodings;
 use testbed::{Machine, Result};
 
 /// What the sampler has seen.
@@ -23,7 +23,7 @@ pub(crate) fn holders(machine: &Machine, words: &[&str], ran: &str) -> Result<Ve
     // What searches has the words among its arguments.
     machine.check(&["systemctl", "stop", "sampler"])?;
     assert!(machine.read(SAMPLES)?.lines().any(|line| line == ran), "{}: {ran} was not seen", machine.name());
-    let forms: Vec<String> = words.iter().flat_map(|word| forms(word)).collect();
+    let forms: Vec<String> = words.iter().flat_map(|word| encodings(word)).collect();
     let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
     let mut holders = machine.files_with(&forms)?;
     machine.shell("journalctl --sync")?;

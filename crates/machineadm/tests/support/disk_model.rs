@@ -4,8 +4,8 @@
 //! durable yet may have reached the disk or not, each for itself, and bytes also in part, of which the first half stands
 //! for all.
 use crate::support::{
+    file_tree::{Entry, Tree},
     strace::Op,
-    tree::{Entry, Tree},
 };
 use std::collections::{BTreeMap, BTreeSet};
 

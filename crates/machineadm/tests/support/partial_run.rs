@@ -7,9 +7,9 @@ use std::{
 /// Far more than any answer takes: only a failure waits for it.
 pub(crate) const PATIENCE: &str = "10m";
 
-/// What was heard.
+/// What it had said by then.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct PartialRun {
     /// On standard error, until it was enough.
     pub(crate) said: String,
     /// On standard output.
@@ -19,7 +19,7 @@ pub(crate) struct Heard {
 }
 
 /// Listens to standard error. Whoever says `error:` is about to end, and is let.
-pub(crate) fn heard(command: &mut Command, is_enough: impl Fn(&str) -> bool) -> Heard {
+pub(crate) fn run_until(command: &mut Command, is_enough: impl Fn(&str) -> bool) -> PartialRun {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe"));
     let (mut said, mut line, mut enough) = (String::new(), Vec::new(), false);
@@ -32,5 +32,5 @@ pub(crate) fn heard(command: &mut Command, is_enough: impl Fn(&str) -> bool) -> 
         child.kill().expect("it is ours");
     }
     let output = child.wait_with_output().expect("it ends");
-    Heard { said, printed: output.stdout, code: output.status.code() }
+    PartialRun { said, printed: output.stdout, code: output.status.code() }
 }

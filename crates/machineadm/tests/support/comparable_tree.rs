@@ -1,10 +1,10 @@
-//! A tree without what differs from run to run.
-use crate::support::tree::Tree;
+//! A tree that can be compared with that of another run: without what differs from run to run.
+use crate::support::file_tree::Tree;
 use serde_json::{Value, json};
 
 /// The same tree with what differs from run to run reduced to its meaning: the times of outcome and
 /// report, and the lock's text.
-pub(crate) fn by_meaning(mut tree: Tree) -> Tree {
+pub(crate) fn comparable(mut tree: Tree) -> Tree {
     if let Some(outcome) = tree.get_mut("/var/lib/machineadm/outcome.json") {
         outcome.body = meaning(&outcome.body);
     }

@@ -2,9 +2,9 @@
 use crate::support::{
     binary::run,
     differences::differences,
-    ran::Ran,
+    file_tree::{Tree, look},
+    run_output::RunOutput,
     scratch::Scratch,
-    tree::{Tree, look},
 };
 use std::{
     fs,
@@ -15,16 +15,16 @@ use std::{
 const CANARY: &str = "precious and outside\n";
 
 /// A root, and beside it a directory that nobody may touch.
-pub(crate) struct Cage {
+pub(crate) struct GuardedRoot {
     dir: Scratch,
     pub(crate) root: PathBuf,
     pub(crate) outside: PathBuf,
 }
 
-impl Cage {
+impl GuardedRoot {
     /// An empty root with `/etc`, and a canary outside.
     pub(crate) fn new() -> Self {
-        let dir = Scratch::new("cage");
+        let dir = Scratch::new("guarded-root");
         let (root, outside) = (dir.path().join("root"), dir.path().join("outside"));
         fs::create_dir_all(root.join("etc")).expect("a directory can be made");
         fs::create_dir(&outside).expect("a directory can be made");
@@ -50,7 +50,7 @@ impl Cage {
     }
 
     /// Lets the program write a file, or a block of it; what is outside must be as it was.
-    pub(crate) fn bootstrap(&self, path: &str, block: Option<&str>) -> Ran {
+    pub(crate) fn bootstrap(&self, path: &str, block: Option<&str>) -> RunOutput {
         let block = block.map(|name| format!(", block: {name}")).unwrap_or_default();
         let text = format!(
             "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: FilesConfig\n\

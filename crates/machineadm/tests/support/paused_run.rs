@@ -1,5 +1,5 @@
 //! A run that stops in a command of its configuration until it is told to go on.
-use crate::support::{binary, keeper::Keeper, ran::Ran, shell};
+use crate::support::{binary, run_output::RunOutput, scratch_machine::ScratchMachine, shell};
 use rustix::{
     fs::{CWD, FileType, Mode, mknodat},
     process::{Pid, Signal, kill_process},
@@ -13,7 +13,7 @@ use std::{
 };
 use testbed::until;
 
-/// What a script says to be held here.
+/// What a script says to be paused here.
 pub(crate) const HOLD: &str = ": > /ready; read go < /go";
 const SOON: Duration = Duration::from_secs(60);
 
@@ -21,7 +21,7 @@ const SOON: Duration = Duration::from_secs(60);
 pub(crate) const WITH_CORES: &str = r#"ulimit -c unlimited && cd "$1" && shift && exec "$@""#;
 
 /// A run at its command.
-pub(crate) struct Held {
+pub(crate) struct PausedRun {
     /// There until its end was seen.
     child: Option<Child>,
     root: PathBuf,
@@ -29,35 +29,35 @@ pub(crate) struct Held {
     go: fs::File,
 }
 
-/// Puts into a root what a held command needs.
+/// Puts into a root what a paused command needs.
 pub(crate) fn lay_out(root: &std::path::Path) {
     shell::install(root);
     let private = Mode::from_raw_mode(0o600);
     mknodat(CWD, root.join("go"), FileType::Fifo, private, 0).expect("a FIFO can be made");
 }
 
-impl Held {
+impl PausedRun {
     /// Starts machineadm where a core dump would be allowed and kept in `cores`, and waits until its command is there.
-    pub(crate) fn start(keeper: &Keeper, words: &[&str]) -> Self {
-        let root = keeper.root();
-        fs::create_dir_all(keeper.path("cores")).expect("a directory can be made");
+    pub(crate) fn start(scratch: &ScratchMachine, words: &[&str]) -> Self {
+        let root = scratch.root();
+        fs::create_dir_all(scratch.path("cores")).expect("a directory can be made");
         let go = fs::File::options().read(true).write(true).open(root.join("go")).expect("a FIFO can be opened");
-        let program = binary::command(["--root", &keeper.path("root")].iter().chain(words));
+        let program = binary::command(["--root", &scratch.path("root")].iter().chain(words));
         let mut command = Command::new("sh");
-        command.args(["-c", WITH_CORES, "sh", &keeper.path("cores")]).arg(program.get_program());
+        command.args(["-c", WITH_CORES, "sh", &scratch.path("cores")]).arg(program.get_program());
         command.args(program.get_args()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut held = Self { child: Some(command.spawn().expect("sh runs")), root, go };
-        let ready = held.root.join("ready");
-        let seen = until("the command", SOON, || match held.child().try_wait() {
+        let mut paused = Self { child: Some(command.spawn().expect("sh runs")), root, go };
+        let ready = paused.root.join("ready");
+        let seen = until("the command", SOON, || match paused.child().try_wait() {
             Ok(None) if ready.exists() => Ok(true),
             Ok(Some(_)) => Ok(false),
             other => Err(format!("{other:?}")),
         });
         if !seen.expect("a run comes to its command or to its end") {
-            panic!("it ended before its command: {:?}", held.end());
+            panic!("it ended before its command: {:?}", paused.end());
         }
         fs::remove_file(ready).expect("the command has made it");
-        held
+        paused
     }
 
     /// machineadm, the guard before the command, and the command, in this order.
@@ -68,7 +68,7 @@ impl Held {
     }
 
     /// Ends one of the processes; how machineadm ended, and what it said.
-    pub(crate) fn end_by(mut self, process: u32, signal: Signal) -> (ExitStatus, Ran) {
+    pub(crate) fn end_by(mut self, process: u32, signal: Signal) -> (ExitStatus, RunOutput) {
         let [_, guard, command] = self.processes();
         let pid = Pid::from_raw(process.cast_signed()).expect("a process has a number");
         // Rust's own handler takes the first SEGV for a fault that comes again by itself.
@@ -89,15 +89,15 @@ impl Held {
     }
 
     /// Lets the command go on.
-    pub(crate) fn go(mut self) -> (ExitStatus, Ran) {
+    pub(crate) fn go(mut self) -> (ExitStatus, RunOutput) {
         self.go.write_all(b"go\n").expect("a FIFO can be written");
         self.end()
     }
 
-    fn end(&mut self) -> (ExitStatus, Ran) {
+    fn end(&mut self) -> (ExitStatus, RunOutput) {
         let child = self.child.take().expect("its end was not seen yet");
         let output = child.wait_with_output().expect("a child can be waited for");
-        (output.status, Ran::of(output))
+        (output.status, RunOutput::of(output))
     }
 
     fn child(&mut self) -> &mut Child {
@@ -105,7 +105,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for PausedRun {
     fn drop(&mut self) {
         // A test that fails leaves no process behind; its command ends with it.
         if let Some(mut child) = self.child.take() {

@@ -1,5 +1,5 @@
-//! What every state that a power cut leaves must keep, before anything is run again.
-use crate::support::tree::{Entry, Tree};
+//! What holds in every state that a power cut leaves, before anything is run again.
+use crate::support::file_tree::{Entry, Tree};
 use std::collections::BTreeSet;
 
 const OURS: &str = "/var/lib/machineadm";
@@ -7,8 +7,8 @@ const SUCCESS: &str = "/var/lib/machineadm/bootstrap-success.complete";
 const CONFIGURATION: &str = "/var/lib/machineadm/configuration.yaml";
 const JOURNAL: &str = "/var/lib/machineadm/journal.json";
 
-/// What the promises speak of.
-pub(crate) struct Promises<'a> {
+/// What the guarantees are about.
+pub(crate) struct Guarantees<'a> {
     pub(crate) before: &'a Tree,
     pub(crate) after: &'a Tree,
     /// Every whole version of each file that is written atomically.
@@ -17,8 +17,8 @@ pub(crate) struct Promises<'a> {
     pub(crate) command: (&'static str, &'static str),
 }
 
-impl Promises<'_> {
-    /// Every promise that this state breaks.
+impl Guarantees<'_> {
+    /// Every guarantee that this state breaks.
     pub(crate) fn broken(&self, state: &Tree) -> Vec<String> {
         let mut broken = self.half_written(state);
         let differs = |from: &Tree| {

@@ -1,21 +1,21 @@
-//! A scratch place with a machine's root, a passphrase that only its owner reads, and files beside them.
-use crate::support::{binary, ran::Ran, scratch::Scratch};
+//! A scratch machine: its root, a passphrase that only its owner reads, and files beside them.
+use crate::support::{binary, run_output::RunOutput, scratch::Scratch};
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 
 pub(crate) const PASSPHRASE: &str = "correct horse battery staple";
 
-pub(crate) struct Keeper {
+pub(crate) struct ScratchMachine {
     dir: Scratch,
 }
 
-impl Keeper {
+impl ScratchMachine {
     pub(crate) fn new() -> Self {
-        let keeper = Self { dir: Scratch::new("sealed") };
-        fs::create_dir_all(keeper.root().join("etc")).expect("a directory can be made");
-        fs::write(keeper.root().join("etc/hostname"), "node-7\n").expect("a file can be written");
-        keeper.write("passphrase", &format!("{PASSPHRASE}\n"));
-        keeper.chmod("passphrase", 0o600);
-        keeper
+        let scratch = Self { dir: Scratch::new("sealed") };
+        fs::create_dir_all(scratch.root().join("etc")).expect("a directory can be made");
+        fs::write(scratch.root().join("etc/hostname"), "node-7\n").expect("a file can be written");
+        scratch.write("passphrase", &format!("{PASSPHRASE}\n"));
+        scratch.chmod("passphrase", 0o600);
+        scratch
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -40,7 +40,7 @@ impl Keeper {
     }
 
     /// Runs machineadm, on the root unless the command has none; words that begin with `@` are names of files here.
-    pub(crate) fn run(&self, words: &[&str]) -> Ran {
+    pub(crate) fn run(&self, words: &[&str]) -> RunOutput {
         let has_root = !["encrypt", "decrypt"].contains(&words.first().copied().unwrap_or_default());
         let root = has_root.then(|| ["--root".to_owned(), self.path("root")]).into_iter().flatten();
         let words = words.iter().map(|word| match word.strip_prefix('@') {
@@ -62,7 +62,7 @@ impl Keeper {
     }
 
     /// Writes a configuration and bootstraps with it.
-    pub(crate) fn bootstrap(&self, configuration: &str) -> Ran {
+    pub(crate) fn bootstrap(&self, configuration: &str) -> RunOutput {
         self.write("node.yaml", configuration);
         self.run(&["bootstrap", "-f", "@node.yaml"])
     }

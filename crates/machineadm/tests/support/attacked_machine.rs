@@ -3,9 +3,9 @@ use crate::support::{
     binary,
     differences::differences,
     documents::document,
-    keeper::{Keeper, PASSPHRASE},
-    machines_own::machines_own,
-    ran::Ran,
+    machine_tree::machine_tree,
+    run_output::RunOutput,
+    scratch_machine::{PASSPHRASE, ScratchMachine},
 };
 use std::{fs, io, sync::Arc};
 use testbed::fake::{Authority, FakeServer, Seen, Tls};
@@ -22,15 +22,15 @@ const REPORTED: &[&str] = &[
     host::contract::CONFIGURATION,
 ];
 
-pub(crate) struct Victim {
-    pub(crate) keeper: Keeper,
+pub(crate) struct AttackedMachine {
+    pub(crate) scratch: ScratchMachine,
     pub(crate) server: FakeServer,
 }
 
-impl Victim {
+impl AttackedMachine {
     /// Of a server that does this.
     pub(crate) fn of(attack: impl Fn(&Seen, &mut Tls) -> io::Result<()> + Send + Sync + 'static) -> Self {
-        Self { keeper: Keeper::new(), server: FakeServer::start(attack) }
+        Self { scratch: ScratchMachine::new(), server: FakeServer::start(attack) }
     }
 
     /// Of a server that may point to itself: it is told how it is named and who vouches for it.
@@ -43,7 +43,7 @@ impl Victim {
             let at = format!("https://{}", seen.header("host").unwrap_or_default());
             attack(seen, tls, &Pointer { at, authority: vouching.clone() })
         });
-        Self { keeper: Keeper::new(), server }
+        Self { scratch: ScratchMachine::new(), server }
     }
 
     /// Of a server that always answers this.
@@ -76,22 +76,22 @@ impl Victim {
     /// The same with a configuration of one's own.
     pub(crate) fn gives_up_all(&self, configuration: &str, why: &str) -> usize {
         let asked = self.in_vain(configuration, why, 1, REPORTED);
-        let status = self.keeper.run(&["status"]);
+        let status = self.scratch.run(&["status"]);
         assert!(status.stdout.contains("FAILED at configuration") && status.stdout.contains(why), "{}", status.stdout);
-        let kept = fs::read_to_string(self.keeper.root().join(&host::contract::CONFIGURATION[1..]));
+        let kept = fs::read_to_string(self.scratch.root().join(&host::contract::CONFIGURATION[1..]));
         assert_eq!(kept.expect("the configuration is kept"), configuration);
         asked
     }
 
     fn in_vain(&self, configuration: &str, why: &str, code: i32, reported: &[&str]) -> usize {
-        let before = (machines_own(&self.keeper.root()), self.server.seen().len());
-        self.keeper.write("node.yaml", configuration);
-        let (ran, connected) = self.traced(&["bootstrap", "-f", &self.keeper.path("node.yaml")]);
+        let before = (machine_tree(&self.scratch.root()), self.server.seen().len());
+        self.scratch.write("node.yaml", configuration);
+        let (ran, connected) = self.traced(&["bootstrap", "-f", &self.scratch.path("node.yaml")]);
         assert_eq!(ran.code, Some(code), "{why}: {}{}", ran.stdout, ran.stderr);
         assert!(ran.stderr.contains(why), "{why}: {}", ran.stderr);
         assert!(!ran.stderr.contains(PASSPHRASE) && ran.stdout.is_empty(), "{}{}", ran.stdout, ran.stderr);
         assert!(ran.stderr.len() < 4000, "a report that nobody reads: {} bytes", ran.stderr.len());
-        let mut after = machines_own(&self.keeper.root());
+        let mut after = machine_tree(&self.scratch.root());
         assert!(after.contains_key(host::contract::FAILURE), "nobody who polls learns of it");
         after.retain(|name, _| !reported.contains(&name.as_str()));
         assert_eq!(differences(&before.0, &after), Vec::<String>::new());
@@ -104,18 +104,18 @@ impl Victim {
 
     /// Bootstraps with success.
     pub(crate) fn takes(&self, configuration: &str) {
-        let ran = self.keeper.bootstrap(configuration);
+        let ran = self.scratch.bootstrap(configuration);
         assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     }
 
     /// Runs machineadm on the root, and tells whom it connected to.
-    fn traced(&self, words: &[&str]) -> (Ran, String) {
-        let log = self.keeper.path("connected");
-        let program = binary::command(["--root", &self.keeper.path("root")].iter().chain(words));
+    fn traced(&self, words: &[&str]) -> (RunOutput, String) {
+        let log = self.scratch.path("connected");
+        let program = binary::command(["--root", &self.scratch.path("root")].iter().chain(words));
         let mut strace = testbed::judges::command("strace").expect("strace");
         strace.args(["-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", &log]);
         strace.arg(program.get_program()).args(program.get_args());
-        let ran = Ran::of(strace.output().expect("strace runs"));
+        let ran = RunOutput::of(strace.output().expect("strace runs"));
         (ran, fs::read_to_string(log).expect("strace has written its log"))
     }
 }

@@ -1,18 +1,18 @@
 //! Finds words in bytes, also where they are written in base64 or hexadecimal.
 use crate::support::{
-    forms::forms,
-    tree::{Tree, look},
+    encodings::encodings,
+    file_tree::{Tree, look},
 };
 use std::path::Path;
 
 /// Words that are secret.
-pub(crate) struct Search {
+pub(crate) struct WordSearch {
     forms: Vec<(String, String)>,
 }
 
-impl Search {
+impl WordSearch {
     pub(crate) fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
-        let forms = words.into_iter().flat_map(|word| forms(word).into_iter().map(|form| (word.to_owned(), form)));
+        let forms = words.into_iter().flat_map(|word| encodings(word).into_iter().map(|form| (word.to_owned(), form)));
         Self { forms: forms.collect() }
     }
 
