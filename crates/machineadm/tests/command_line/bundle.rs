@@ -163,8 +163,9 @@ fn a_damaged_outcome_is_in_the_bundle_and_named() {
 /// A stand-in for a program of a node, which this computer does not run.
 fn fake(sandbox: &Sandbox, name: &str, script: &str) {
     let path = format!("/usr/local/sbin/{name}");
-    sandbox.sh(&format!("mkdir -p /usr/local/sbin; touch {path}; chmod 0755 {path}"));
-    fs::write(sandbox.at(&path), format!("#!/bin/sh\n{script}\n")).expect("a program");
+    // Written inside: no other thread's child has it open.
+    let write = format!("cat > {path} << 'END'\n#!/bin/sh\n{script}\nEND\n");
+    sandbox.sh(&format!("mkdir -p /usr/local/sbin\n{write}chmod 0755 {path}"));
 }
 
 fn write_private(path: &Path, text: &str) {

@@ -111,8 +111,9 @@ impl Bed {
 
     /// An exec plugin beside the kubeconfigs.
     fn plugin(&self, name: &str, script: &str) {
-        let path = self.file(name, &format!("#!/bin/sh\n{script}\n"));
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("ours");
+        let written = self.file(&format!("{name}.written"), &format!("#!/bin/sh\n{script}\n"));
+        fs::set_permissions(&written, fs::Permissions::from_mode(0o755)).expect("ours");
+        testbed::copy_program(&written, &self.folder.path().join(name)).expect("a copy");
     }
 }
 

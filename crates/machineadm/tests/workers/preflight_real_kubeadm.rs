@@ -57,7 +57,7 @@ impl Kubeadm {
         let minor: u32 = version.split('.').nth(1).and_then(|minor| minor.parse().ok()).expect("a minor");
         let program = set.ensure().expect("it is built").judge("kubeadm").expect("a record");
         let sandbox = Sandbox::new();
-        fs::copy(program, sandbox.at("/usr/local/bin/kubeadm")).expect("a copy");
+        testbed::copy_program(&program, &sandbox.at("/usr/local/bin/kubeadm")).expect("a copy");
         sandbox.sh(SPOIL);
         let (api, old, new) = match minor {
             ..22 => ("v1beta2", "timeout: 1s", ""),

@@ -7,11 +7,7 @@ use crate::support::{
     worker::{nothing_is_left, worker},
 };
 use host::contract::DELIVERED;
-use std::sync::{Mutex, PoisonError};
 use testbed::{Bed, Machine, Profile, Result, kubeadm};
-
-/// One cluster at a time: two of four nodes each have more inotify instances than Linux gives a user by default.
-static ONE_CLUSTER: Mutex<()> = Mutex::new(());
 
 const CLUSTER: &str = "/srv/cluster.yaml";
 const TOKEN_FILE: &str = "/srv/token";
@@ -79,7 +75,6 @@ fn off_and_on(machines: &[&Machine]) -> Result<()> {
 #[test]
 fn workers_join_a_bare_kubeadms_cluster_by_file_by_url_and_encrypted_without_anonymous_access() -> Result<()> {
     testbed::needs!(Nodes);
-    let _alone = ONE_CLUSTER.lock().unwrap_or_else(PoisonError::into_inner);
     let bed = Bed::new()?;
     let server = bed.file_server()?;
     let [first, by_file, by_url, encrypted] = booted(&bed, ["cp", "w1", "w2", "w3"])?;
@@ -130,7 +125,6 @@ fn workers_join_a_bare_kubeadms_cluster_by_file_by_url_and_encrypted_without_ano
 #[test]
 fn bare_kubeadm_and_workers_by_kubeadms_flags_join_a_cluster_that_machineadm_created() -> Result<()> {
     testbed::needs!(Nodes, Judge("openssl"));
-    let _alone = ONE_CLUSTER.lock().unwrap_or_else(PoisonError::into_inner);
     let bed = Bed::new()?;
     let ca = Authority::new();
     let [first, bare, by_discovery_token, by_token_alone] = booted(&bed, ["cp", "w1", "w2", "w3"])?;
