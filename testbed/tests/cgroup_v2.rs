@@ -6,22 +6,33 @@ use std::time::Duration;
 use testbed::vm::{self, Manager, TestProgram, Workload};
 use testbed::{Error, Result};
 
-/// A target of the workspace that boots machines, what it finds in charge of control groups, and which of its tests run:
-/// all whose names have this text.
-type Choice = (&'static str, Manager, &'static str);
+/// A file of tests that boot machines, and how some of them run.
+struct Choice {
+    file: &'static str,
+    /// The target of the workspace that it belongs to.
+    target: &'static str,
+    /// What they find in charge of control groups.
+    manager: Manager,
+    /// All whose names have this text.
+    tests: &'static str,
+}
+
+const fn choice(file: &'static str, target: &'static str, manager: Manager, tests: &'static str) -> Choice {
+    Choice { file, target, manager, tests }
+}
 
 /// What runs inside: one node from its seed to Ready and through a power cut, which takes a quarter of an hour, a control
 /// plane and a worker as users have them, and all tests of the other three files.
 const CHOICES: [Choice; 6] = [
-    ("modules", Manager::Systemd, ""),
-    ("modules", Manager::Nobody, ""),
-    ("machine", Manager::Systemd, ""),
-    ("services", Manager::Systemd, ""),
-    ("users_machine", Manager::Systemd, "a_control_plane_and_a_worker"),
-    ("walking_skeleton", Manager::Systemd, "a_seeded_machine_becomes_a_ready_node"),
+    choice("modules", "documents", Manager::Systemd, "modules::"),
+    choice("modules", "documents", Manager::Nobody, "modules::"),
+    choice("machine", "machine", Manager::Systemd, ""),
+    choice("services", "documents", Manager::Systemd, "services::"),
+    choice("users_machine", "workers", Manager::Systemd, "users_machine::a_control_plane_and_a_worker"),
+    choice("walking_skeleton", "boot", Manager::Systemd, "walking_skeleton::a_seeded_machine_becomes_a_ready_node"),
 ];
 
-/// Names the targets that run, separated by commas; all without it.
+/// Names the files whose tests run, separated by commas; all without it.
 const ONLY: &str = "MACHINEADM_CGROUP_V2_ONLY";
 
 /// Files whose tests boot machines as well and do not run inside. Each would add minutes to hours of emulation, and those
@@ -86,8 +97,8 @@ fn every_file_with_tests_on_machines_is_chosen_or_left_out_by_name() {
     let entries = |path: &Path| {
         std::fs::read_dir(path).expect("a directory").map(|entry| entry.expect("an entry").path()).collect::<Vec<_>>()
     };
-    // A test target is a file, or a folder of files.
-    let text = |path: &Path| match path.join("main.rs").is_file() {
+    // Tests are a file, or a folder of files: a target, or a module of one.
+    let text = |path: &Path| match ["main.rs", "mod.rs"].iter().any(|name| path.join(name).is_file()) {
         true => entries(path)
             .iter()
             .filter(|path| path.extension().is_some_and(|end| end == "rs"))
@@ -96,9 +107,11 @@ fn every_file_with_tests_on_machines_is_chosen_or_left_out_by_name() {
         false if path.is_file() => read(path),
         false => String::new(),
     };
+    let houses = entries(&repository().join("crates/machineadm/tests"));
+    let houses = houses.into_iter().filter(|path| path.join("main.rs").is_file());
     let mut found = BTreeSet::new();
-    for directory in ["testbed/tests", "crates/kms-plugin/tests", "crates/machineadm/tests"] {
-        for path in entries(&repository().join(directory)) {
+    for directory in houses.chain(["testbed/tests", "crates/kms-plugin/tests"].map(|name| repository().join(name))) {
+        for path in entries(&directory) {
             let has_machines = |text: &str| ["needs!(Machines", "needs!(Nodes"].iter().any(|need| text.contains(need));
             let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
             if !file!().ends_with(&format!("{name}.rs")) && has_machines(&text(&path)) {
@@ -106,7 +119,7 @@ fn every_file_with_tests_on_machines_is_chosen_or_left_out_by_name() {
             }
         }
     }
-    let chosen = CHOICES.iter().map(|(target, ..)| *target);
+    let chosen = CHOICES.iter().map(|choice| choice.file);
     let listed: BTreeSet<String> = chosen.chain(LEFT_OUT).map(str::to_owned).collect();
     assert_eq!(listed, found);
     let page = read(&repository().join("docs/testbed.md"));
@@ -135,7 +148,7 @@ fn listed(program: &TestProgram) -> Result<u32> {
 fn test_programs() -> Result<Vec<TestProgram>> {
     let mut words = vec!["test", "--workspace", "--locked", "--no-run", "--message-format=json"];
     // All packages are named, so that cargo picks the features, and so the files, of `cargo test --workspace`.
-    words.extend(CHOICES.iter().flat_map(|(target, ..)| ["--test", target]));
+    words.extend(CHOICES.iter().flat_map(|choice| ["--test", choice.target]));
     let printed = cargo(&words)?;
     let messages = printed.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let built: Vec<(String, PathBuf)> = messages
@@ -144,12 +157,12 @@ fn test_programs() -> Result<Vec<TestProgram>> {
             Some((message["target"]["name"].as_str()?.to_owned(), executable.into()))
         })
         .collect();
-    let program = |(target, manager, tests): &Choice| {
+    let program = |Choice { file, target, manager, tests }: &Choice| {
         let found = built.iter().find(|(name, _)| name == target);
         let (_, executable) = found.unwrap_or_else(|| panic!("cargo did not build the test {target}: {built:?}"));
         let name = match manager {
-            Manager::Systemd => (*target).to_owned(),
-            Manager::Nobody => format!("{target}-without-systemd"),
+            Manager::Systemd => (*file).to_owned(),
+            Manager::Nobody => format!("{file}-without-systemd"),
         };
         // One after another: a machine alone is slow enough.
         let filter = (!tests.is_empty()).then(|| (*tests).to_owned());
@@ -158,8 +171,7 @@ fn test_programs() -> Result<Vec<TestProgram>> {
         TestProgram { name, executable: executable.clone(), arguments, manager: *manager }
     };
     let only = std::env::var(ONLY).ok();
-    let is_wanted =
-        |(target, ..): &&Choice| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == *target));
+    let is_wanted = |choice: &&Choice| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == choice.file));
     Ok(CHOICES.iter().filter(is_wanted).map(program).collect())
 }
 

@@ -115,7 +115,7 @@ mod tests {
         let tree = Tree::made_up(&[
             (PAGE, &page),
             ("crates/host/src/linux/write.rs", SOURCE),
-            ("crates/machineadm/tests/cases.rs", "#[test]\nfn every_case() {}\n"),
+            ("crates/machineadm/tests/documents/cases.rs", "#[test]\nfn every_case() {}\n"),
         ]);
         check(&tree).iter().map(Finding::to_string).collect()
     }
@@ -137,7 +137,7 @@ mod tests {
             "`host::linux::write::tests::it_holds`",
             "`host::it_holds`, `machineadm::every_case`",
             "`cases.rs::every_case`",
-            "`crates/machineadm/tests/cases.rs::every_case`",
+            "`crates/machineadm/tests/documents/cases.rs::every_case`",
         ] {
             assert_eq!(proof(good), [""; 0], "{good}");
         }

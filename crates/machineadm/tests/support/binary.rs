@@ -1,5 +1,5 @@
 //! The real program, as a test runs it.
-use super::ran::Ran;
+use crate::support::run_output::RunOutput;
 use std::{
     ffi::OsStr,
     process::{Command, Stdio},
@@ -13,6 +13,6 @@ pub(crate) fn command<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -
 }
 
 /// Runs the program to its end.
-pub(crate) fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
-    Ran::of(command(arguments).output().expect("the program that cargo has just built runs"))
+pub(crate) fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> RunOutput {
+    RunOutput::of(command(arguments).output().expect("the program that cargo has just built runs"))
 }

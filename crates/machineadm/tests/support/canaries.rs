@@ -1,5 +1,5 @@
 //! Fills every secret field of a kind's example with a word of its own, as far as the document stays good.
-use super::yaml::as_json;
+use crate::support::yaml::as_json;
 use documents::{Kind, SECRET_MARK, Source};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
 //! A control plane with certificates to copy, and the machine that shall get them.
-use super::{ran::Ran, scratch::Scratch};
+use crate::support::{run_output::RunOutput, scratch::Scratch};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -53,7 +53,8 @@ impl CertsBed {
         fs::write(&file, change(text)).expect("a file");
         let mut kubeadm = Command::new(KUBERNETES.ensure()?.judge("kubeadm")?);
         kubeadm.args(["init", "phase", "upload-config", "all", "--config"]).arg(&file);
-        let ended = Ran::of(kubeadm.arg("--kubeconfig").arg(self.plane.kubeconfig()).output().expect("it starts"));
+        let ended =
+            RunOutput::of(kubeadm.arg("--kubeconfig").arg(self.plane.kubeconfig()).output().expect("it starts"));
         assert_eq!(ended.code, Some(0), "{ended:?}");
         Ok(())
     }
@@ -71,8 +72,8 @@ impl CertsBed {
     }
 
     /// A command of ours with the administrator's rights.
-    pub(crate) fn admin(&self, words: &[&str]) -> Ran {
-        Ran::of(self.admin_command(words).output().expect("it starts"))
+    pub(crate) fn admin(&self, words: &[&str]) -> RunOutput {
+        RunOutput::of(self.admin_command(words).output().expect("it starts"))
     }
 
     pub(crate) fn admin_command(&self, words: &[&str]) -> Command {
@@ -82,7 +83,7 @@ impl CertsBed {
     }
 
     /// `certs upload` of this control plane's own files, with a given key.
-    pub(crate) fn upload(&self, further: &[&str]) -> Ran {
+    pub(crate) fn upload(&self, further: &[&str]) -> RunOutput {
         let pki = self.plane.pki();
         let key = self.key_file();
         let words = ["certs", "upload", "--cert-dir", &pki.display().to_string(), "--certificate-key-file", &key];
@@ -90,8 +91,8 @@ impl CertsBed {
     }
 
     /// `certs download` on the joining machine, discovering by token.
-    pub(crate) fn download(&self, further: &[&str]) -> Ran {
-        Ran::of(self.download_command(further).output().expect("it starts"))
+    pub(crate) fn download(&self, further: &[&str]) -> RunOutput {
+        RunOutput::of(self.download_command(further).output().expect("it starts"))
     }
 
     pub(crate) fn download_command(&self, further: &[&str]) -> Command {

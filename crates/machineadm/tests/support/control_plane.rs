@@ -1,5 +1,5 @@
 //! Control planes of several machines: their documents, and what etcd says of its members.
-use super::cluster::{Authority, LIMIT, TOKEN, control_plane};
+use crate::support::cluster::{Authority, LIMIT, TOKEN, control_plane};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use testbed::{Error, Machine, Result, until};

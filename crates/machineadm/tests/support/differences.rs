@@ -1,5 +1,5 @@
 //! Two trees, compared.
-use super::tree::{Entry, Tree};
+use crate::support::file_tree::{Entry, Tree};
 
 /// What differs, in words; empty when nothing does.
 pub(crate) fn differences(wanted: &Tree, found: &Tree) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Machines with the user data and the unit of `examples/`, from power on to a run that is done.
-use super::{
+use crate::support::{
     cluster::{LIMIT, PROGRAM, with_program},
-    user_data,
+    example_user_data,
     worker::nothing_is_left,
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -13,16 +13,16 @@ pub(crate) const UNIT: &str = "machineadm.service";
 /// The cloud-config of the examples with these documents.
 pub(crate) fn cloud_config(documents: &str) -> String {
     let indented = |text: &str| text.lines().map(|line| format!("    {line}\n")).collect::<String>();
-    let example = indented(&user_data::of_cloud_init());
-    assert!(user_data::CLOUD_INIT.contains(&example), "{example}");
-    user_data::CLOUD_INIT.replace(&example, &indented(documents))
+    let example = indented(&example_user_data::of_cloud_init());
+    assert!(example_user_data::CLOUD_INIT.contains(&example), "{example}");
+    example_user_data::CLOUD_INIT.replace(&example, &indented(documents))
 }
 
 /// The Ignition config of the examples with these documents.
 fn ignition_config(documents: &str) -> String {
-    let example = BASE64_STANDARD.encode(user_data::of_ignition());
-    assert!(user_data::IGNITION.contains(&example), "{example}");
-    user_data::IGNITION.replace(&example, &BASE64_STANDARD.encode(documents))
+    let example = BASE64_STANDARD.encode(example_user_data::of_ignition());
+    assert!(example_user_data::IGNITION.contains(&example), "{example}");
+    example_user_data::IGNITION.replace(&example, &BASE64_STANDARD.encode(documents))
 }
 
 /// On control groups of version 1 systemd does not notice in a container that a group is empty: it waits for its limit
@@ -32,7 +32,7 @@ const FOR_THE_TEST_BED: &str = "[Service]\nTimeoutStopSec=3\n";
 /// What an image has: the program and the unit.
 fn with_unit(machine: Machine) -> Result<Machine> {
     let machine = with_program(machine)?;
-    machine.write(&format!("/usr/lib/systemd/system/{UNIT}"), user_data::UNIT, 0o644)?;
+    machine.write(&format!("/usr/lib/systemd/system/{UNIT}"), example_user_data::UNIT, 0o644)?;
     machine.write(&format!("/etc/systemd/system/{UNIT}.d/testbed.conf"), FOR_THE_TEST_BED, 0o644)?;
     Ok(machine)
 }

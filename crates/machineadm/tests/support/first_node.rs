@@ -1,6 +1,6 @@
 //! The first control plane node of a cluster, by one command.
-use super::cluster::{Authority, ends_well, with_program};
-use super::control_plane::first_of_several;
+use crate::support::cluster::{Authority, ends_well, with_program};
+use crate::support::control_plane::first_of_several;
 use host::contract::DELIVERED;
 use testbed::{Bed, Machine, Profile, Result};
 

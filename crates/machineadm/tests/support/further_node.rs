@@ -1,6 +1,6 @@
 //! A further control plane node on a whole machine: its documents.
-use super::cluster::{Authority, FORWARDING, TOKEN};
-use super::control_plane::KEY;
+use crate::support::cluster::{Authority, FORWARDING, TOKEN};
+use crate::support::control_plane::KEY;
 
 /// A further control plane node's documents.
 pub(crate) fn further(endpoint: &str, ca: &Authority) -> String {

@@ -1,5 +1,5 @@
 //! `machineadm init` as a process that changes nothing: the document that it prints, and what it refuses.
-use super::{ran::Ran, scratch::Scratch};
+use crate::support::{run_output::RunOutput, scratch::Scratch};
 use std::{
     fs,
     io::Write,
@@ -10,7 +10,7 @@ use std::{
 pub(crate) const TOKEN: &str = "ae23dc.faddc87f5a5ab458";
 pub(crate) const KEY: &str = "e6a2eb8581237ab72a4f494f30285ec12a9694d750b9785706a83bfcbbbd2204";
 
-pub(crate) fn init_reading(words: &[&str], input: &str) -> Ran {
+pub(crate) fn init_reading(words: &[&str], input: &str) -> RunOutput {
     let mut command = Command::new(env!("CARGO_BIN_EXE_machineadm"));
     command.arg("init").args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A kubeadm that is installed here is none of these tests' concern.
@@ -19,10 +19,10 @@ pub(crate) fn init_reading(words: &[&str], input: &str) -> Ran {
     // A command that refuses its flags does not read.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
-    Ran::of(child.wait_with_output().expect("it ends"))
+    RunOutput::of(child.wait_with_output().expect("it ends"))
 }
 
-pub(crate) fn init(words: &[&str]) -> Ran {
+pub(crate) fn init(words: &[&str]) -> RunOutput {
     init_reading(words, "")
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn printed(words: &[&str]) -> String {
     let scratch = Scratch::new("init");
     let path = file(&scratch, "node.yaml", &ran.stdout);
     let validated = Command::new(env!("CARGO_BIN_EXE_machineadm")).args(["validate", "-f", &path]).output();
-    let validated = Ran::of(validated.expect("it starts"));
+    let validated = RunOutput::of(validated.expect("it starts"));
     assert_eq!(validated.code, Some(0), "{}{}", validated.stdout, validated.stderr);
     let head = "apiVersion: machineadm.cluster.x-k8s.io/v1alpha1\nkind: InitConfig\nspec:\n";
     ran.stdout.strip_prefix(head).expect("an InitConfig").to_owned()

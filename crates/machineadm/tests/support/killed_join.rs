@@ -1,6 +1,6 @@
 //! A control plane join that is killed from outside, and what has to hold after every kill.
-use super::cluster::{LIMIT, PROGRAM};
-use super::control_plane::{members, serves, voters};
+use crate::support::cluster::{LIMIT, PROGRAM};
+use crate::support::control_plane::{members, serves, voters};
 use testbed::{Machine, Result, until};
 
 /// Starts a run that nobody waits for.

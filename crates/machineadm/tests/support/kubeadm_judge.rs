@@ -1,7 +1,7 @@
 //! Real kubeadm programs that judge: the files that we write for them, and what they would create by a dry run.
 //!
 //! kubeadm runs in a network namespace of its own, which is empty: otherwise it would ask the internet for a version.
-use super::sandbox::Sandbox;
+use crate::support::sandbox::Sandbox;
 use std::{
     fs,
     path::{Path, PathBuf},

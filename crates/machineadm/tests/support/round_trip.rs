@@ -1,8 +1,8 @@
 //! From kubeadm's file to our document and back to the file that machineadm writes for the same Kubernetes version:
 //! both mean the same, but for the fields that the import lists.
-use super::{
+use crate::support::{
     import::import,
-    one_meaning::{normal, remove},
+    kubeadm_normal_form::{normal, remove},
 };
 use documents::AnyDocument;
 use kubeadm::{Rules, Source, Strictness, Target, hub};

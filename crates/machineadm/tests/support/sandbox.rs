@@ -1,6 +1,6 @@
 //! The live system without its dangers: the host's own files below an overlay, with processes, mounts and a network
 //! of their own. What is changed in it is gone with it.
-use super::{ran::Ran, scratch::Scratch};
+use crate::support::{run_output::RunOutput, scratch::Scratch};
 use std::{
     fs,
     io::{BufRead, BufReader},
@@ -68,24 +68,24 @@ impl Sandbox {
     }
 
     /// Runs a program inside.
-    pub(crate) fn run(&self, words: &[&str]) -> Ran {
-        Ran::of(self.command(words).output().expect("nsenter is missing: run scripts/setup"))
+    pub(crate) fn run(&self, words: &[&str]) -> RunOutput {
+        RunOutput::of(self.command(words).output().expect("nsenter is missing: run scripts/setup"))
     }
 
     /// Runs a script inside that must succeed.
     pub(crate) fn sh(&self, script: &str) -> String {
-        let Ran { code, stdout, stderr } = self.run(&["sh", "-ec", script]);
+        let RunOutput { code, stdout, stderr } = self.run(&["sh", "-ec", script]);
         assert_eq!(code, Some(0), "{script}: {stdout}{stderr}");
         stdout
     }
 
     /// Runs machineadm inside.
-    pub(crate) fn machineadm(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn machineadm(&self, arguments: &[&str]) -> RunOutput {
         self.run(&[&["machineadm"], arguments].concat())
     }
 
     /// Writes a configuration inside and bootstraps with it.
-    pub(crate) fn bootstrap(&self, documents: &str) -> Ran {
+    pub(crate) fn bootstrap(&self, documents: &str) -> RunOutput {
         fs::write(self.at("/srv/configuration.yaml"), documents).expect("a file can be written");
         self.machineadm(&["bootstrap", "-f", "/srv/configuration.yaml"])
     }

@@ -9,6 +9,7 @@ pub(crate) fn install(root: &Path) {
     for file in FILES {
         let place = root.join(file.trim_start_matches('/'));
         fs::create_dir_all(place.parent().expect("it lies in a directory")).expect("a directory can be made");
-        fs::copy(file, place).unwrap_or_else(|error| panic!("{file} is needed, as Debian has it: {error}"));
+        testbed::copy_program(Path::new(file), &place)
+            .unwrap_or_else(|error| panic!("{file} is needed, as Debian has it: {error}"));
     }
 }

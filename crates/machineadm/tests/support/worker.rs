@@ -1,5 +1,5 @@
 //! A worker on a whole machine: its documents, and what a join must not leave.
-use super::cluster::{Authority, FORWARDING, TOKEN};
+use crate::support::cluster::{Authority, FORWARDING, TOKEN};
 use testbed::{Machine, Result};
 
 /// A worker's documents.
