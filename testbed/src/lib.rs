@@ -29,6 +29,7 @@ pub mod plugin_image;
 mod port;
 mod profile;
 pub mod programs;
+pub mod random;
 pub mod reaper;
 pub mod record;
 pub mod softhsm;

@@ -2,11 +2,10 @@
 use std::process::Command;
 use testbed::needs;
 use testbed::programs::{TIER, Tier};
+use testbed::random::SEED;
 
 /// Variables that change what tests do, or the beginnings of their names.
-const SWITCHES: &[&str] = &["KILL_", "MACHINEADM_", "PROPTEST_", "RUST_TEST_", "UPDATE_"];
-/// The variable that has the seed of what is random in tests.
-pub(super) const SEED: &str = "MACHINEADM_TESTS_SEED";
+const SWITCHES: &[&str] = &["MACHINEADM_", "PROPTEST_", "RUST_TEST_", "UPDATE_"];
 
 fn is_switch(name: &str) -> bool {
     SWITCHES.iter().any(|switch| name.starts_with(switch))
@@ -43,7 +42,7 @@ mod tests {
         let switches: Vec<String> = names.into_iter().filter(|name| is_switch(name)).collect();
         set(&mut command, &switches, 7, Tier::Quick);
         assert_eq!(String::from_utf8(command.output().unwrap().stdout).unwrap().trim(), "none -v 7 quick");
-        assert!(["UPDATE_HELP", "PROPTEST_CASES", "KILL_SEED", "MACHINEADM_X"].iter().all(|name| is_switch(name)));
+        assert!(["UPDATE_HELP", "PROPTEST_CASES", "MACHINEADM_X"].iter().all(|name| is_switch(name)));
     }
 
     #[test]

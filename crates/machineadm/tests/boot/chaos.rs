@@ -3,7 +3,6 @@
 use crate::support::cluster::{Authority, PROGRAM, TOKEN, control_plane, ends_well, with_program};
 use crate::support::first_boot::{awaited, cloud_config, ignited, is_done, seeded};
 use crate::support::parallel_machines::on_each;
-use crate::support::random_numbers::Random;
 use crate::support::worker::worker;
 use host::contract::{DELIVERED, SUCCESS_KEPT};
 use serde_json::Value;
@@ -11,10 +10,8 @@ use std::{
     sync::Mutex,
     time::{Duration, Instant},
 };
-use testbed::{Bed, Machine, Profile, Result};
+use testbed::{Bed, Machine, Profile, Result, random::Random};
 
-/// Repeats a run that failed: the seed that it printed.
-const SEED: &str = "MACHINEADM_CHAOS_SEED";
 /// How many bootstraps the long tier has, if not its usual number.
 const BOOTSTRAPS: &str = "MACHINEADM_CHAOS_BOOTSTRAPS";
 /// As many machines boot at once.
@@ -60,8 +57,8 @@ impl Attempt {
     fn drawn(random: &mut Random, number: usize) -> Self {
         Self {
             name: format!("w{number}"),
-            tool: if random.next().is_multiple_of(2) { Tool::CloudInit } else { Tool::Ignition },
-            blow: if random.next().is_multiple_of(2) { Blow::PowerCut } else { Blow::Kill },
+            tool: if random.below(2) == 0 { Tool::CloudInit } else { Tool::Ignition },
+            blow: if random.below(2) == 0 { Blow::PowerCut } else { Blow::Kill },
             part: random.part(),
         }
     }
@@ -145,7 +142,7 @@ fn undisturbed(bed: &Bed, documents: &str) -> Result<Vec<Usual>> {
 }
 
 fn chaos(bootstraps: usize) -> Result<()> {
-    let mut random = Random::seeded(SEED);
+    let mut random = Random::of_this_run();
     let (bed, ca) = (Bed::new()?, Authority::new());
     let first = with_program(bed.machine("cp", &Profile::node())?)?;
     first.boot()?;

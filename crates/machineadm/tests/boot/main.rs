@@ -19,7 +19,6 @@ mod support {
     pub(crate) mod example_user_data;
     pub(crate) mod first_boot;
     pub(crate) mod parallel_machines;
-    pub(crate) mod random_numbers;
     pub(crate) mod run_output;
     pub(crate) mod scratch;
     pub(crate) mod scratch_machine;

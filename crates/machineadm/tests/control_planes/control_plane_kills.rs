@@ -5,13 +5,9 @@ use crate::support::control_plane::{Listed, members, voters};
 use crate::support::first_node::first_with_token;
 use crate::support::further_node::further;
 use crate::support::killed_join::{Seen, is_killed, joined, list_and_data_agree, start, until_member};
-use crate::support::random_numbers::Random;
 use host::contract::DELIVERED;
 use std::time::{Duration, Instant};
-use testbed::{Bed, Machine, Profile, Result, until};
-
-/// Repeats a run that failed: the seed that it printed.
-const SEED: &str = "MACHINEADM_CHAOS_SEED";
+use testbed::{Bed, Machine, Profile, Result, random::Random, until};
 
 #[test]
 fn a_control_plane_join_that_is_killed_at_each_turn_of_etcd_is_finished_by_the_next_run() -> Result<()> {
@@ -73,7 +69,7 @@ fn a_control_plane_join_that_is_killed_at_each_turn_of_etcd_is_finished_by_the_n
 /// Kills joins at random moments, each of a new machine's; every one is finished by the next run. A join that was quicker than
 /// its moment counts for nothing.
 fn at_random(kills: usize) -> Result<()> {
-    let mut random = Random::seeded(SEED);
+    let mut random = Random::of_this_run();
     let (bed, ca) = (Bed::new()?, Authority::new());
     let (first, endpoint) = first_with_token(&bed, &ca)?;
     // How long a join takes when nothing happens.

@@ -25,7 +25,6 @@ mod support {
     pub(crate) mod killed_join;
     pub(crate) mod machine_search;
     pub(crate) mod parallel_machines;
-    pub(crate) mod random_numbers;
     pub(crate) mod run_output;
     pub(crate) mod token_webhook;
 }

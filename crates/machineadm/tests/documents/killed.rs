@@ -13,6 +13,7 @@ use std::{
     process::Stdio,
     time::{Duration, Instant},
 };
+use testbed::random::Random;
 
 /// Kills that meet a run at work.
 const KILLS: usize = 200;
@@ -24,8 +25,8 @@ fn a_run_killed_anywhere_is_finished_by_the_next() {
     let (wanted, first) = undisturbed();
     // The first was cold; most others are quicker, and a kill shall meet them at work.
     let duration = (0..5).map(|_| undisturbed().1).min().unwrap_or(first);
-    let mut random = Random::new();
-    println!("seed {}, an undisturbed run takes {duration:?}", random.0);
+    let mut random = Random::of_this_run();
+    println!("an undisturbed run takes {duration:?}");
     let (mut kills, mut cut_short) = (0, 0);
     while cut_short < KILLS {
         assert!(kills < 20 * KILLS, "of {kills} kills only {cut_short} met a run at work");
@@ -69,23 +70,4 @@ fn killed_after(delay: Duration, root: &Path, configuration: &Path) -> bool {
 
 fn arguments<'a>(root: &'a Path, configuration: &'a Path) -> [&'a OsStr; 5] {
     ["--root".as_ref(), root.as_ref(), "bootstrap".as_ref(), "-f".as_ref(), configuration.as_ref()]
-}
-
-/// A small generator (xorshift), so that a failure can be told with its seed.
-struct Random(u64);
-
-impl Random {
-    /// From `KILL_SEED`, or from the clock.
-    fn new() -> Self {
-        let clock = || std::time::UNIX_EPOCH.elapsed().expect("it is after 1970").as_nanos() as u64;
-        let given = std::env::var("KILL_SEED").ok().map(|seed| seed.parse().expect("KILL_SEED is a number"));
-        Self(given.unwrap_or_else(clock) | 1)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
 }

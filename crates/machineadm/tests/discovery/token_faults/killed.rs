@@ -8,15 +8,11 @@ use super::{
 };
 use cluster::{ApiServer, Effect, Precondition};
 use discovery::{ClusterInfo, certificate::CaBundle, rbac::bootstrap_objects};
-use std::{
-    hash::{BuildHasher, Hasher, RandomState},
-    io::Write,
-    path::Path,
-    process::Output,
-};
+use std::{path::Path, process::Output};
 use testbed::{
     Result,
     control_plane::{ControlPlane, Options, Part},
+    random::Random,
 };
 
 const MADE: &str = "aaaaaa.0123456789abcdef";
@@ -134,8 +130,6 @@ fn answers(case: &Case, kubeconfig: &Path) -> Hold {
     Hold::AnswersOnce(Box::new(move || is_done(&connect(&kubeconfig))))
 }
 
-/// A seed that repeats an earlier run; without it each run has a new one.
-const SEED: &str = "MACHINEADM_TEST_SEED";
 const DEATHS: u32 = 25;
 
 /// In each round every command is caught somewhere else: at one of its messages, or when the server has done its part.
@@ -143,15 +137,8 @@ const DEATHS: u32 = 25;
 #[ignore = "long tier: the API server dies 25 times at random points of the commands, from a new seed that it prints"]
 fn the_api_server_dies_again_and_again_at_random_points_and_nothing_is_half_made() -> Result<()> {
     testbed::needs!(ControlPlane);
-    let given = std::env::var(SEED).ok().map(|seed| seed.parse().unwrap());
-    let mut random: u64 = given.unwrap_or_else(|| RandomState::new().build_hasher().finish());
-    // Past the harness, which keeps back what a test prints that passes: the runner shows notes.
-    writeln!(std::io::stdout(), "note: deaths of the API server from {SEED}={random}").unwrap();
-    let mut below = |limit: usize| {
-        // Knuth's generator; its upper bits are the better ones.
-        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (random >> 33) as usize % limit
-    };
+    let mut random = Random::of_this_run();
+    let mut below = |limit: usize| random.below(limit as u64) as usize;
     let mut plane = ControlPlane::start(&Options { controllers: Vec::new(), ..Options::default() })?;
     let kubeconfig = plane.kubeconfig();
     for _ in 0..DEATHS {
