@@ -19,7 +19,7 @@ fn start() -> (crate::support::Plugin, FakeAwsKms, Client) {
 
 #[test]
 fn a_rotation_in_aws_is_reported_within_15_seconds_and_old_data_is_read() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let (_plugin, fake, mut client) = start();
     let first = client.healthy("");
     assert!(first.starts_with("aws:") && !first.contains("1234abcd"), "{first}");
@@ -45,7 +45,7 @@ fn a_rotation_in_aws_is_reported_within_15_seconds_and_old_data_is_read() {
 
 #[test]
 fn an_instance_that_starts_after_a_rotation_reports_the_id_of_one_that_saw_it() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let (_saw, fake, mut one) = start();
     let first = one.healthy("");
     fake.key(|key| key.rotations += 1);
@@ -66,7 +66,7 @@ fn an_instance_that_starts_after_a_rotation_reports_the_id_of_one_that_saw_it() 
 
 #[test]
 fn a_key_that_is_disabled_deleted_denied_or_throttled_is_reported_as_such() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let (plugin, fake, mut client) = start();
     let id = client.healthy("");
     let sealed = client.ask(&json!({"do": "encrypt", "data": encode(&[7; 32])}));
@@ -107,7 +107,7 @@ fn a_key_that_is_disabled_deleted_denied_or_throttled_is_reported_as_such() {
 
 #[test]
 fn what_aws_encryption_provider_stored_is_read_and_other_data_without_annotations_is_not() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let (_plugin, _fake, mut client) = start();
     client.healthy("");
     let decrypt = |stored: &[u8], id: &str| json!({"do": "decrypt", "data": encode(stored), "keyID": id});

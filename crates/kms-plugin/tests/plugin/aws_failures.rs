@@ -160,7 +160,7 @@ impl Observed {
 
 #[test]
 fn status_log_readyz_and_metrics_report_each_kind_of_the_docs_and_its_end() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut observed = Observed::start();
     let table = table();
     assert_eq!(table.len(), 8, "{table:?}");
@@ -191,7 +191,7 @@ fn status_log_readyz_and_metrics_report_each_kind_of_the_docs_and_its_end() {
 
 #[test]
 fn a_rotation_during_an_outage_is_logged_as_one() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut observed = Observed::start();
     error_of_aws(&observed.fake, "ServiceUnavailableException", 503);
     observed.fails_everywhere("unreachable", "Unavailable", "returned 503");
@@ -208,7 +208,7 @@ fn a_rotation_during_an_outage_is_logged_as_one() {
 #[test]
 fn many_failed_calls_are_all_counted_and_only_some_of_them_logged() {
     const CALLS: usize = 100;
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut observed = Observed::start();
     deny(&observed.fake, &["Encrypt"]);
     let began = Instant::now();
@@ -233,7 +233,7 @@ fn many_failed_calls_are_all_counted_and_only_some_of_them_logged() {
 #[test]
 fn identical_decrypts_at_the_same_time_ask_aws_once() {
     const CLIENTS: usize = 8;
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut observed = Observed::start();
     let [one, other] = [observed.call(), observed.call()];
     let decrypt = |sealed: &Value| {

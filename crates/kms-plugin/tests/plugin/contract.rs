@@ -16,7 +16,7 @@ const ANNOTATIONS: usize = 32 << 10;
 
 #[test]
 fn kube_apiservers_client_accepts_every_answer_up_to_the_limits() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     accept_every_answer(Plugin::new(&[("a", "")]), "file");
 }
 
@@ -80,7 +80,7 @@ fn call(socket: &Path, method: &str, body: &[&str]) -> String {
 
 #[test]
 fn kms_v1_is_not_implemented() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("curl"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("curl"));
     let mut plugin = Plugin::new(&[("a", "")]);
     plugin.start();
     let socket = plugin.socket("a");
@@ -104,7 +104,7 @@ fn kms_v1_is_not_implemented() {
 
 #[test]
 fn what_another_key_wrote_or_what_is_damaged_is_refused() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     refuse_what_is_not_of_the_key(Plugin::new(&[("a", ""), ("b", "")]));
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn refuse_what_is_not_of_the_key(mut plugin: Plugin) {
 
 #[test]
 fn a_rotation_is_reported_within_15_seconds_and_makes_stored_data_stale() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     report_a_rotation(Plugin::new(&[("a", "")]));
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn report_a_rotation(mut plugin: Plugin) {
 
 #[test]
 fn instances_on_other_machines_report_the_same_id_and_read_each_others_data() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     report_one_id([(); 2].map(|()| Plugin::new(&[("a", "")])));
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn report_one_id([mut here, mut there]: [Plugin; 2]) {
 
 #[test]
 fn status_answers_from_the_last_probe_within_milliseconds() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let Served { mut plugin, service: Service::Aws(fake) } = Served::aws() else { panic!("not AWS") };
     plugin.start();
     let mut client = Client::of(&plugin.socket("a"));

@@ -17,7 +17,7 @@ use testbed::{Port, until};
 
 #[test]
 fn what_is_configured_and_not_served_is_not_ready() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", ""), ("b", "")]);
     let health = plugin.path("health.sock");
     let further = format!("health: {{listen: 'unix://{}'}}\n", health.display());
@@ -53,7 +53,7 @@ fn what_is_configured_and_not_served_is_not_ready() {
 
 #[test]
 fn a_key_whose_new_settings_need_a_restart_is_served_with_its_old_ones() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", "")]);
     plugin.start();
     let mut client = Client::of(&plugin.socket("a"));
@@ -76,7 +76,7 @@ fn a_key_whose_new_settings_need_a_restart_is_served_with_its_old_ones() {
 
 #[test]
 fn two_keys_exchange_their_sockets_in_one_reload() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", ""), ("b", "")]);
     plugin.start();
     let [mut a, mut b] = ["a", "b"].map(|key| Client::of(&plugin.socket(key)));
@@ -90,7 +90,7 @@ fn two_keys_exchange_their_sockets_in_one_reload() {
 
 #[test]
 fn a_configuration_behind_a_link_is_followed() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", ""), ("b", "")]);
     plugin.configure(&[("a", "")], "");
     let elsewhere = tempfile::TempDir::new().unwrap();
@@ -159,7 +159,7 @@ fn a_log_that_nobody_reads_stops_no_key_and_what_it_lacks_is_counted() {
 
 #[test]
 fn a_socket_that_somebody_removed_is_created_again() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let keys = [("a", ""), ("b", "")];
     let mut plugin = Plugin::new(&keys);
     let health = plugin.path("health.sock");
@@ -180,7 +180,7 @@ fn a_socket_that_somebody_removed_is_created_again() {
 
 #[test]
 fn a_directory_of_sockets_that_was_created_again_is_reported_and_served_after_a_restart() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", "")]);
     let (sockets, text) = (plugin.path("sockets"), fs::read_to_string(plugin.path("kms.yaml")).unwrap());
     let socket = sockets.join("a.sock");
@@ -206,7 +206,7 @@ fn a_directory_of_sockets_that_was_created_again_is_reported_and_served_after_a_
 
 #[test]
 fn a_socket_that_another_process_took_over_is_reported_and_served_again_when_it_is_free() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", "")]);
     let health = plugin.path("health.sock");
     plugin.configure(&[("a", "")], &format!("health: {{listen: 'unix://{}'}}\n", health.display()));
@@ -238,7 +238,7 @@ fn a_socket_that_another_process_took_over_is_reported_and_served_again_when_it_
 
 #[test]
 fn a_secret_behind_a_link_is_read_after_the_kubelet_has_replaced_it() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let fake = FakeAwsKms::start();
     let mount = tempfile::TempDir::new().unwrap();
     let turn = |version: &str, id: &str| {
@@ -273,7 +273,7 @@ fn a_secret_behind_a_link_is_read_after_the_kubelet_has_replaced_it() {
 
 #[test]
 fn health_is_served_on_a_port_and_a_port_that_is_taken_is_refused() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let port = Port::free().unwrap();
     let address = format!("127.0.0.1:{}", port.number());
     let further = format!("health: {{listen: '{address}'}}\n");
@@ -332,7 +332,7 @@ fn health_that_moves_is_served_at_its_earlier_address_until_it_is_at_the_new_one
 
 #[test]
 fn a_call_that_is_under_way_at_sigterm_is_answered() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let Served { mut plugin, service: Service::Aws(fake) } = Served::aws() else { panic!("not AWS") };
     plugin.start();
     let mut client = Client::of(&plugin.socket("a"));

@@ -49,31 +49,31 @@ fn checked(plugin: &Plugin) -> (Option<i32>, String) {
 
 #[test]
 fn kube_apiservers_client_accepts_every_answer_of_a_token_up_to_the_limits() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
     contract::accept_every_answer(Plugin::on_token(&[("a", "")]), "pkcs11");
 }
 
 #[test]
 fn what_another_key_of_the_token_wrote_or_what_is_damaged_is_refused() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
     contract::refuse_what_is_not_of_the_key(Plugin::on_token(&[("a", ""), ("b", "")]));
 }
 
 #[test]
 fn a_newer_key_of_the_token_is_reported_within_15_seconds_and_makes_stored_data_stale() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
     contract::report_a_rotation(Plugin::on_token(&[("a", "")]));
 }
 
 #[test]
 fn copies_of_a_key_on_two_tokens_have_the_same_id_and_read_each_others_data() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
     contract::report_one_id([(); 2].map(|()| Plugin::on_token(&[("a", "")])));
 }
 
 #[test]
 fn a_key_that_is_missing_ambiguous_or_created_again_is_reported_as_such() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
     let mut plugin = Plugin::on_token(&[]);
     plugin.configure(&[("a", "")], "");
     let (code, told) = checked(&plugin);
@@ -131,7 +131,7 @@ fn a_slot_and_a_cka_id_name_one_key_as_labels_do_and_a_newer_key_does_not_count_
 
 #[test]
 fn a_wrong_pin_is_tried_once_and_shown_nowhere() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
     let keys = [("a", ""), ("b", ""), ("c", "")];
     let mut plugin = Plugin::on_token(&keys);
     token(&plugin).write_pin("another-pin-0815").unwrap();
@@ -161,7 +161,7 @@ fn a_wrong_pin_is_tried_once_and_shown_nowhere() {
 
 #[test]
 fn a_token_that_was_removed_and_returns_serves_again() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
     let mut plugin = Plugin::on_token(&[("a", "")]);
     plugin.start();
     let (mut client, id, stored) = written(&plugin);
@@ -174,7 +174,7 @@ fn a_token_that_was_removed_and_returns_serves_again() {
 
 #[test]
 fn lost_sessions_and_logins_fail_no_call_and_a_removed_device_is_found_again() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
     let mut plugin = behind_faults(&[("a", ""), ("b", "")]);
     plugin.start();
     let (mut client, id, stored) = written(&plugin);
@@ -205,7 +205,7 @@ fn lost_sessions_and_logins_fail_no_call_and_a_removed_device_is_found_again() {
 
 #[test]
 fn calls_that_never_return_leave_status_and_all_further_calls_alone() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
     let mut plugin = behind_faults(&[("a", ""), ("b", "")]);
     plugin.start();
     let (mut client, id, stored) = written(&plugin);
@@ -234,7 +234,7 @@ fn identify_by(plugin: &Plugin, identity: &str) {
 
 #[test]
 fn a_key_that_may_do_nothing_but_gcm_is_named_by_its_attributes_where_the_configuration_says_so() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
     let mut plugin = Plugin::on_token(&[]);
     token(&plugin).generate("a", "01", &["--allowed-mechanisms", "AES-GCM"]).unwrap();
     plugin.configure(&[("a", "")], "");
@@ -256,7 +256,7 @@ fn a_key_that_may_do_nothing_but_gcm_is_named_by_its_attributes_where_the_config
 
 #[test]
 fn what_a_token_refuses_or_allows_later_makes_no_other_id_and_loses_no_data() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
     let mut plugin = behind_faults(&[("a", "")]);
     plugin.start();
     let (mut client, by_material, first) = written(&plugin);
@@ -294,7 +294,7 @@ fn what_a_token_refuses_or_allows_later_makes_no_other_id_and_loses_no_data() {
 
 #[test]
 fn data_of_a_key_that_is_gone_is_missing_and_no_other_key_is_taken_for_it() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
     let mut plugin = behind_faults(&[("a", "")]);
     plugin.start();
     let (mut client, id, stored) = written(&plugin);
@@ -311,7 +311,7 @@ fn data_of_a_key_that_is_gone_is_missing_and_no_other_key_is_taken_for_it() {
 
 #[test]
 fn an_old_key_that_the_token_no_longer_uses_leaves_the_newer_one_alone() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"), Judge("cc"));
     let mut plugin = behind_faults(&[("a", "")]);
     plugin.start();
     let (_, first, of_old) = written(&plugin);
@@ -328,7 +328,7 @@ fn an_old_key_that_the_token_no_longer_uses_leaves_the_newer_one_alone() {
 
 #[test]
 fn a_module_that_cannot_be_loaded_is_unreachable_and_another_key_is_not() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Judge("softhsm2-util"), Judge("pkcs11-tool"));
     let mut plugin = Plugin::on_token(&[("a", "")]);
     let text = fs::read_to_string(plugin.path("kms.yaml")).unwrap();
     let other = text.split_once("keys:\n").unwrap().1.replace("a.sock", "b.sock").replace("name: a", "name: b");

@@ -32,7 +32,7 @@ pub(crate) fn is_ready(health: &Path) -> Result<(), String> {
 
 #[test]
 fn one_bad_key_of_three_leaves_the_others_healthy_and_is_named_everywhere() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let keys = [("a", ""), ("b", ""), ("c", "  onOutage: continue\n")];
     let mut plugin = Plugin::new(&keys);
     let health = plugin.path("health.sock");
@@ -83,7 +83,7 @@ fn one_bad_key_of_three_leaves_the_others_healthy_and_is_named_everywhere() {
 
 #[test]
 fn a_second_process_on_a_socket_is_refused_and_a_killed_one_is_followed() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", "")]);
     plugin.start();
     let mut client = Client::of(&plugin.socket("a"));
@@ -101,7 +101,7 @@ fn a_second_process_on_a_socket_is_refused_and_a_killed_one_is_followed() {
 
 #[test]
 fn a_key_that_cannot_be_served_at_start_leaves_the_others_served() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", ""), ("b", "")]);
     let health = plugin.path("health.sock");
     plugin.configure(&[("a", ""), ("b", "")], &format!("health: {{listen: 'unix://{}'}}\n", health.display()));
@@ -117,7 +117,7 @@ fn a_key_that_cannot_be_served_at_start_leaves_the_others_served() {
 
 #[test]
 fn keys_come_and_go_with_the_configuration_and_others_keep_their_sockets() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", ""), ("b", "")]);
     plugin.keys("c", &[3]);
     plugin.start();
@@ -182,7 +182,7 @@ fn a_check_whose_output_nobody_reads_has_the_exit_code_of_its_keys() {
 
 #[test]
 fn the_process_is_confined_and_a_key_elsewhere_needs_a_restart() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let mut plugin = Plugin::new(&[("a", "")]);
     plugin.start();
     let mut client = Client::of(&plugin.socket("a"));
@@ -324,7 +324,7 @@ fn a_key_that_goes_back_to_an_earlier_id_is_logged_as_such() {
 
 #[test]
 fn two_instances_with_different_configurations_serve_side_by_side() {
-    testbed::needs!(Pinned(&KMS_CLIENT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT));
     let (mut one, mut other) = (Served::file(), Served::aws());
     let clients = [&mut one, &mut other].map(|served| {
         let health = format!("unix://{}", served.plugin.path("health.sock").display());

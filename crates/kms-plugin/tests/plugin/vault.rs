@@ -7,7 +7,7 @@ use testbed::programs::{KMS_CLIENT, VAULT};
 
 #[test]
 fn a_key_of_vault_is_rotated_denied_and_lost_and_status_reports_each() {
-    testbed::needs!(Pinned(&KMS_CLIENT), Pinned(&VAULT));
+    testbed::needs!(Clocks, Pinned(&KMS_CLIENT), Pinned(&VAULT));
     let Served { mut plugin, service: Service::Vault(mut vault) } = Served::vault() else { panic!("not Vault") };
     let checked = plugin.check();
     assert!(checked.status.success(), "{checked:?}");
