@@ -8,6 +8,8 @@ use testbed::needs;
 pub(super) enum Class {
     /// It uses a processor while it runs: as many at once as there are.
     Computing,
+    /// It computes as well, and others of its kind would wait for it: cargo in one folder.
+    Compiling,
     /// It builds programs of others, and uses all processors that are free: one at a time.
     Building,
     /// It waits for machines, control planes or clocks most of its time: as many at once as memory and inotify allow.
@@ -85,7 +87,8 @@ impl Room {
         let sum = |part: fn(&Cost) -> u64| running.iter().map(part).sum::<u64>() + part(&cost);
         let fits = sum(|cost| cost.memory) <= self.memory && sum(|cost| cost.instances) <= self.instances;
         match cost.class {
-            Class::Computing => count(Class::Computing) < self.cores,
+            Class::Computing => count(Class::Computing) + count(Class::Compiling) < self.cores,
+            Class::Compiling => count(Class::Compiling) == 0 && count(Class::Computing) < self.cores,
             Class::Building => count(Class::Building) == 0,
             // One that is larger than the machine is tried by itself.
             Class::Waiting => {
@@ -148,6 +151,16 @@ mod tests {
         assert!(ROOM.has_room_for(computing, &[computing, cost(needs::NODES)]));
         assert!(!ROOM.has_room_for(computing, &[computing, computing]));
         assert!(ROOM.has_room_for(cost(needs::NODES), &[computing, computing]));
+    }
+
+    #[test]
+    fn one_job_compiles_in_the_place_of_one_that_computes() {
+        let (computing, compiling) = (Cost::of(Class::Computing), Cost::of(Class::Compiling));
+        assert!(ROOM.has_room_for(compiling, &[computing]));
+        assert!(!ROOM.has_room_for(compiling, &[computing, computing]));
+        assert!(!ROOM.has_room_for(compiling, &[compiling]));
+        assert!(ROOM.has_room_for(computing, &[compiling]));
+        assert!(!ROOM.has_room_for(computing, &[compiling, computing]));
     }
 
     #[test]

@@ -50,15 +50,19 @@ pub(super) fn print_run(run: &TestRun, place: &Place) {
     let printed = fs::read(&output).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let seconds = run.took.as_secs_f64();
     match &run.verdict {
-        Verdict::Passed if run.took >= WORTH_A_LINE => println!("ok     {seconds:>6.1} s  {}", run.job.name),
-        Verdict::Passed => {}
+        Verdict::Passed => {
+            if run.took >= WORTH_A_LINE {
+                println!("ok     {seconds:>6.1} s  {}", run.job.name);
+            }
+            let notes = printed.lines().filter(|line| line.starts_with("note: "));
+            notes.for_each(|note| println!("       {note}"));
+        }
         Verdict::Failed(why) | Verdict::NotRun(why) => {
             println!("FAILED {seconds:>6.1} s  {}: {why}\n{printed}", run.job.name);
             println!("FAILED {}: the output above is {}", run.job.name, shown(&output));
         }
         Verdict::Needs(_) => {}
     }
-    printed.lines().filter(|line| line.starts_with("note: ")).for_each(|note| println!("       {note}"));
 }
 
 /// Without the directory that only this machine has.
@@ -96,8 +100,8 @@ impl Report {
         let sum = |class: Class| -> f64 {
             self.ended.iter().filter(|run| run.job.cost().class == class).map(|run| run.took.as_secs_f64()).sum()
         };
-        let [computing, building, waiting, alone] =
-            [Class::Computing, Class::Building, Class::Waiting, Class::Alone].map(sum);
+        let [building, waiting, alone] = [Class::Building, Class::Waiting, Class::Alone].map(sum);
+        let computing = sum(Class::Computing) + sum(Class::Compiling);
         let all = (computing + building + waiting + alone).max(f64::MIN_POSITIVE);
         let share = |seconds: f64| seconds * 100.0 / all;
         let took = self.took.as_secs_f64();
