@@ -1,9 +1,8 @@
 //! Doing it: each turn plans just before its time, so that it sees what earlier ones did, and one function applies.
 use crate::{
-    Act, AfterFailure, Checks, Facts, Label, Line, Look, Mode, PlanError, Planned, Prune, ReviewedPlan, Step, Undone,
+    Act, AfterFailure, Checks, Facts, Line, Look, Mode, PlanError, Planned, Prune, ReviewedPlan, Step, TurnId, Undone,
     Wanted, World, acts,
     look::{Manifests, Stage},
-    outcome::START,
     ownership::Ownership,
     plan::{Condition, Named},
     restarts::{self, Queue},
@@ -61,7 +60,7 @@ pub struct Done {
 #[error("{at}: {}", step.as_deref().unwrap_or("cannot plan"))]
 pub struct Failure {
     /// The turn.
-    pub at: Label,
+    pub at: TurnId,
     /// The step, in words; `None` when the turn could not plan.
     pub step: Option<String>,
     /// Why.
@@ -71,7 +70,7 @@ pub struct Failure {
 
 impl Failure {
     /// Before any step.
-    pub fn at(at: Label, cause: PlanError) -> Self {
+    pub fn at(at: TurnId, cause: PlanError) -> Self {
         Self { at, step: None, cause: Box::new(cause) }
     }
 }
@@ -79,13 +78,13 @@ impl Failure {
 /// Plans and applies each turn in its time; with a reviewed plan, only what that plan says.
 pub fn bootstrap(run: &Run<'_>, world: &mut World<'_>, watch: &mut dyn FnMut(Event<'_>)) -> Result<Done, Failure> {
     let turns = turns(run.mode, run.wanted, run.prune);
-    let at_start = |cause: PlanError| Failure::at(Label::added(START), cause);
+    let at_start = |cause: PlanError| Failure::at(TurnId::from(outcome::Stage::Start), cause);
     let mut pass = Pass { run, turns: &turns, facts: Facts::default(), named: BTreeSet::new(), is_second: false };
     // First of all, also if the run stops right here: nobody else removes them.
     world.host.remove_leftovers().map_err(|error| at_start(error.into()))?;
     let undone = acts::check_abandoned(&pass.look(world), &[]).map_err(at_start)?;
     if let Some(reviewed) = run.reviewed {
-        reviewed.allows_turns(turns.iter().map(|turn| &turn.label)).map_err(at_start)?;
+        reviewed.allows_turns(turns.iter().map(|turn| &turn.id)).map_err(at_start)?;
     }
     // The next write of a file replaces its draft, but this configuration may not write that file.
     let written = Ownership::written_files(world.host).map_err(|error| at_start(error.into()))?;
@@ -180,8 +179,8 @@ impl Pass<'_> {
         let planned = turn.plan(&self.look(world))?;
         match self.run.reviewed {
             None => {}
-            Some(reviewed) if self.is_second => reviewed.allows_acts(index, &turn.label, &planned)?,
-            Some(reviewed) => reviewed.allows(index, &turn.label, &planned)?,
+            Some(reviewed) if self.is_second => reviewed.allows_acts(index, &turn.id, &planned)?,
+            Some(reviewed) => reviewed.allows(index, &turn.id, &planned)?,
         }
         Ok(planned)
     }
@@ -232,7 +231,7 @@ impl Pass<'_> {
 
 fn stopped(turn: &Turn<'_>, step: Option<&Step>, cause: PlanError) -> Failure {
     let step = step.map(|step| Line::of(step).to_string());
-    Failure { step, ..Failure::at(turn.label.clone(), cause) }
+    Failure { step, ..Failure::at(turn.id.clone(), cause) }
 }
 
 /// Does one step; the only function that changes a machine.

@@ -5,7 +5,6 @@ use documents::{
     v1alpha1::{ProgramLocation, ProgramSource, Programs},
 };
 use host::{Draft, Error};
-use serde::{Deserialize, Serialize};
 
 /// Fetches files over https. Connected in a binary, through `crates/fetch`.
 pub trait Downloads {
@@ -23,17 +22,6 @@ pub struct Download<'a> {
     pub uri: &'a Secret<String>,
     /// The document that names it: how its server is reached.
     pub origin: &'a Programs,
-}
-
-/// How far a download has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Transfer {
-    /// Bytes that are there.
-    pub received: u64,
-    /// The size of the whole file, if the server says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub total: Option<u64>,
 }
 
 /// A file of a ProgramsConfig.

@@ -1,6 +1,6 @@
 //! Ports as values: what planning may look at, and what applying may act on.
 use crate::{
-    ApiServerPod, ApiServerWait, ControlPlaneFacts, Downloads, EtcdAccess, Label, Planned, Remark, Replacement, Step,
+    ApiServerPod, ApiServerWait, ControlPlaneFacts, Downloads, EtcdAccess, Planned, Remark, Replacement, Step, TurnId,
     Wanted, plan::Named,
 };
 use certs::{
@@ -283,7 +283,7 @@ pub struct Look<'a> {
     /// Whether this is a run, whose checks may take their time, or a preview, which somebody waits for.
     pub(crate) stage: Stage,
     /// What earlier turns of a preview would still do; empty in a run, where they have done it.
-    pub(crate) pending: &'a [(Label, Planned)],
+    pub(crate) pending: &'a [(TurnId, Planned)],
     /// Everything that earlier turns name, whether it needs a change or not.
     pub(crate) named: &'a BTreeSet<Named>,
 }
@@ -400,12 +400,12 @@ impl<'a> Look<'a> {
     }
 
     /// The last earlier turn with a pending step of this sort: only after it can this turn tell.
-    pub(crate) fn waits_for(&self, sort: impl Fn(&Step) -> bool) -> Option<Label> {
+    pub(crate) fn waits_for(&self, sort: impl Fn(&Step) -> bool) -> Option<TurnId> {
         self.pending_steps().rev().find(|(_, step)| sort(step)).map(|(label, _)| label.clone())
     }
 
     /// The last earlier turn that may still run something, also if that was not checked.
-    pub(crate) fn waits_for_acts(&self) -> Option<Label> {
+    pub(crate) fn waits_for_acts(&self) -> Option<TurnId> {
         let may_run = |planned: &Planned| {
             let not_checked = planned.remarks.iter().any(|remark| matches!(remark, Remark::NotChecked(_)));
             not_checked || planned.steps.iter().any(|step| step.is_act() || starts_unit(step))
@@ -413,7 +413,7 @@ impl<'a> Look<'a> {
         self.pending.iter().rev().find(|(_, planned)| may_run(planned)).map(|(label, _)| label.clone())
     }
 
-    fn pending_steps(&self) -> impl DoubleEndedIterator<Item = (&Label, &Step)> {
+    fn pending_steps(&self) -> impl DoubleEndedIterator<Item = (&TurnId, &Step)> {
         self.pending.iter().flat_map(|(label, planned)| planned.steps.iter().map(move |step| (label, step)))
     }
 }

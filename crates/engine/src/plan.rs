@@ -1,8 +1,8 @@
 //! The plan: plain data, complete enough that applying it needs no decisions of its own.
 use crate::look::{Manifests, Stage};
 use crate::{
-    Act, Checks, Cluster, ContainerRuntime, Effect, Facts, Failure, Label, Look, Mode, Prune, Wanted, acts,
-    outcome::START, restarts, turns::turns,
+    Act, Checks, Cluster, ContainerRuntime, Effect, Facts, Failure, Look, Mode, Prune, TurnId, Wanted, acts, restarts,
+    turns::turns,
 };
 use documents::v1alpha1::Repeat;
 use host::{Change, Inspect, Progress};
@@ -49,7 +49,7 @@ pub struct Planned {
     /// The steps still missing, as far as they are known.
     pub steps: Vec<Step>,
     /// The earlier turn that alone can tell the rest.
-    pub known_after: Option<Label>,
+    pub known_after: Option<TurnId>,
     /// What an operator should know although there is nothing to do.
     pub remarks: Vec<Remark>,
     /// What this turn has found out for later ones.
@@ -262,7 +262,7 @@ pub fn steps_for(act: Rc<dyn Act>, look: &Look<'_>) -> Result<Planned, PlanError
 
 /// What each turn says now, in order.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Preview(pub Vec<(Label, Planned)>);
+pub struct Preview(pub Vec<(TurnId, Planned)>);
 
 impl Preview {
     /// How many changes are known; a service that several turns restart is restarted once.
@@ -309,7 +309,8 @@ pub fn preview(
 ) -> Result<Preview, Failure> {
     let Ask { mode, wanted, prune, manifests, checks, patience } = *ask;
     let (mut facts, mut pending, mut named) = (Facts::default(), Vec::new(), BTreeSet::new());
-    acts::check_unfinished(wanted, &[], host, cluster).map_err(|error| Failure::at(Label::added(START), error))?;
+    acts::check_unfinished(wanted, &[], host, cluster)
+        .map_err(|error| Failure::at(TurnId::from(outcome::Stage::Start), error))?;
     for turn in turns(mode, wanted, prune) {
         let look = Look {
             wanted,
@@ -324,10 +325,10 @@ pub fn preview(
             pending: &pending,
             named: &named,
         };
-        let planned = turn.plan(&look).map_err(|error| Failure::at(turn.label.clone(), error))?;
+        let planned = turn.plan(&look).map_err(|error| Failure::at(turn.id.clone(), error))?;
         facts.learn(&planned.facts);
         named.extend(planned.names.iter().cloned());
-        pending.push((turn.label, planned));
+        pending.push((turn.id, planned));
     }
     Ok(Preview(pending))
 }

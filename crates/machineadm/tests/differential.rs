@@ -154,7 +154,7 @@ fn run_in_memory(stream: &[Document], host: &mut Memory) -> Vec<String> {
     assert!(!read.report.has_errors(), "{}", read.report);
     let wanted = Wanted::of(read.documents);
     let labels: Vec<String> =
-        turns(Mode::Provision, &wanted, Prune::List).iter().map(|turn| turn.label.to_string()).collect();
+        turns(Mode::Provision, &wanted, Prune::List).iter().map(|turn| turn.id.to_string()).collect();
     let mut changes = Vec::new();
     let mut watch = |event: Event<'_>| {
         if let Event::Done(turn, _, step) = event

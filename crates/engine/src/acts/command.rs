@@ -7,6 +7,7 @@ use documents::{
 };
 use host::Call;
 use objects::{hex, shell};
+use outcome::ActSort;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ pub(crate) enum Arguments {
 }
 
 pub(super) const SORT: Sort = Sort {
-    first_words: "command",
+    sort: ActSort::Command,
     left_behind: |id, _| {
         let name = id.split(' ').nth(1).unwrap_or(id);
         Ok(Some(format!(
@@ -38,7 +39,7 @@ pub(super) const SORT: Sort = Sort {
 
 /// The first words of the journal id of a command, whatever its definition.
 pub(crate) fn id_prefix(command: &Command) -> String {
-    format!("command {}", command.name)
+    format!("{} {}", ActSort::Command.id(), command.name)
 }
 
 impl Act for CommandAct {
@@ -47,6 +48,10 @@ impl Act for CommandAct {
     }
 
     /// The environment is left out: a token in it may be renewed without the work being new.
+    fn sort(&self) -> ActSort {
+        ActSort::Command
+    }
+
     fn id(&self) -> String {
         let Command { program, creates, unless, .. } = &self.0;
         let mut digest = Sha256::new();

@@ -19,14 +19,15 @@ use crate::{
 };
 use documents::{Secret, v1alpha1::Repeat};
 use host::{Change, FileState};
+use outcome::ActSort;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The journal id. A machine has one API server: an unfinished change is ours, whatever the configuration says by now.
-pub(crate) const ID: &str = "change kube-apiserver";
+pub(crate) const ID: &str = ActSort::ControlPlaneChange.id();
 
 pub(super) const SORT: Sort = Sort {
-    first_words: ID,
+    sort: ActSort::ControlPlaneChange,
     left_behind: |_, look| {
         Ok(ChangeRecord::read(look.host)?.map(|_| {
             "a change of kube-apiserver was started and did not finish, and this configuration no longer has a \
@@ -122,6 +123,10 @@ impl Act for ControlPlaneChange {
             Self::Change(_) => "change",
             Self::RollBack { .. } => "roll back",
         }
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::ControlPlaneChange
     }
 
     fn id(&self) -> String {

@@ -3,13 +3,14 @@ use super::{ADMIN, Act, AfterFailure, Effect, Sort, Undone};
 use crate::{Look, Patience, PlanError, Unanswered, World, fingerprint::Parts};
 use documents::v1alpha1::Repeat;
 use host::{Progress, Service};
+use outcome::ActSort;
 
 /// The journal id.
-pub(crate) const ID: &str = "delete token";
+pub(crate) const ID: &str = ActSort::DeleteToken.id();
 const OBJECT: &str = "/api/v1/namespaces/kube-system/secrets/bootstrap-token-unused";
 
 pub(super) const SORT: Sort = Sort {
-    first_words: ID,
+    sort: ActSort::DeleteToken,
     // It has no rights and expires within minutes.
     left_behind: |_, _| Ok(None),
 };
@@ -21,6 +22,10 @@ pub(crate) struct DeleteUnusedToken;
 impl Act for DeleteUnusedToken {
     fn name(&self) -> &str {
         ID
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::DeleteToken
     }
 
     fn id(&self) -> String {

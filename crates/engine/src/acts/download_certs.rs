@@ -11,13 +11,14 @@ use certs::{CertificateKey, CertificateSet, FileSet, check_download};
 use discovery::certificate::CaBundle;
 use documents::{Secret, v1alpha1::Repeat};
 use jiff::Timestamp;
+use outcome::ActSort;
 use std::path::PathBuf;
 
 /// The journal id. A machine joins one cluster.
-pub const DOWNLOAD_ID: &str = "download-certs";
+pub const DOWNLOAD_ID: &str = ActSort::DownloadCertificates.id();
 
 /// An interrupted download leaves no file, or all of them.
-pub(super) const SORT: Sort = Sort { first_words: DOWNLOAD_ID, left_behind: |_, _| Ok(None) };
+pub(super) const SORT: Sort = Sort { sort: ActSort::DownloadCertificates, left_behind: |_, _| Ok(None) };
 
 /// Reads, decrypts and checks the copy with a bootstrap token's rights, and writes all files at once.
 #[derive(Clone, Debug)]
@@ -52,6 +53,10 @@ impl CopySource {
 impl Act for DownloadCerts {
     fn name(&self) -> &str {
         "download of certificates"
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::DownloadCertificates
     }
 
     fn id(&self) -> String {

@@ -3,10 +3,11 @@ use super::{Act, AfterFailure, Effect, Sort, Undone};
 use crate::{Look, PlanError, World, downloads, fingerprint::Parts, owned_program::Program, ownership::Ownership};
 use documents::v1alpha1::{ProgramLocation, ProgramSource, Programs, Repeat};
 use host::{FileSum, InstalledFile, PROGRAM_MODE, Packing};
+use outcome::ActSort;
 use std::rc::Rc;
 
 /// The first words of the journal ids of programs.
-pub(crate) const ID: &str = "program";
+pub(crate) const ID: &str = ActSort::Program.id();
 
 /// A program, or an archive of programs.
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ pub(crate) struct InstallProgram {
 }
 
 /// What is not installed yet is in a draft, which the next run deletes.
-pub(super) const SORT: Sort = Sort { first_words: ID, left_behind: |_, _| Ok(None) };
+pub(super) const SORT: Sort = Sort { sort: ActSort::Program, left_behind: |_, _| Ok(None) };
 
 impl Act for InstallProgram {
     fn name(&self) -> &str {
@@ -31,6 +32,10 @@ impl Act for InstallProgram {
 
     fn verb(&self) -> &'static str {
         "install"
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::Program
     }
 
     fn id(&self) -> String {

@@ -34,13 +34,14 @@ use crate::{
 };
 use documents::{Secret, v1alpha1::Repeat};
 use host::{Change, FileState, Inspect, PathState, Service, contract::KUBEADM_FILE};
+use outcome::ActSort;
 use std::time::Duration;
 
 /// The journal id. A machine begins one cluster: unfinished work is ours, whatever the configuration says by now.
-pub(crate) const ID: &str = "kubeadm init";
+pub(crate) const ID: &str = ActSort::KubeadmInit.id();
 
 pub(super) const SORT: Sort = Sort {
-    first_words: ID,
+    sort: ActSort::KubeadmInit,
     left_behind: |id, look| {
         // Whoever has reset the machine since has done what is asked here.
         let is_left = traces(look.host)? != Effect::Absent || before_kubeadm::is_deleting(look.host)?;
@@ -159,6 +160,10 @@ impl KubeadmInit {
 impl Act for KubeadmInit {
     fn name(&self) -> &str {
         ID
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::KubeadmInit
     }
 
     fn id(&self) -> String {

@@ -30,11 +30,12 @@ use host::{
     Change, FileState, Host, PathState, Progress, Service, UnitAction,
     contract::{DISCOVERY_FILE, KUBEADM_FILE, KUBELET_PATCH},
 };
+use outcome::ActSort;
 use serde_json::json;
 use std::time::Duration;
 
 /// The journal id. A machine joins one cluster: unfinished work is ours, whatever the configuration says by now.
-pub(crate) const ID: &str = "kubeadm join";
+pub(crate) const ID: &str = ActSort::KubeadmJoin.id();
 
 /// How long a kubelet with a certificate may take to register its Node.
 const REGISTERED: Duration = Duration::from_secs(180);
@@ -43,7 +44,7 @@ const NOT_READY: Duration = Duration::from_secs(120);
 const KUBELET: &str = "kubelet.service";
 
 pub(super) const SORT: Sort = Sort {
-    first_words: ID,
+    sort: ActSort::KubeadmJoin,
     left_behind: |id, look| {
         // Of a control plane node, kubeadm writes static pods before anything of the kubelet.
         let is_left = ControlPlaneTraces::on(look.host)?.are_any() || before_kubeadm::is_deleting(look.host)?;
@@ -163,6 +164,10 @@ impl KubeadmJoin {
 impl Act for KubeadmJoin {
     fn name(&self) -> &str {
         ID
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::KubeadmJoin
     }
 
     fn id(&self) -> String {

@@ -34,6 +34,7 @@ use host::{
     Host, Inspect, Progress, Service, UnitAction,
     contract::{DISCOVERY_FILE, KUBEADM_FILE},
 };
+use outcome::ActSort;
 use serde_json::Value;
 use std::{rc::Rc, time::Duration};
 
@@ -238,6 +239,10 @@ impl KubeadmJoinControlPlane {
 impl Act for KubeadmJoinControlPlane {
     fn name(&self) -> &str {
         kubeadm_join::ID
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::KubeadmJoin
     }
 
     fn id(&self) -> String {

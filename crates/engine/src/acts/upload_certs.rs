@@ -5,13 +5,14 @@ use crate::{
 };
 use certs::{CertificateKey, FileSet, Found};
 use documents::v1alpha1::Repeat;
+use outcome::ActSort;
 use std::path::PathBuf;
 
 /// The journal id. The cluster has one copy, whatever the key.
-pub const UPLOAD_ID: &str = "upload-certs";
+pub const UPLOAD_ID: &str = ActSort::UploadCertificates.id();
 
 /// An interrupted upload leaves nothing that stays: the cluster deletes it, or the next upload uses it.
-pub(super) const SORT: Sort = Sort { first_words: UPLOAD_ID, left_behind: |_, _| Ok(None) };
+pub(super) const SORT: Sort = Sort { sort: ActSort::UploadCertificates, left_behind: |_, _| Ok(None) };
 
 /// Encrypts this node's certificates and uploads them, with the administrator's rights.
 #[derive(Clone, Debug)]
@@ -62,6 +63,10 @@ impl UploadCerts {
 impl Act for UploadCerts {
     fn name(&self) -> &str {
         "upload of certificates"
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::UploadCertificates
     }
 
     fn id(&self) -> String {

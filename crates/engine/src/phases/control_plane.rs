@@ -9,13 +9,12 @@ use super::{
     worker::{BOOTSTRAP_KUBECONFIG, KUBELET_KUBECONFIG, authorities},
 };
 use crate::{
-    ControlPlaneFacts, EtcdAccess, EtcdPod, Facts, Label, Look, MemberFacts, MembersWait, Patience, PlanError, Planned,
-    Remark, Unanswered,
+    ControlPlaneFacts, EtcdAccess, EtcdPod, Facts, Look, MemberFacts, MembersWait, Patience, PlanError, Planned,
+    Remark, TurnId, Unanswered,
     acts::{ADMIN, kubeadm_join},
     certificate_files::{self, Existing, Placement},
     etcd_data,
     look::{CertificateCopy, Stage},
-    phases::discovery,
     turns::{Addition, Place, Subject},
 };
 use ::discovery::certificate::CaBundle;
@@ -28,6 +27,7 @@ use etcd::Membership;
 use host::Progress;
 use jiff::Timestamp;
 use kubeadm::hub::ClusterConfiguration;
+use outcome::AddedTurn;
 use std::{
     collections::BTreeSet,
     net::IpAddr,
@@ -36,8 +36,6 @@ use std::{
     time::Duration,
 };
 
-/// Its name in plans and reports.
-const NAME: &str = "control plane";
 /// How long the API server may take for one question.
 const ASKED: Duration = Duration::from_secs(20);
 /// The copy of the certificates, and how long it may take to come.
@@ -47,7 +45,7 @@ const COPIED: Duration = Duration::from_secs(120);
 const ACCEPTED: Duration = Duration::from_secs(60);
 
 pub(crate) const ADDITION: Addition = Addition {
-    name: NAME,
+    turn: AddedTurn::ControlPlane,
     summary: "checks what a further control plane node needs: certificates, files that static pods mount, healthy etcd members",
     place: Place::BeforeNode,
     applies: |node| {
@@ -79,7 +77,7 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
         return Ok(Planned { facts: Facts { control_plane, ..Facts::default() }, ..Planned::default() });
     }
     if look.stage == Stage::Preview {
-        return Ok(Planned { known_after: Some(Label::added(discovery::NAME)), ..Planned::default() });
+        return Ok(Planned { known_after: Some(TurnId::from(AddedTurn::Discovery)), ..Planned::default() });
     }
     let (found, remarks) = Joining { wanted, control_plane, peer_url, traces, look }.check()?;
     Ok(Planned {
@@ -121,7 +119,7 @@ impl Joining<'_> {
     /// Everything that is in the way, at once; nothing is changed.
     fn check(self) -> Result<(ControlPlaneFacts, Vec<Remark>), PlanError> {
         let look = self.look;
-        let unknown = || PlanError::StillUnknown(discovery::NAME.to_owned());
+        let unknown = || PlanError::StillUnknown(AddedTurn::Discovery.name().to_owned());
         let cluster = look.facts.cluster.as_ref().ok_or_else(unknown)?;
         let token = self.wanted.node_token().ok_or_else(unknown)?;
         let kubeconfig = kubeadm_join::bootstrap_kubeconfig(cluster, &join::token(token, look)?);

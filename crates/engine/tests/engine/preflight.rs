@@ -5,8 +5,8 @@ use crate::support::{
 use cri::{CgroupDriver, RuntimeReport};
 use host::{CgroupVersion, DiskSpace, Enablement, Host, Memory, Progress};
 use machineadm_engine::{
-    Ask, CHECKS, Checks, ContainerRuntime, Failure, Label, Mode, NodeRole, Patience, PlanError, Planned, Preview,
-    Prune, Remark, Wanted, preview,
+    Ask, CHECKS, Checks, ContainerRuntime, Failure, Mode, NodeRole, Patience, PlanError, Planned, Preview, Prune,
+    Remark, TurnId, Wanted, preview,
 };
 use std::time::{Duration, SystemTime};
 
@@ -48,7 +48,7 @@ impl Bed {
             Ok(preview) => Ok(turn(&preview, "preflight").clone()),
             Err(failure) => {
                 let PlanError::Unfit(problems) = &*failure.cause else { panic!("{failure:?}") };
-                assert_eq!(failure.at, Label::added("preflight"));
+                assert_eq!(failure.at, TurnId::from(machineadm_engine::outcome::AddedTurn::Preflight));
                 Err(problems.clone())
             }
         }
@@ -499,7 +499,11 @@ fn a_runtime_is_waited_for_only_while_it_may_still_start() {
 fn a_parameter_that_an_earlier_document_sets_is_no_problem_and_one_after_it_is() {
     assert!(look(Mode::Provision, &wanted(&[FORWARDING, INIT]), &fresh()).is_ok());
     let failure = look(Mode::Provision, &wanted(&[INIT, FORWARDING]), &fresh()).unwrap_err();
-    assert!(failure.at == Label::added("preflight") && failure.cause.to_string().contains("ip_forward"), "{failure:?}");
+    assert!(
+        failure.at == TurnId::from(machineadm_engine::outcome::AddedTurn::Preflight)
+            && failure.cause.to_string().contains("ip_forward"),
+        "{failure:?}"
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::{
     show,
 };
 use documents::Source;
-use engine::{Manifests, Mode, Prune, Wanted, makes_node, outcome::CONFIGURATION};
+use engine::{Manifests, Mode, Prune, Wanted, makes_node, outcome::Stage};
 use host::{
     FileState, Host, Inspect, Linux, Progress,
     contract::{self, Exit},
@@ -195,7 +195,7 @@ fn marked(error: CommandError, mode: Mode, linux: &Linux) -> CommandError {
     }
     let cause = error.text().lines().map(str::trim).filter(|line| !line.is_empty()).take(CAUSE_LINES);
     let cause = cause.collect::<Vec<_>>().join(" ");
-    match write_failure(linux, CONFIGURATION, &cause) {
+    match write_failure(linux, Stage::Configuration.name(), &cause) {
         Ok(()) => error,
         Err(unwritten) => error.and(CommandError::from(unwritten).with_exit(Exit::Input)),
     }

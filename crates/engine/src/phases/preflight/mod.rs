@@ -23,9 +23,7 @@ use crate::{
 use documents::v1alpha1::PreflightCheck;
 use findings::Findings;
 use node::{Candidate, Node, Situation};
-
-/// Its name in plans and reports.
-pub const NAME: &str = "preflight";
+use outcome::AddedTurn;
 
 /// One check.
 pub struct Check {
@@ -184,7 +182,7 @@ pub const CHECKS: &[Check] = &[
 ];
 
 pub(crate) const ADDITION: Addition = Addition {
-    name: NAME,
+    turn: AddedTurn::Preflight,
     summary: "checks that the machine is fit to become a node, and lists every problem",
     place: Place::BeforeNode,
     applies: |_| true,
