@@ -1,7 +1,7 @@
 //! Doing it: each turn plans just before its time, so that it sees what earlier ones did, and one function applies.
 use crate::{
     Act, AfterFailure, Checks, Facts, Line, Look, Mode, PlanError, Planned, Prune, ReviewedPlan, Step, TurnId, Undone,
-    Wanted, World, acts,
+    Wanted, World, acts, failure_reason,
     look::{Manifests, Stage},
     ownership::Ownership,
     plan::{Condition, Named},
@@ -11,6 +11,7 @@ use crate::{
 use documents::{AnyDocument, Secret};
 use host::{Change, FileState, Progress, contract};
 use objects::Sha256Sum;
+use outcome::Reason;
 use std::{collections::BTreeSet, time::Duration};
 
 /// How long a restarted service may take to run.
@@ -57,12 +58,12 @@ pub struct Done {
 
 /// Where a run stopped, and why.
 #[derive(Debug, thiserror::Error)]
-#[error("{at}: {}", step.as_deref().unwrap_or("cannot plan"))]
+#[error("{at}: {}", self.step_in_words().as_deref().unwrap_or("cannot plan"))]
 pub struct Failure {
     /// The turn.
     pub at: TurnId,
-    /// The step, in words; `None` when the turn could not plan.
-    pub step: Option<String>,
+    /// The step; `None` when the turn could not plan.
+    pub step: Option<Box<Step>>,
     /// Why.
     #[source]
     pub cause: Box<PlanError>,
@@ -72,6 +73,16 @@ impl Failure {
     /// Before any step.
     pub fn at(at: TurnId, cause: PlanError) -> Self {
         Self { at, step: None, cause: Box::new(cause) }
+    }
+
+    /// Why, for programs.
+    pub fn reason(&self) -> Reason {
+        failure_reason::reason(self)
+    }
+
+    /// The step, as plans and outcomes have it.
+    pub fn step_in_words(&self) -> Option<String> {
+        self.step.as_deref().map(|step| Line::of(step).to_string())
     }
 }
 
@@ -144,7 +155,7 @@ impl Pass<'_> {
                 if self.undone(step, world).map_err(|cause| stopped(turn, Some(step), cause))? == Undone::Changed {
                     return Ok(Some(Line::of(step).target));
                 }
-                apply(step, world).map_err(|cause| stopped(turn, Some(step), cause.into()))?;
+                apply(step, world).map_err(|cause| stopped(turn, Some(step), cause))?;
                 watch(Event::Done(index, at, step));
             }
             if !planned.forgets.is_empty() {
@@ -222,7 +233,7 @@ impl Pass<'_> {
                 true => apply(&Step::Wait(Condition::ServiceActive(queued.service.clone()), UP_WITHIN), world),
                 false => Ok(()),
             });
-            ended.map_err(|cause| stopped(&self.turns[last], Some(&step), cause.into()))?;
+            ended.map_err(|cause| stopped(&self.turns[last], Some(&step), cause))?;
             queued.asked_by.iter().for_each(|(turn, at)| watch(Event::Done(*turn, *at, &step)));
         }
         Ok(())
@@ -230,21 +241,22 @@ impl Pass<'_> {
 }
 
 fn stopped(turn: &Turn<'_>, step: Option<&Step>, cause: PlanError) -> Failure {
-    let step = step.map(|step| Line::of(step).to_string());
+    let step = step.cloned().map(Box::new);
     Failure { step, ..Failure::at(turn.id.clone(), cause) }
 }
 
 /// Does one step; the only function that changes a machine.
-fn apply(step: &Step, world: &mut World<'_>) -> host::Result<()> {
+fn apply(step: &Step, world: &mut World<'_>) -> Result<(), PlanError> {
     match step {
-        Step::Ensure(change) => world.host.ensure(change),
-        Step::Run(act) | Step::Redo(act) => run(&**act, world),
-        Step::Close(act) => world.host.note(&act.id(), Progress::Ended),
-        Step::Wait(Condition::ServiceActive(service), within) => world.host.wait_active(service, *within),
+        Step::Ensure(change) => world.host.ensure(change)?,
+        Step::Run(act) | Step::Redo(act) => run(&**act, world)?,
+        Step::Close(act) => world.host.note(&act.id(), Progress::Ended)?,
+        Step::Wait(Condition::ServiceActive(service), within) => world.host.wait_active(service, *within)?,
     }
+    Ok(())
 }
 
-fn run(act: &dyn Act, world: &mut World<'_>) -> host::Result<()> {
+fn run(act: &dyn Act, world: &mut World<'_>) -> Result<(), PlanError> {
     let id = act.id();
     act.before_start(world)?;
     world.host.note(&id, Progress::Started)?;

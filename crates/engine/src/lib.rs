@@ -29,6 +29,8 @@ mod control_plane_files;
 mod downloads;
 mod etcd_access;
 mod etcd_data;
+mod failure_reason;
+mod fault;
 mod fingerprint;
 mod instance_values;
 mod line;
@@ -64,6 +66,7 @@ pub use certificates_elsewhere::of_etcd as etcd_certificates;
 pub use control_plane_facts::{ControlPlaneFacts, MemberFacts};
 pub use downloads::{Download, Downloads};
 pub use etcd_access::{EtcdAccess, EtcdPod};
+pub use fault::{Fault, Problem};
 pub use line::Line;
 pub use look::{
     CertificateCopy, Checks, Cluster, ContainerRuntime, Facts, Look, Manifests, MembersWait, NodeCondition, NodeWait,

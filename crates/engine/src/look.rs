@@ -1,7 +1,7 @@
 //! Ports as values: what planning may look at, and what applying may act on.
 use crate::{
-    ApiServerPod, ApiServerWait, ControlPlaneFacts, Downloads, EtcdAccess, Planned, Remark, Replacement, Step, TurnId,
-    Wanted, plan::Named,
+    ApiServerPod, ApiServerWait, ControlPlaneFacts, Downloads, EtcdAccess, PlanError, Planned, Remark, Replacement,
+    Step, TurnId, Wanted, plan::Named,
 };
 use certs::{
     CertificateKey, CertificateSet, FileName, FileSet, Found,
@@ -27,7 +27,7 @@ pub trait Cluster {
     /// Whether the API server of a kubeconfig has all of these objects, given by their paths.
     fn has(&self, kubeconfig: &[u8], objects: &[&str], patience: &Patience<'_>) -> Result<bool, Unanswered>;
     /// Finds and verifies a cluster; one that does not answer is asked again for so long.
-    fn discover(&self, method: &Method, within: Duration) -> host::Result<ClusterInfo>;
+    fn discover(&self, method: &Method, within: Duration) -> Result<ClusterInfo, PlanError>;
     /// The networks of its services and pods, by its own configuration.
     fn networks(&self, kubeconfig: &[u8], patience: &Patience<'_>) -> Result<Vec<String>, Unanswered>;
     /// Deletes an object, given by its path; one that does not exist is deleted.
@@ -49,14 +49,14 @@ pub trait Cluster {
         kubeconfig: &[u8],
         copy: &CertificateCopy<'_>,
         found: BTreeMap<FileName, Found>,
-    ) -> host::Result<()>;
+    ) -> Result<(), PlanError>;
     /// Reads, decrypts and checks the copy of a cluster that was discovered by these CA certificates.
     fn download_certs(
         &self,
         kubeconfig: &[u8],
         copy: &CertificateCopy<'_>,
         roots: &CaBundle,
-    ) -> host::Result<CertificateSet>;
+    ) -> Result<CertificateSet, PlanError>;
     /// An object, given by its path.
     fn object(&self, _kubeconfig: &[u8], _path: &str, _: &Patience<'_>) -> Result<Option<Value>, Unanswered> {
         Err(not_asked())

@@ -144,17 +144,15 @@ fn end_step(step: &mut StepOutcome, state: State, now: Timestamp) {
 }
 
 fn recorded(failure: &Failure, redactor: &Redactor) -> FailureOutcome {
-    let host = match &*failure.cause {
-        PlanError::Look(error) => Some(error),
-        _ => None,
-    };
+    let host = failure.cause.of_host();
     let output = host.and_then(host::Error::output).map(|output| redactor.redact(output.expose()));
     let kubeadm = kubeadm_failure(&failure.cause, redactor);
     let lines: Vec<String> = output.unwrap_or_default().lines().map(str::to_owned).collect();
     FailureOutcome {
         phase: failure.at.to_string(),
         document: failure.at.number(),
-        step: failure.step.clone(),
+        step: failure.step_in_words(),
+        reason: failure.reason(),
         cause: cause(&failure.cause, redactor),
         kubeadm_phase: kubeadm.as_ref().and_then(|kubeadm| kubeadm.phase.clone()),
         output: lines[lines.len().saturating_sub(TAIL_LINES)..].to_vec(),
@@ -172,10 +170,12 @@ pub fn cause(error: &PlanError, redactor: &Redactor) -> String {
             PlanError::Unknown { act: act.clone(), why: redactor.redact(why) }.to_string()
         }
         error => match kubeadm_failure(error, redactor) {
-            Some(KubeadmFailure { phase: Some(phase), reason }) => {
+            Some(KubeadmFailure { phase: Some(phase), reason, .. }) => {
                 format!("{} in phase {phase}: {}", chain(error), objects::one_line(&reason))
             }
-            Some(KubeadmFailure { phase: None, reason }) => format!("{}: {}", chain(error), objects::one_line(&reason)),
+            Some(KubeadmFailure { phase: None, reason, .. }) => {
+                format!("{}: {}", chain(error), objects::one_line(&reason))
+            }
             None => chain(error),
         },
     }

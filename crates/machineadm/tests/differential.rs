@@ -13,8 +13,8 @@ use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
 use engine::{
-    CertificateCopy, Cluster, ContainerRuntime, Download, Downloads, Event, Line, Mode, NodeWait, Patience, Prune, Run,
-    ServerVersion, Unanswered, Wanted, World, bootstrap, turns,
+    CertificateCopy, Cluster, ContainerRuntime, Download, Downloads, Event, Line, Mode, NodeWait, Patience, PlanError,
+    Prune, Run, ServerVersion, Unanswered, Wanted, World, bootstrap, turns,
 };
 use host::{Draft, FileState, Memory, Played};
 use proptest::prelude::*;
@@ -105,7 +105,7 @@ impl Cluster for NoCluster {
         panic!("nothing here asks a cluster")
     }
 
-    fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
+    fn discover(&self, _: &Method, _: Duration) -> Result<ClusterInfo, PlanError> {
         panic!("nothing here discovers a cluster")
     }
 
@@ -126,11 +126,11 @@ impl Cluster for NoCluster {
         panic!("nothing here copies certificates")
     }
 
-    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> host::Result<()> {
+    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> Result<(), PlanError> {
         panic!("nothing here copies certificates")
     }
 
-    fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> host::Result<CertificateSet> {
+    fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> Result<CertificateSet, PlanError> {
         panic!("nothing here copies certificates")
     }
 }

@@ -1,5 +1,5 @@
 //! Why a run failed, for people and for programs.
-use crate::{Stage, TurnOutcome};
+use crate::{Reason, Stage, TurnOutcome};
 use serde::{Deserialize, Serialize};
 
 /// Why a run failed.
@@ -14,6 +14,9 @@ pub struct FailureOutcome {
     /// The step, unless the turn could not even plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
+    /// Why, for programs; not written where it is unknown.
+    #[serde(default, skip_serializing_if = "Reason::is_unknown")]
+    pub reason: Reason,
     /// The cause in one line.
     pub cause: String,
     /// The phase of kubeadm that failed, by the name of that kubeadm.
@@ -29,11 +32,12 @@ pub struct FailureOutcome {
 
 impl FailureOutcome {
     /// A failure of which nothing else is known.
-    pub fn new(phase: impl Into<String>, cause: impl Into<String>) -> Self {
+    pub fn new(phase: impl Into<String>, reason: Reason, cause: impl Into<String>) -> Self {
         Self {
             phase: phase.into(),
             document: None,
             step: None,
+            reason,
             cause: cause.into(),
             kubeadm_phase: None,
             output: Vec::new(),
@@ -86,17 +90,18 @@ mod tests {
 
     #[test]
     fn only_a_failure_outside_of_all_turns_has_a_stage() {
-        let mut failure = FailureOutcome::new("start", "x");
+        let mut failure = FailureOutcome::new("start", Reason::SystemError, "x");
         assert_eq!(failure.stage(), Some(Stage::Start));
         failure.document = Some(1);
         assert_eq!(failure.stage(), None);
-        assert_eq!(FailureOutcome::new("preflight", "x").stage(), None);
+        assert_eq!(FailureOutcome::new("preflight", Reason::ClockSkew, "x").stage(), None);
     }
 
     #[test]
     fn documents_of_one_name_are_told_apart_by_their_place() {
         let turn = |document| TurnOutcome::not_reached("FilesConfig", document);
-        let failure = FailureOutcome { document: Some(2), ..FailureOutcome::new("FilesConfig", "x") };
+        let failure =
+            FailureOutcome { document: Some(2), ..FailureOutcome::new("FilesConfig", Reason::SystemError, "x") };
         assert_eq!([Some(1), Some(2), None].map(|document| failure.is_of(&turn(document))), [false, true, false]);
         assert!(!failure.is_of(&TurnOutcome::not_reached("UsersConfig", Some(2))));
     }

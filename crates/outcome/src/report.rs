@@ -136,7 +136,7 @@ impl RunReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::StepOutcome;
+    use crate::{Reason, StepOutcome};
 
     const STARTED: &str = "2026-11-16T12:00:00Z";
 
@@ -158,7 +158,10 @@ mod tests {
     }
 
     fn failed(cause: &str) -> Outcome {
-        let failure = FailureOutcome { step: Some("run x".into()), ..FailureOutcome::new("discovery", cause) };
+        let failure = FailureOutcome {
+            step: Some("run x".into()),
+            ..FailureOutcome::new("discovery", Reason::AnotherCluster, cause)
+        };
         Outcome { state: State::Failed, finished: Some(time(5)), failure: Some(failure), ..outcome() }
     }
 

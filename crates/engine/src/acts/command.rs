@@ -92,12 +92,12 @@ impl Act for CommandAct {
         Ok(if done { Effect::Done } else { Effect::Absent })
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let call = match &self.0.program {
             Program::Argv(argv) => Call::Argv(argv.clone()),
             Program::Shell(script) => Call::Script(script.clone()),
         };
-        world.host.run(&self.program(call, self.0.timeout))
+        Ok(world.host.run(&self.program(call, self.0.timeout))?)
     }
 
     fn after_failure(&self) -> AfterFailure {
@@ -105,7 +105,7 @@ impl Act for CommandAct {
     }
 
     /// What a user's command left unfinished, only that command knows; it is run again.
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

@@ -149,24 +149,24 @@ impl Act for ControlPlaneChange {
         }
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let Some(record) = ChangeRecord::read(world.host)? else { return Ok(()) };
         let why = match self {
             Self::Change(new) => match new.apply(&record, world) {
-                Ok(()) => return ChangeRecord::forget(world.host),
+                Ok(()) => return Ok(ChangeRecord::forget(world.host)?),
                 Err(host::Error::Unfit { what, why, .. }) => format!("{what}: {why}"),
                 Err(error) => crate::outcome::chain(&error),
             },
             Self::RollBack { why } => why.clone(),
         };
-        Err(Rollback { record: &record, why }.run(world))
+        Err(Rollback { record: &record, why }.run(world).into())
     }
 
     fn after_failure(&self) -> AfterFailure {
         AfterFailure::Ended
     }
 
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

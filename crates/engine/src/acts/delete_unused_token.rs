@@ -51,7 +51,7 @@ impl Act for DeleteUnusedToken {
         })
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let unfit = |why: String| host::Error::Unfit {
             what: "bootstrap token".to_owned(),
             why,
@@ -61,14 +61,14 @@ impl Act for DeleteUnusedToken {
         let admin = world.host.file(ADMIN)?.ok_or_else(|| unfit(format!("{ADMIN} does not exist")))?;
         let patience = Patience { within: world.patience, while_true: &|| true };
         let deleted = world.cluster.delete(admin.contents.expose(), OBJECT, &patience);
-        deleted.map_err(|Unanswered(why)| unfit(format!("cannot be deleted: {why}")))
+        Ok(deleted.map_err(|Unanswered(why)| unfit(format!("cannot be deleted: {why}")))?)
     }
 
     fn after_failure(&self) -> AfterFailure {
         AfterFailure::Ended
     }
 
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

@@ -60,21 +60,21 @@ impl Act for ImportImages {
         })
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let Self { name, source, origin, .. } = self;
         if let (true, ProgramLocation::Path(path)) = (self.is_in_place, &source.location) {
-            return world.host.run(&import(path));
+            return Ok(world.host.run(&import(path))?);
         }
         downloads::receive(&downloads::Wanted { name, source, origin }, world)?;
         let imported = world.host.run(&import(&format!("{DOWNLOADS_DIR}/{}", source.sha256)));
-        imported.and(world.host.delete_draft(source.sha256))
+        Ok(imported.and(world.host.delete_draft(source.sha256))?)
     }
 
     fn after_failure(&self) -> AfterFailure {
         AfterFailure::Ended
     }
 
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

@@ -67,7 +67,7 @@ impl Act for InstallProgram {
         Ok(if is_installed { Effect::Done } else { Effect::Absent })
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let Self { name, source, packing, document, origin, .. } = self;
         downloads::receive(&downloads::Wanted { name, source, origin }, world)?;
         let files = match world.host.contents_of_draft(source.sha256, packing) {
@@ -75,14 +75,14 @@ impl Act for InstallProgram {
             Err(error) => {
                 // The reason is worth more than that of a failed clean-up.
                 let _ = world.host.delete_draft(source.sha256);
-                return Err(error);
+                return Err(error.into());
             }
         };
         let program =
             Program { document, archive: matches!(packing, Packing::Archive { .. }).then_some(source.sha256) };
         Ownership::note_program(&program, &files, world.host)?;
         world.host.install(source.sha256, packing, &files)?;
-        world.host.delete_draft(source.sha256)
+        Ok(world.host.delete_draft(source.sha256)?)
     }
 
     fn after_failure(&self) -> AfterFailure {
@@ -90,7 +90,7 @@ impl Act for InstallProgram {
     }
 
     /// Files get their names only when all are whole: it is installed once more.
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

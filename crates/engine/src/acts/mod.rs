@@ -63,11 +63,11 @@ pub trait Act: fmt::Debug {
         Ok(())
     }
     /// Runs it to its end.
-    fn run(&self, world: &mut World<'_>) -> host::Result<()>;
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError>;
     /// What the journal says after it failed.
     fn after_failure(&self) -> AfterFailure;
     /// Undoes what an interrupted run of ours left.
-    fn undo(&self, world: &mut World<'_>) -> host::Result<Undone>;
+    fn undo(&self, world: &mut World<'_>) -> Result<Undone, PlanError>;
     /// How a plan shows it, in a few words behind its name; never a secret.
     fn shows(&self) -> String;
     /// The files that it writes and that belong to its document from then on, as a document's own steps do.

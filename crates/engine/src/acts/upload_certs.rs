@@ -87,7 +87,7 @@ impl Act for UploadCerts {
         })
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let missing = || host::Error::Unfit {
             what: ADMIN.to_owned(),
             why: "does not exist, so certificates cannot be uploaded".into(),
@@ -102,7 +102,7 @@ impl Act for UploadCerts {
         AfterFailure::Ended
     }
 
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

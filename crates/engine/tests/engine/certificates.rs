@@ -203,8 +203,9 @@ fn a_failed_upload_is_reported_and_run_again() {
         reviewed: None,
     };
     let failure = run_as(&run, &mut host, &cluster).unwrap_err();
-    assert_eq!(failure.step.as_deref(), Some("run upload of certificates"));
+    assert_eq!(failure.step_in_words().as_deref(), Some("run upload of certificates"));
     assert!(failure.cause.to_string().contains("the token cleaner does not work"), "{failure:?}");
+    assert_eq!(failure.reason(), machineadm_engine::outcome::Reason::CertificatesNotUploaded);
     assert_eq!(host.progress(UPLOAD_ID).unwrap(), Progress::Failed);
     copy(&cluster).fails.set(false);
     assert!(applied(&wanted, &mut host, &cluster));

@@ -87,7 +87,7 @@ fn what_an_earlier_module_brings_is_known_after_its_document() {
     // The other way round nothing brings it in time.
     let failure = run(Mode::Provision, &wanted(&[parameter, module]), &mut fresh()).unwrap_err();
     assert_eq!(failure.at.to_string(), "SysctlConfig bridge");
-    assert_eq!(failure.step.as_deref(), Some("change net.bridge.bridge-nf-call-iptables"));
+    assert_eq!(failure.step_in_words().as_deref(), Some("change net.bridge.bridge-nf-call-iptables"));
 }
 
 #[test]

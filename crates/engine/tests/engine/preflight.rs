@@ -49,7 +49,7 @@ impl Bed {
             Err(failure) => {
                 let PlanError::Unfit(problems) = &*failure.cause else { panic!("{failure:?}") };
                 assert_eq!(failure.at, TurnId::from(machineadm_engine::outcome::AddedTurn::Preflight));
-                Err(problems.clone())
+                Err(problems.iter().map(|problem| problem.text.clone()).collect())
             }
         }
     }
@@ -339,7 +339,7 @@ fn preflight_lists_everything_that_is_wrong_at_once() {
         "net.ipv4.ip_forward",
     ];
     assert_eq!((failure.at.to_string().as_str(), problems.len()), ("preflight", found.len()), "{problems:?}");
-    assert!(problems.iter().zip(found).all(|(problem, found)| problem.contains(found)), "{problems:?}");
+    assert!(problems.iter().zip(found).all(|(problem, found)| problem.text.contains(found)), "{problems:?}");
     assert_eq!(failure.cause.to_string().lines().count(), problems.len());
     assert_eq!(host.log, Vec::<String>::new());
     assert!(!failure.cause.needs_operator(), "a machine that is put right goes on by itself");

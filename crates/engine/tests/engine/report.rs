@@ -8,7 +8,7 @@ use jiff::{Timestamp, ToSpan};
 use machineadm_engine::{
     Done, Event, Failure, Line, Mode, Outcome, PlanError, PlanView, Prune, Recorder, Redactor, Run, Step, TurnId,
     Wanted, World, bootstrap, cause,
-    outcome::{ActSort, Stage, State, chain},
+    outcome::{ActSort, Reason, Stage, State, chain},
 };
 
 /// A run with its outcome; the clock moves on by a second with every event.
@@ -83,6 +83,7 @@ fn a_failure_says_where_why_and_what_the_program_printed() {
     assert_eq!((failure.phase.as_str(), failure.document), ("CommandsConfig c", Some(2)));
     assert_eq!(failure.step.as_deref(), Some("run c/x"));
     assert_eq!(failure.cause, "a played program ended with exit code 1");
+    assert_eq!(failure.reason, Reason::CommandFailed);
     assert_eq!((failure.output, failure.advice), (vec!["it failed".to_owned()], None));
 }
 

@@ -127,7 +127,7 @@ fn a_failed_start_stops_the_run_at_its_step_and_the_next_run_finishes() {
     let (wanted, mut host) = (services("{name: kubelet, enabled: true, state: started}"), fresh());
     host.failing_restarts.insert("kubelet".into());
     let failure = run(Mode::Post, &wanted, &mut host).unwrap_err();
-    assert_eq!(failure.step.as_deref(), Some("start kubelet.service"));
+    assert_eq!(failure.step_in_words().as_deref(), Some("start kubelet.service"));
     host.failing_restarts.clear();
     host.services.insert("kubelet".into(), false);
     let mut whole = fresh();

@@ -123,7 +123,7 @@ pub(super) fn look_again(
 /// Asks every turn; the first that can't even look stops it.
 fn look(ask: &Ask<'_>, configuration: &Configuration, linux: &Linux) -> Result<Preview, CommandError> {
     preview(ask, linux, &ApiServers, &Runtimes).map_err(|Failure { at, cause: error, .. }| {
-        let advice = if let engine::PlanError::Look(error) = &*error { error.advice() } else { None };
+        let advice = error.of_host().and_then(host::Error::advice);
         let cause = cause(&error, &configuration.redactor);
         let text = if at == TurnId::from(Stage::Start) { cause } else { format!("{at}: {cause}") };
         let exit = if error.needs_operator() { Exit::Person } else { Exit::Failed };

@@ -17,7 +17,7 @@ use crate::{
 use engine::{
     Done, Event, Failure, LineRedactor, Manifests, Mode, Outcome, PlanError, Prune, Recorder, Redactor, ReviewedPlan,
     Transfer, TurnId, Wanted, World,
-    outcome::{AddedTurn, Stage, State},
+    outcome::{AddedTurn, FailureOutcome, Stage, State},
     turns,
 };
 use host::{
@@ -298,11 +298,11 @@ impl Run<'_> {
             // The marks record that the machine became a node, which a later run does not undo: without them its unit
             // would start again at the next boot.
             (Some(failure), Before::Node) => {
-                write_failure(linux, &failure.phase, &failure.cause)?;
+                write_failure(linux, failure)?;
                 kept
             }
             (Some(failure), Before::NoNode) => {
-                write_failure(linux, &failure.phase, &failure.cause)?;
+                write_failure(linux, failure)?;
                 state.remove(contract::SUCCESS)?;
                 kept.and_then(|()| state.remove(contract::SUCCESS_KEPT))
             }
@@ -368,7 +368,8 @@ fn exit_of(ended: &Result<Done, Failure>) -> Exit {
 }
 
 /// The mark for whoever polls: why the machine is no node, in one line of JSON.
-pub(super) fn write_failure(linux: &Linux, phase: &str, cause: &str) -> host::Result<()> {
-    let line = json!({"machine": linux.name(), "phase": phase, "cause": cause});
+pub(super) fn write_failure(linux: &Linux, failure: &FailureOutcome) -> host::Result<()> {
+    let FailureOutcome { phase, reason, cause, .. } = failure;
+    let line = json!({"machine": linux.name(), "phase": phase, "reason": reason, "cause": cause});
     linux.state().write(contract::FAILURE, format!("{line}\n").as_bytes(), 0o600)
 }
