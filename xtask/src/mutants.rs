@@ -19,6 +19,7 @@ const RULES: &[&str] = &[
     "machineadm-etcd",
     "machineadm-kubeadm",
     "machineadm-objects",
+    "machineadm-outcome",
     "machineadm-secret",
 ];
 /// So many that one takes about a quarter of an hour on two cores.

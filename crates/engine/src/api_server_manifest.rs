@@ -69,7 +69,7 @@ impl SeenManifest {
         let rendered = host.rendered(&rendering)?;
         let pod = StaticPod::read(&String::from_utf8_lossy(rendered.expose()));
         let pod =
-            pod.ok_or_else(|| PlanError::Unfit(vec!["kubeadm has rendered no manifest of an API server".to_owned()]))?;
+            pod.ok_or_else(|| PlanError::unfit("kubeadm has rendered no manifest of an API server".to_owned()))?;
         Ok(pod.with_image(&self.image))
     }
 }
@@ -88,7 +88,7 @@ fn node_settings(look: &Look<'_>) -> (String, Option<String>) {
 }
 
 fn unfit(why: &str) -> PlanError {
-    PlanError::Unfit(vec![format!(
+    PlanError::unfit(format!(
         "{MANIFEST}: {why}; restore it, for example with `kubeadm init phase control-plane apiserver`"
-    )])
+    ))
 }

@@ -1,9 +1,8 @@
 //! Doing it: each turn plans just before its time, so that it sees what earlier ones did, and one function applies.
 use crate::{
-    Act, AfterFailure, Checks, Facts, Label, Line, Look, Mode, PlanError, Planned, Prune, ReviewedPlan, Step, Undone,
-    Wanted, World, acts,
+    Act, AfterFailure, Checks, Facts, Line, Look, Mode, PlanError, Planned, Prune, ReviewedPlan, Step, TurnId, Undone,
+    Wanted, World, acts, failure_reason,
     look::{Manifests, Stage},
-    outcome::START,
     ownership::Ownership,
     plan::{Condition, Named},
     restarts::{self, Queue},
@@ -12,6 +11,7 @@ use crate::{
 use documents::{AnyDocument, Secret};
 use host::{Change, FileState, Progress, contract};
 use objects::Sha256Sum;
+use outcome::Reason;
 use std::{collections::BTreeSet, time::Duration};
 
 /// How long a restarted service may take to run.
@@ -58,12 +58,12 @@ pub struct Done {
 
 /// Where a run stopped, and why.
 #[derive(Debug, thiserror::Error)]
-#[error("{at}: {}", step.as_deref().unwrap_or("cannot plan"))]
+#[error("{at}: {}", self.step_in_words().as_deref().unwrap_or("cannot plan"))]
 pub struct Failure {
     /// The turn.
-    pub at: Label,
-    /// The step, in words; `None` when the turn could not plan.
-    pub step: Option<String>,
+    pub at: TurnId,
+    /// The step; `None` when the turn could not plan.
+    pub step: Option<Box<Step>>,
     /// Why.
     #[source]
     pub cause: Box<PlanError>,
@@ -71,21 +71,31 @@ pub struct Failure {
 
 impl Failure {
     /// Before any step.
-    pub fn at(at: Label, cause: PlanError) -> Self {
+    pub fn at(at: TurnId, cause: PlanError) -> Self {
         Self { at, step: None, cause: Box::new(cause) }
+    }
+
+    /// Why, for programs.
+    pub fn reason(&self) -> Reason {
+        failure_reason::reason(self)
+    }
+
+    /// The step, as plans and outcomes have it.
+    pub fn step_in_words(&self) -> Option<String> {
+        self.step.as_deref().map(|step| Line::of(step).to_string())
     }
 }
 
 /// Plans and applies each turn in its time; with a reviewed plan, only what that plan says.
 pub fn bootstrap(run: &Run<'_>, world: &mut World<'_>, watch: &mut dyn FnMut(Event<'_>)) -> Result<Done, Failure> {
     let turns = turns(run.mode, run.wanted, run.prune);
-    let at_start = |cause: PlanError| Failure::at(Label::added(START), cause);
+    let at_start = |cause: PlanError| Failure::at(TurnId::from(outcome::Stage::Start), cause);
     let mut pass = Pass { run, turns: &turns, facts: Facts::default(), named: BTreeSet::new(), is_second: false };
     // First of all, also if the run stops right here: nobody else removes them.
     world.host.remove_leftovers().map_err(|error| at_start(error.into()))?;
     let undone = acts::check_abandoned(&pass.look(world), &[]).map_err(at_start)?;
     if let Some(reviewed) = run.reviewed {
-        reviewed.allows_turns(turns.iter().map(|turn| &turn.label)).map_err(at_start)?;
+        reviewed.allows_turns(turns.iter().map(|turn| &turn.id)).map_err(at_start)?;
     }
     // The next write of a file replaces its draft, but this configuration may not write that file.
     let written = Ownership::written_files(world.host).map_err(|error| at_start(error.into()))?;
@@ -145,7 +155,7 @@ impl Pass<'_> {
                 if self.undone(step, world).map_err(|cause| stopped(turn, Some(step), cause))? == Undone::Changed {
                     return Ok(Some(Line::of(step).target));
                 }
-                apply(step, world).map_err(|cause| stopped(turn, Some(step), cause.into()))?;
+                apply(step, world).map_err(|cause| stopped(turn, Some(step), cause))?;
                 watch(Event::Done(index, at, step));
             }
             if !planned.forgets.is_empty() {
@@ -180,8 +190,8 @@ impl Pass<'_> {
         let planned = turn.plan(&self.look(world))?;
         match self.run.reviewed {
             None => {}
-            Some(reviewed) if self.is_second => reviewed.allows_acts(index, &turn.label, &planned)?,
-            Some(reviewed) => reviewed.allows(index, &turn.label, &planned)?,
+            Some(reviewed) if self.is_second => reviewed.allows_acts(index, &turn.id, &planned)?,
+            Some(reviewed) => reviewed.allows(index, &turn.id, &planned)?,
         }
         Ok(planned)
     }
@@ -223,7 +233,7 @@ impl Pass<'_> {
                 true => apply(&Step::Wait(Condition::ServiceActive(queued.service.clone()), UP_WITHIN), world),
                 false => Ok(()),
             });
-            ended.map_err(|cause| stopped(&self.turns[last], Some(&step), cause.into()))?;
+            ended.map_err(|cause| stopped(&self.turns[last], Some(&step), cause))?;
             queued.asked_by.iter().for_each(|(turn, at)| watch(Event::Done(*turn, *at, &step)));
         }
         Ok(())
@@ -231,21 +241,22 @@ impl Pass<'_> {
 }
 
 fn stopped(turn: &Turn<'_>, step: Option<&Step>, cause: PlanError) -> Failure {
-    let step = step.map(|step| Line::of(step).to_string());
-    Failure { step, ..Failure::at(turn.label.clone(), cause) }
+    let step = step.cloned().map(Box::new);
+    Failure { step, ..Failure::at(turn.id.clone(), cause) }
 }
 
 /// Does one step; the only function that changes a machine.
-fn apply(step: &Step, world: &mut World<'_>) -> host::Result<()> {
+fn apply(step: &Step, world: &mut World<'_>) -> Result<(), PlanError> {
     match step {
-        Step::Ensure(change) => world.host.ensure(change),
-        Step::Run(act) | Step::Redo(act) => run(&**act, world),
-        Step::Close(act) => world.host.note(&act.id(), Progress::Ended),
-        Step::Wait(Condition::ServiceActive(service), within) => world.host.wait_active(service, *within),
+        Step::Ensure(change) => world.host.ensure(change)?,
+        Step::Run(act) | Step::Redo(act) => run(&**act, world)?,
+        Step::Close(act) => world.host.note(&act.id(), Progress::Ended)?,
+        Step::Wait(Condition::ServiceActive(service), within) => world.host.wait_active(service, *within)?,
     }
+    Ok(())
 }
 
-fn run(act: &dyn Act, world: &mut World<'_>) -> host::Result<()> {
+fn run(act: &dyn Act, world: &mut World<'_>) -> Result<(), PlanError> {
     let id = act.id();
     act.before_start(world)?;
     world.host.note(&id, Progress::Started)?;

@@ -1,6 +1,6 @@
 //! Values that only the machine knows, put into the documents of its node: from cloud-init's instance data, from the
 //! metadata files of Ignition's systems, and from the machine itself.
-use crate::{Look, PlanError};
+use crate::{Look, PlanError, Problem};
 use documents::v1alpha1::{
     self, InstanceValue, JoinDiscovery, Members, TextPart, has_instance_values, label_problem, node_address_problem,
     node_name_problem, text_parts,
@@ -169,7 +169,11 @@ impl Values<'_> {
     }
 
     fn end<T>(self, wanted: T) -> Result<T, PlanError> {
-        if self.problems.is_empty() { Ok(wanted) } else { Err(PlanError::Unfit(self.problems)) }
+        if self.problems.is_empty() {
+            Ok(wanted)
+        } else {
+            Err(PlanError::Unfit(self.problems.into_iter().map(Problem::from).collect()))
+        }
     }
 }
 

@@ -13,7 +13,7 @@
 //! - An act (`acts/`, one file each) says everything about itself: id, effect seen, run, undo, how it shows, what a
 //!   review compares. **The look outranks the journal**: `plan.rs` has that rule.
 //! - [`bootstrap`] alone changes machines, through a [`World`]. What earlier turns found out flows forward as [`Facts`].
-//! - [`Outcome`] records a run, [`PlanView`] shows a plan, [`SavedPlan`] stores one for review, `ownership.rs` remembers
+//! - A [`Recorder`] makes the [`Outcome`] of a run, [`PlanView`] shows a plan, [`SavedPlan`] stores one for review, `ownership.rs` remembers
 //!   which document wrote which path and what was there before.
 mod acts;
 mod api_server_manifest;
@@ -29,13 +29,12 @@ mod control_plane_files;
 mod downloads;
 mod etcd_access;
 mod etcd_data;
+mod failure_reason;
+mod fault;
 mod fingerprint;
 mod instance_values;
-mod label;
 mod line;
 mod look;
-mod mode;
-pub mod outcome;
 mod owned_program;
 mod ownership;
 mod path_change;
@@ -46,11 +45,11 @@ mod pem_set;
 mod phases;
 mod plan;
 mod plan_key;
+mod recorder;
 mod redact;
 mod registered_since;
 mod reset;
 mod restarts;
-mod run_report;
 mod saved;
 mod scoped_reset;
 mod started_cluster;
@@ -65,30 +64,29 @@ pub use api_server_pod::{ApiServerPod, ApiServerWait, CONFIG_HASH, Replacement, 
 pub use apply::{Done, Event, Failure, Run, bootstrap};
 pub use certificates_elsewhere::of_etcd as etcd_certificates;
 pub use control_plane_facts::{ControlPlaneFacts, MemberFacts};
-pub use downloads::{Download, Downloads, Transfer};
+pub use downloads::{Download, Downloads};
 pub use etcd_access::{EtcdAccess, EtcdPod};
-pub use label::Label;
+pub use fault::{Fault, Problem};
 pub use line::Line;
 pub use look::{
     CertificateCopy, Checks, Cluster, ContainerRuntime, Facts, Look, Manifests, MembersWait, NodeCondition, NodeWait,
     Patience, ServerVersion, Unanswered, World,
 };
-pub use mode::Mode;
-pub use outcome::Outcome;
+pub use outcome;
+pub use outcome::{LARGEST_REPORT, Mode, Outcome, Provenance, RunReport, Transfer, TurnId};
 pub use ownership::check_records;
 pub use phases::containerd_settings::settings as containerd_settings;
-pub use phases::discovery::NAME as DISCOVERY;
 pub use phases::init::documents as kubeadm_documents_of_init;
 pub use phases::join::documents as kubeadm_documents_of_join;
-pub use phases::preflight::{CHECKS, Check, NAME as PREFLIGHT, NodeRole, When};
+pub use phases::preflight::{CHECKS, Check, NodeRole, When};
 pub use phases::{PHASES, Phase, Role, makes_node};
 pub use plan::{Ask, Condition, Named, PlanError, Planned, Preview, Remark, Step, preview, steps_for};
 pub use plan_key::PlanKey;
+pub use recorder::{Recorder, cause};
 pub use redact::{LineRedactor, Redactor};
 pub use reset::{MemberQuestion, ResetError, ResetPlan, ResetRequest, ResetScope, ResetView, reset};
-pub use run_report::{LARGEST_REPORT, RunReport, TurnProgress};
 pub use saved::{Reviewed, ReviewedPlan, SavedPlan, Unreadable, Unverified, is_done};
 pub use started_cluster::own_node;
 pub use turns::{ADDED, Addition, Place, Prune, Turn, turns};
 pub use view::{PlanView, TurnView};
-pub use wanted::{Provenance, Wanted};
+pub use wanted::Wanted;

@@ -1,7 +1,7 @@
 //! Ports as values: what planning may look at, and what applying may act on.
 use crate::{
-    ApiServerPod, ApiServerWait, ControlPlaneFacts, Downloads, EtcdAccess, Label, Planned, Remark, Replacement, Step,
-    Wanted, plan::Named,
+    ApiServerPod, ApiServerWait, ControlPlaneFacts, Downloads, EtcdAccess, PlanError, Planned, Remark, Replacement,
+    Step, TurnId, Wanted, plan::Named,
 };
 use certs::{
     CertificateKey, CertificateSet, FileName, FileSet, Found,
@@ -27,7 +27,7 @@ pub trait Cluster {
     /// Whether the API server of a kubeconfig has all of these objects, given by their paths.
     fn has(&self, kubeconfig: &[u8], objects: &[&str], patience: &Patience<'_>) -> Result<bool, Unanswered>;
     /// Finds and verifies a cluster; one that does not answer is asked again for so long.
-    fn discover(&self, method: &Method, within: Duration) -> host::Result<ClusterInfo>;
+    fn discover(&self, method: &Method, within: Duration) -> Result<ClusterInfo, PlanError>;
     /// The networks of its services and pods, by its own configuration.
     fn networks(&self, kubeconfig: &[u8], patience: &Patience<'_>) -> Result<Vec<String>, Unanswered>;
     /// Deletes an object, given by its path; one that does not exist is deleted.
@@ -49,14 +49,14 @@ pub trait Cluster {
         kubeconfig: &[u8],
         copy: &CertificateCopy<'_>,
         found: BTreeMap<FileName, Found>,
-    ) -> host::Result<()>;
+    ) -> Result<(), PlanError>;
     /// Reads, decrypts and checks the copy of a cluster that was discovered by these CA certificates.
     fn download_certs(
         &self,
         kubeconfig: &[u8],
         copy: &CertificateCopy<'_>,
         roots: &CaBundle,
-    ) -> host::Result<CertificateSet>;
+    ) -> Result<CertificateSet, PlanError>;
     /// An object, given by its path.
     fn object(&self, _kubeconfig: &[u8], _path: &str, _: &Patience<'_>) -> Result<Option<Value>, Unanswered> {
         Err(not_asked())
@@ -283,7 +283,7 @@ pub struct Look<'a> {
     /// Whether this is a run, whose checks may take their time, or a preview, which somebody waits for.
     pub(crate) stage: Stage,
     /// What earlier turns of a preview would still do; empty in a run, where they have done it.
-    pub(crate) pending: &'a [(Label, Planned)],
+    pub(crate) pending: &'a [(TurnId, Planned)],
     /// Everything that earlier turns name, whether it needs a change or not.
     pub(crate) named: &'a BTreeSet<Named>,
 }
@@ -400,12 +400,12 @@ impl<'a> Look<'a> {
     }
 
     /// The last earlier turn with a pending step of this sort: only after it can this turn tell.
-    pub(crate) fn waits_for(&self, sort: impl Fn(&Step) -> bool) -> Option<Label> {
+    pub(crate) fn waits_for(&self, sort: impl Fn(&Step) -> bool) -> Option<TurnId> {
         self.pending_steps().rev().find(|(_, step)| sort(step)).map(|(label, _)| label.clone())
     }
 
     /// The last earlier turn that may still run something, also if that was not checked.
-    pub(crate) fn waits_for_acts(&self) -> Option<Label> {
+    pub(crate) fn waits_for_acts(&self) -> Option<TurnId> {
         let may_run = |planned: &Planned| {
             let not_checked = planned.remarks.iter().any(|remark| matches!(remark, Remark::NotChecked(_)));
             not_checked || planned.steps.iter().any(|step| step.is_act() || starts_unit(step))
@@ -413,7 +413,7 @@ impl<'a> Look<'a> {
         self.pending.iter().rev().find(|(_, planned)| may_run(planned)).map(|(label, _)| label.clone())
     }
 
-    fn pending_steps(&self) -> impl DoubleEndedIterator<Item = (&Label, &Step)> {
+    fn pending_steps(&self) -> impl DoubleEndedIterator<Item = (&TurnId, &Step)> {
         self.pending.iter().flat_map(|(label, planned)| planned.steps.iter().map(move |step| (label, step)))
     }
 }

@@ -1,8 +1,8 @@
 //! The plan: plain data, complete enough that applying it needs no decisions of its own.
 use crate::look::{Manifests, Stage};
 use crate::{
-    Act, Checks, Cluster, ContainerRuntime, Effect, Facts, Failure, Label, Look, Mode, Prune, Wanted, acts,
-    outcome::START, restarts, turns::turns,
+    Act, Checks, Cluster, ContainerRuntime, Effect, Facts, Failure, Fault, Look, Mode, Problem, Prune, TurnId, Wanted,
+    acts, restarts, turns::turns,
 };
 use documents::v1alpha1::Repeat;
 use host::{Change, Inspect, Progress};
@@ -49,7 +49,7 @@ pub struct Planned {
     /// The steps still missing, as far as they are known.
     pub steps: Vec<Step>,
     /// The earlier turn that alone can tell the rest.
-    pub known_after: Option<Label>,
+    pub known_after: Option<TurnId>,
     /// What an operator should know although there is nothing to do.
     pub remarks: Vec<Remark>,
     /// What this turn has found out for later ones.
@@ -160,9 +160,17 @@ pub enum PlanError {
     /// What a reviewed configuration points to is not what it was.
     #[error("a document that the configuration fetches has changed since the plan was made")]
     Exchanged,
-    /// The machine is not fit to become a node; every problem at once.
-    #[error("{}", .0.join("\n"))]
-    Unfit(Vec<String>),
+    /// The machine or the cluster does not have what a step needs, and it is known what that is about.
+    #[error("{error}")]
+    Known {
+        /// What it is about.
+        fault: Fault,
+        /// The thing, why, and what to do.
+        error: host::Error,
+    },
+    /// The machine is not fit for what is asked; every problem at once.
+    #[error("{}", joined(.0))]
+    Unfit(Vec<Problem>),
     /// Unfinished work that machineadm did not start is in the way.
     #[error(
         "{0} was started outside machineadm and did not finish; run \"machineadm reset\", then run machineadm again"
@@ -206,11 +214,33 @@ pub enum PlanError {
     Drifted(Vec<String>),
 }
 
+fn joined(problems: &[Problem]) -> String {
+    problems.iter().map(|problem| problem.text.as_str()).collect::<Vec<_>>().join("\n")
+}
+
 impl PlanError {
+    /// One problem.
+    pub(crate) fn unfit(problem: impl Into<Problem>) -> Self {
+        Self::Unfit(vec![problem.into()])
+    }
+
+    /// The same for an error of the machine that is known to be about this.
+    pub fn known(fault: Fault) -> impl FnOnce(host::Error) -> Self {
+        |error| Self::Known { fault, error }
+    }
+
+    /// The error of the machine, if it is one.
+    pub const fn of_host(&self) -> Option<&host::Error> {
+        match self {
+            Self::Look(error) | Self::Known { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+
     /// Whether only an operator can go on.
     pub const fn needs_operator(&self) -> bool {
         match self {
-            Self::Look(error) => error.needs_operator(),
+            Self::Look(error) | Self::Known { error, .. } => error.needs_operator(),
             Self::Foreign(_)
             | Self::Unknown { .. }
             | Self::Abandoned(_)
@@ -262,7 +292,7 @@ pub fn steps_for(act: Rc<dyn Act>, look: &Look<'_>) -> Result<Planned, PlanError
 
 /// What each turn says now, in order.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Preview(pub Vec<(Label, Planned)>);
+pub struct Preview(pub Vec<(TurnId, Planned)>);
 
 impl Preview {
     /// How many changes are known; a service that several turns restart is restarted once.
@@ -309,7 +339,8 @@ pub fn preview(
 ) -> Result<Preview, Failure> {
     let Ask { mode, wanted, prune, manifests, checks, patience } = *ask;
     let (mut facts, mut pending, mut named) = (Facts::default(), Vec::new(), BTreeSet::new());
-    acts::check_unfinished(wanted, &[], host, cluster).map_err(|error| Failure::at(Label::added(START), error))?;
+    acts::check_unfinished(wanted, &[], host, cluster)
+        .map_err(|error| Failure::at(TurnId::from(outcome::Stage::Start), error))?;
     for turn in turns(mode, wanted, prune) {
         let look = Look {
             wanted,
@@ -324,10 +355,10 @@ pub fn preview(
             pending: &pending,
             named: &named,
         };
-        let planned = turn.plan(&look).map_err(|error| Failure::at(turn.label.clone(), error))?;
+        let planned = turn.plan(&look).map_err(|error| Failure::at(turn.id.clone(), error))?;
         facts.learn(&planned.facts);
         named.extend(planned.names.iter().cloned());
-        pending.push((turn.label, planned));
+        pending.push((turn.id, planned));
     }
     Ok(Preview(pending))
 }

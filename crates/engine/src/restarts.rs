@@ -1,5 +1,5 @@
 //! Service restarts: queued, and done once before the next act, wait or the end.
-use crate::{Label, Planned, Step};
+use crate::{Planned, Step, TurnId};
 use host::{Change, UnitAction};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,7 @@ pub(crate) const fn come_before(step: &Step) -> bool {
 }
 
 /// The restarts of a preview that a later turn's restart of the same service makes needless.
-pub(crate) fn merged(turns: &[(Label, Planned)]) -> BTreeSet<StepAt> {
+pub(crate) fn merged(turns: &[(TurnId, Planned)]) -> BTreeSet<StepAt> {
     let (mut queued, mut merged) = (BTreeMap::new(), BTreeSet::new());
     for (turn, (_, planned)) in turns.iter().enumerate() {
         for (at, step) in planned.steps.iter().enumerate() {

@@ -5,7 +5,7 @@
 //!                                        (can be shown anywhere)                       (can be applied)
 //! ```
 use crate::{
-    Act, Label, Line, Manifests, Mode, PlanError, PlanKey, PlanView, Planned, Preview, Prune, Step,
+    Act, Line, Manifests, Mode, PlanError, PlanKey, PlanView, Planned, Preview, Prune, Step, TurnId,
     fingerprint::act_fingerprint,
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -113,9 +113,9 @@ impl SavedPlan {
     pub fn new(reviewed: Reviewed<'_>) -> Self {
         let Reviewed { prune, manifests, machine_id, configuration, fetched, preview, shown, key, number } = reviewed;
         let key = key.of_plan(&number);
-        let turn = |(label, planned): &(Label, Planned)| SavedTurn {
+        let turn = |(label, planned): &(TurnId, Planned)| SavedTurn {
             name: label.to_string(),
-            known_after: planned.known_after.as_ref().map(Label::to_string),
+            known_after: planned.known_after.as_ref().map(TurnId::to_string),
             steps: planned.steps.iter().map(|step| SavedStep::of(step, &key)).collect(),
         };
         let plan = Content {
@@ -214,15 +214,15 @@ impl ReviewedPlan {
     }
 
     /// Whether the turns are those that were reviewed, in that order.
-    pub fn allows_turns<'a>(&self, turns: impl Iterator<Item = &'a Label>) -> Result<(), PlanError> {
-        match turns.map(Label::to_string).eq(self.plan.turns.iter().map(|turn| turn.name.clone())) {
+    pub fn allows_turns<'a>(&self, turns: impl Iterator<Item = &'a TurnId>) -> Result<(), PlanError> {
+        match turns.map(TurnId::to_string).eq(self.plan.turns.iter().map(|turn| turn.name.clone())) {
             true => Ok(()),
             false => Err(PlanError::Drifted(vec!["the documents are others, or in another order".into()])),
         }
     }
 
     /// Whether the steps of a turn, counted from 0, are those that were reviewed; if not, every difference.
-    pub fn allows(&self, turn: usize, label: &Label, planned: &Planned) -> Result<(), PlanError> {
+    pub fn allows(&self, turn: usize, label: &TurnId, planned: &Planned) -> Result<(), PlanError> {
         let saved = self.turn(turn, label)?;
         if saved.known_after.is_some() {
             return Ok(());
@@ -243,7 +243,7 @@ impl ReviewedPlan {
 
     /// Whether a turn runs only what was reviewed, after an undo: that may have removed what documents had made, which is
     /// made so again, but nothing else may be run.
-    pub(crate) fn allows_acts(&self, turn: usize, label: &Label, planned: &Planned) -> Result<(), PlanError> {
+    pub(crate) fn allows_acts(&self, turn: usize, label: &TurnId, planned: &Planned) -> Result<(), PlanError> {
         let saved = self.turn(turn, label)?;
         if saved.known_after.is_some() {
             return Ok(());
@@ -254,7 +254,7 @@ impl ReviewedPlan {
     }
 
     /// By its place: documents of one kind without a name are called the same.
-    fn turn(&self, turn: usize, label: &Label) -> Result<&SavedTurn, PlanError> {
+    fn turn(&self, turn: usize, label: &TurnId) -> Result<&SavedTurn, PlanError> {
         let found = self.plan.turns.get(turn).filter(|saved| saved.name == label.to_string());
         found.ok_or_else(|| PlanError::Drifted(vec![format!("the plan has no {label} there")]))
     }

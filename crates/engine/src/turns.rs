@@ -1,14 +1,15 @@
 //! The order of a run: the documents as they stand, and the few turns that the engine adds.
 use crate::{
-    Label, Look, Mode, PlanError, Planned, Wanted,
+    Look, Mode, PlanError, Planned, TurnId, Wanted,
     phases::{self, Role, control_plane, discovery, node_services, preflight, prune, uploaded_certificates},
 };
 use documents::Decoded;
+use outcome::AddedTurn;
 
 /// Something that the engine does by itself.
 pub struct Addition {
-    /// The name in plans, reports and docs.
-    pub name: &'static str,
+    /// Its name in plans, reports and docs.
+    pub turn: AddedTurn,
     /// What it does, in one line for the docs.
     pub summary: &'static str,
     /// Where it stands.
@@ -60,7 +61,7 @@ pub enum Prune {
 /// One turn of a run.
 pub struct Turn<'a> {
     /// Its name.
-    pub label: Label,
+    pub id: TurnId,
     what: What<'a>,
 }
 
@@ -89,13 +90,13 @@ impl Turn<'_> {
 
 impl std::fmt::Debug for Turn<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.label.fmt(f)
+        self.id.fmt(f)
     }
 }
 
 impl std::fmt::Debug for Addition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
+        f.write_str(self.turn.name())
     }
 }
 
@@ -105,8 +106,8 @@ pub fn turns(mode: Mode, wanted: &Wanted, prune: Prune) -> Vec<Turn<'_>> {
     let node = wanted.documents.iter().position(phases::makes_node);
     let added = |place: Place| {
         let subject = move || Subject { node: node.map(|at| &wanted.documents[at]), prune };
-        let turn = move |addition| Turn {
-            label: Label::added(addition_name(addition)),
+        let turn = move |addition: &'static Addition| Turn {
+            id: TurnId::from(addition.turn),
             what: What::Added(addition, subject()),
         };
         let document = node.map(|at| &wanted.documents[at]);
@@ -114,8 +115,7 @@ pub fn turns(mode: Mode, wanted: &Wanted, prune: Prune) -> Vec<Turn<'_>> {
     };
     let mut turns = Vec::new();
     for (index, document) in wanted.documents.iter().enumerate() {
-        let (is_node, turn) =
-            (Some(index) == node, Turn { label: label(index, document), what: What::Document(document) });
+        let (is_node, turn) = (Some(index) == node, Turn { id: id(index, document), what: What::Document(document) });
         match mode {
             Mode::Prepare if is_node => break,
             Mode::Provision if is_node => {
@@ -133,10 +133,6 @@ pub fn turns(mode: Mode, wanted: &Wanted, prune: Prune) -> Vec<Turn<'_>> {
     turns
 }
 
-const fn addition_name(addition: &Addition) -> &'static str {
-    addition.name
-}
-
-fn label(index: usize, document: &Decoded) -> Label {
-    Label::Document { number: index + 1, kind: document.kind.to_string(), name: document.name.clone() }
+fn id(index: usize, document: &Decoded) -> TurnId {
+    TurnId::Document { number: index + 1, kind: document.kind.to_string(), name: document.name.clone() }
 }

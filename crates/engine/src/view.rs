@@ -1,6 +1,6 @@
 //! A plan as people and programs see it; what may be secret is never in it.
 use crate::{
-    Label, Line, Mode, Planned, Preview, Provenance, Remark, Wanted, acts::CHECK_IN_PLAN, line::INTERRUPTED, restarts,
+    Line, Mode, Planned, Preview, Provenance, Remark, TurnId, Wanted, acts::CHECK_IN_PLAN, line::INTERRUPTED, restarts,
 };
 use documents::v1alpha1::API_VERSION;
 use serde::{Deserialize, Serialize};
@@ -66,10 +66,10 @@ impl PlanView {
     /// What to show of a preview of what is wanted.
     pub fn new(machine: String, mode: Mode, wanted: &Wanted, preview: &Preview) -> Self {
         let merged = restarts::merged(&preview.0);
-        let turn = |(turn, (label, planned)): (usize, &(Label, Planned))| TurnView {
+        let turn = |(turn, (label, planned)): (usize, &(TurnId, Planned))| TurnView {
             name: label.to_string(),
             document: label.number(),
-            known_after: planned.known_after.as_ref().map(Label::reference),
+            known_after: planned.known_after.as_ref().map(TurnId::reference),
             steps: (planned.steps.iter().enumerate())
                 .filter(|(at, _)| !merged.contains(&(turn, *at)))
                 .map(|(_, step)| Line::of(step))

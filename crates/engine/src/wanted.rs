@@ -1,16 +1,6 @@
 //! What the documents ask of a machine: the documents themselves, in their order.
-use crate::{Mode, makes_node};
+use crate::{Mode, Provenance, makes_node};
 use documents::{AnyDocument, Decoded};
-use serde::{Deserialize, Serialize};
-
-/// Where documents came from: a file, or the way into another document, as in `node.yaml#2 > decrypted`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Provenance {
-    /// Its name.
-    pub name: String,
-    /// How many documents it gave.
-    pub documents: usize,
-}
 
 const NO_NODE: &str = "this machine does not become a node: no document is an InitConfig or a JoinConfig; add one, or use `--mode prepare` or `--mode post`";
 

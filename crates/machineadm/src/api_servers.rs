@@ -7,7 +7,7 @@ use crate::{
             failures::{Caller, CopyFailure},
             upload,
         },
-        discover,
+        discover::{self, Undiscovered},
     },
     show::cleanup_wait::CleanupLine,
 };
@@ -25,8 +25,8 @@ use cluster::{
 };
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use engine::{
-    ApiServerPod, ApiServerWait, CertificateCopy, Cluster, EtcdAccess, MembersWait, NodeCondition, NodeWait, Patience,
-    Replacement, ServerVersion, Unanswered, outcome::chain,
+    ApiServerPod, ApiServerWait, CertificateCopy, Cluster, EtcdAccess, Fault, MembersWait, NodeCondition, NodeWait,
+    Patience, PlanError, Replacement, ServerVersion, Unanswered, outcome::chain,
 };
 use etcd::{Member, Membership, Quorum};
 use jiff::Timestamp;
@@ -57,15 +57,20 @@ impl Cluster for ApiServers {
         asked(kubeconfig, patience, &|server| has_all(server, objects))
     }
 
-    fn discover(&self, method: &Method, within: Duration) -> host::Result<ClusterInfo> {
+    fn discover(&self, method: &Method, within: Duration) -> Result<ClusterInfo, PlanError> {
         let found = discover::for_run(method, discovery::method::Patience::within(within));
-        found.map(|cached| cached.info().clone()).map_err(|(why, advice)| match clock_skew(method) {
-            Some(skew) => host::Error::Unfit {
-                what: "clock of this machine".to_owned(),
-                why: format!("{skew}; {why}"),
-                advice: "set the clock, then run machineadm again".to_owned(),
-            },
-            None => host::Error::Unfit { what: "cluster".to_owned(), why, advice },
+        found.map(|cached| cached.info().clone()).map_err(|Undiscovered { refusals, why, advice }| {
+            match clock_skew(method) {
+                Some(skew) => PlanError::known(Fault::Clock)(host::Error::Unfit {
+                    what: "clock of this machine".to_owned(),
+                    why: format!("{skew}; {why}"),
+                    advice: "set the clock, then run machineadm again".to_owned(),
+                }),
+                None => {
+                    let error = host::Error::Unfit { what: "cluster".to_owned(), why, advice };
+                    PlanError::known(Fault::Discovery(refusals))(error)
+                }
+            }
         })
     }
 
@@ -123,7 +128,7 @@ impl Cluster for ApiServers {
         kubeconfig: &[u8],
         copy: &CertificateCopy<'_>,
         found: BTreeMap<FileName, Found>,
-    ) -> host::Result<()> {
+    ) -> Result<(), PlanError> {
         let mut line = CleanupLine::default();
         let patience = Duration::from_nanos(canary::PATIENCE.as_nanoseconds().unsigned_abs());
         let uploaded = Self::connect(kubeconfig)?.upload_certs(Upload {
@@ -146,7 +151,7 @@ impl Cluster for ApiServers {
         kubeconfig: &[u8],
         copy: &CertificateCopy<'_>,
         roots: &CaBundle,
-    ) -> host::Result<CertificateSet> {
+    ) -> Result<CertificateSet, PlanError> {
         // Where the files belong is decided by whoever planned this.
         let layout = Some(Layout { files: copy.files.clone(), ..Layout::usual() });
         let downloaded = Self::connect(kubeconfig)?.download_certs(&Download { key: copy.key, roots, layout });
@@ -410,7 +415,10 @@ fn has_all(server: &ApiServer, objects: &[&str]) -> cluster::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use discovery::{Endpoint, method::Pinning};
+    use discovery::{
+        Endpoint,
+        method::{Cause, Pinning, Refusal},
+    };
     use jiff::{SignedDuration, fmt::rfc2822::DateTimePrinter};
     use testbed::fake::{FakeServer, answer};
 
@@ -439,6 +447,21 @@ mod tests {
         let skew = clock_skew(&method(&[&right, &late])).expect("a skew");
         assert!(skew.starts_with("it is 2h") && skew.contains("behind the clock of the server 127.0.0.1:"), "{skew}");
         assert!(late.seen().iter().all(|seen| seen.header("authorization").is_none()));
+    }
+
+    #[test]
+    fn a_failed_discovery_brings_along_why_no_location_is_trusted() {
+        let stranger = FakeServer::start(|_, tls| answer(tls, "404 Not Found", "", "{}"));
+        let method = Method::Token {
+            endpoints: vec![endpoint(&stranger)],
+            token: "ae23dc.faddc87f5a5ab458".parse().expect("a token"),
+            pinning: Pinning::Without,
+        };
+        let error = ApiServers.discover(&method, Duration::from_secs(1)).expect_err("it has no cluster-info");
+        let PlanError::Known { fault: Fault::Discovery(refusals), .. } = &error else { panic!("{error:?}") };
+        let is_absent =
+            matches!(&refusals[..], [Refusal::Unreached(unreached)] if unreached.cause == Cause::Status(404));
+        assert!(is_absent, "{refusals:?}");
     }
 
     fn kubeconfig(server: &FakeServer) -> String {

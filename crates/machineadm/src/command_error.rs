@@ -190,7 +190,7 @@ impl From<host::Error> for CommandError {
 /// Why nothing can be planned, with its causes and its remedy.
 impl From<&PlanError> for CommandError {
     fn from(error: &PlanError) -> Self {
-        let remedy = if let PlanError::Look(error) = error { error.advice() } else { None };
+        let remedy = error.of_host().and_then(host::Error::advice);
         Self::of_machine(chain(error)).with_exit(exit_of(error)).with_remedies(remedy)
     }
 }

@@ -47,3 +47,6 @@ pub use wipe::wipe;
 /// cluster-info on its way. All of them have a few KB, and etcd stores no object of much more than this; the limit keeps
 /// a wrong file, an endless pipe or a hostile server from filling the memory.
 pub const SMALL_FILE_LIMIT: usize = 1 << 20;
+
+/// Group and version of machineadm's own documents and records.
+pub const MACHINEADM_API_VERSION: &str = "machineadm.cluster.x-k8s.io/v1alpha1";

@@ -29,7 +29,7 @@ pub(super) fn page() -> String {
             Place::AfterNode => "provision, directly after the document that makes the machine a node",
             Place::EndOfPost => "post, at the end",
         };
-        page.push_str(&format!("| `{}` | {place} | {} |\n", addition.name, addition.summary));
+        page.push_str(&format!("| `{}` | {place} | {} |\n", addition.turn.name(), addition.summary));
     }
     page.push_str(
         "| report | every mode, at the end | writes the outcome, and in provision the success or failure file |\n",

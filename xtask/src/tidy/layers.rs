@@ -19,7 +19,17 @@ const ROWS: &[Row] = &[
     Row { name: "ports", crates: &["host", "fetch", "plugin", "cluster", "cri", "kms"] },
     Row {
         name: RULES,
-        crates: &["documents", "assemble", "kubeadm", "discovery", "certs", "encryption", "etcd", "containerd"],
+        crates: &[
+            "documents",
+            "assemble",
+            "kubeadm",
+            "discovery",
+            "certs",
+            "encryption",
+            "etcd",
+            "containerd",
+            "outcome",
+        ],
     },
     Row { name: GROUND, crates: &["secret", "objects"] },
 ];

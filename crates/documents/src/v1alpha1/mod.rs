@@ -110,7 +110,7 @@ pub use uri::{descriptor, file_path, without_secrets};
 pub use users::{Accounts, GroupEntry, KEYS_BLOCK, UserEntry, UsersConfig, authorized_keys};
 
 /// Group and version of all kinds here.
-pub const API_VERSION: &str = "machineadm.cluster.x-k8s.io/v1alpha1";
+pub use objects::MACHINEADM_API_VERSION as API_VERSION;
 
 /// The name of what a document makes when the document has none.
 pub const DEFAULT_NAME: &str = "machineadm";

@@ -7,6 +7,7 @@ use documents::{
 };
 use host::Call;
 use objects::{hex, shell};
+use outcome::ActSort;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ pub(crate) enum Arguments {
 }
 
 pub(super) const SORT: Sort = Sort {
-    first_words: "command",
+    sort: ActSort::Command,
     left_behind: |id, _| {
         let name = id.split(' ').nth(1).unwrap_or(id);
         Ok(Some(format!(
@@ -38,7 +39,7 @@ pub(super) const SORT: Sort = Sort {
 
 /// The first words of the journal id of a command, whatever its definition.
 pub(crate) fn id_prefix(command: &Command) -> String {
-    format!("command {}", command.name)
+    format!("{} {}", ActSort::Command.id(), command.name)
 }
 
 impl Act for CommandAct {
@@ -47,6 +48,10 @@ impl Act for CommandAct {
     }
 
     /// The environment is left out: a token in it may be renewed without the work being new.
+    fn sort(&self) -> ActSort {
+        ActSort::Command
+    }
+
     fn id(&self) -> String {
         let Command { program, creates, unless, .. } = &self.0;
         let mut digest = Sha256::new();
@@ -87,12 +92,12 @@ impl Act for CommandAct {
         Ok(if done { Effect::Done } else { Effect::Absent })
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let call = match &self.0.program {
             Program::Argv(argv) => Call::Argv(argv.clone()),
             Program::Shell(script) => Call::Script(script.clone()),
         };
-        world.host.run(&self.program(call, self.0.timeout))
+        Ok(world.host.run(&self.program(call, self.0.timeout))?)
     }
 
     fn after_failure(&self) -> AfterFailure {
@@ -100,7 +105,7 @@ impl Act for CommandAct {
     }
 
     /// What a user's command left unfinished, only that command knows; it is run again.
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

@@ -19,14 +19,15 @@ use crate::{
 };
 use documents::{Secret, v1alpha1::Repeat};
 use host::{Change, FileState};
+use outcome::ActSort;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The journal id. A machine has one API server: an unfinished change is ours, whatever the configuration says by now.
-pub(crate) const ID: &str = "change kube-apiserver";
+pub(crate) const ID: &str = ActSort::ControlPlaneChange.id();
 
 pub(super) const SORT: Sort = Sort {
-    first_words: ID,
+    sort: ActSort::ControlPlaneChange,
     left_behind: |_, look| {
         Ok(ChangeRecord::read(look.host)?.map(|_| {
             "a change of kube-apiserver was started and did not finish, and this configuration no longer has a \
@@ -124,6 +125,10 @@ impl Act for ControlPlaneChange {
         }
     }
 
+    fn sort(&self) -> ActSort {
+        ActSort::ControlPlaneChange
+    }
+
     fn id(&self) -> String {
         ID.to_owned()
     }
@@ -144,24 +149,24 @@ impl Act for ControlPlaneChange {
         }
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let Some(record) = ChangeRecord::read(world.host)? else { return Ok(()) };
         let why = match self {
             Self::Change(new) => match new.apply(&record, world) {
-                Ok(()) => return ChangeRecord::forget(world.host),
+                Ok(()) => return Ok(ChangeRecord::forget(world.host)?),
                 Err(host::Error::Unfit { what, why, .. }) => format!("{what}: {why}"),
                 Err(error) => crate::outcome::chain(&error),
             },
             Self::RollBack { why } => why.clone(),
         };
-        Err(Rollback { record: &record, why }.run(world))
+        Err(Rollback { record: &record, why }.run(world).into())
     }
 
     fn after_failure(&self) -> AfterFailure {
         AfterFailure::Ended
     }
 
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

@@ -3,13 +3,14 @@ use super::{ADMIN, Act, AfterFailure, Effect, Sort, Undone};
 use crate::{Look, Patience, PlanError, Unanswered, World, fingerprint::Parts};
 use documents::v1alpha1::Repeat;
 use host::{Progress, Service};
+use outcome::ActSort;
 
 /// The journal id.
-pub(crate) const ID: &str = "delete token";
+pub(crate) const ID: &str = ActSort::DeleteToken.id();
 const OBJECT: &str = "/api/v1/namespaces/kube-system/secrets/bootstrap-token-unused";
 
 pub(super) const SORT: Sort = Sort {
-    first_words: ID,
+    sort: ActSort::DeleteToken,
     // It has no rights and expires within minutes.
     left_behind: |_, _| Ok(None),
 };
@@ -21,6 +22,10 @@ pub(crate) struct DeleteUnusedToken;
 impl Act for DeleteUnusedToken {
     fn name(&self) -> &str {
         ID
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::DeleteToken
     }
 
     fn id(&self) -> String {
@@ -46,7 +51,7 @@ impl Act for DeleteUnusedToken {
         })
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let unfit = |why: String| host::Error::Unfit {
             what: "bootstrap token".to_owned(),
             why,
@@ -56,14 +61,14 @@ impl Act for DeleteUnusedToken {
         let admin = world.host.file(ADMIN)?.ok_or_else(|| unfit(format!("{ADMIN} does not exist")))?;
         let patience = Patience { within: world.patience, while_true: &|| true };
         let deleted = world.cluster.delete(admin.contents.expose(), OBJECT, &patience);
-        deleted.map_err(|Unanswered(why)| unfit(format!("cannot be deleted: {why}")))
+        Ok(deleted.map_err(|Unanswered(why)| unfit(format!("cannot be deleted: {why}")))?)
     }
 
     fn after_failure(&self) -> AfterFailure {
         AfterFailure::Ended
     }
 
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

@@ -1,8 +1,8 @@
 //! Download of the certificates copy: the files that a joining control plane node shares with the others.
 use super::{Act, AfterFailure, Effect, Sort, Undone, kubeadm_join};
 use crate::{
-    Look, PlanError, World, before_kubeadm,
-    certificate_files::{self, Existing, Placement},
+    Fault, Look, PlanError, World, before_kubeadm,
+    certificate_files::{self, Existing, Obstacle, Placement},
     certificates_elsewhere::CertificatesElsewhere,
     fingerprint::Parts,
     look::CertificateCopy,
@@ -11,13 +11,14 @@ use certs::{CertificateKey, CertificateSet, FileSet, check_download};
 use discovery::certificate::CaBundle;
 use documents::{Secret, v1alpha1::Repeat};
 use jiff::Timestamp;
+use outcome::ActSort;
 use std::path::PathBuf;
 
 /// The journal id. A machine joins one cluster.
-pub const DOWNLOAD_ID: &str = "download-certs";
+pub const DOWNLOAD_ID: &str = ActSort::DownloadCertificates.id();
 
 /// An interrupted download leaves no file, or all of them.
-pub(super) const SORT: Sort = Sort { first_words: DOWNLOAD_ID, left_behind: |_, _| Ok(None) };
+pub(super) const SORT: Sort = Sort { sort: ActSort::DownloadCertificates, left_behind: |_, _| Ok(None) };
 
 /// Reads, decrypts and checks the copy with a bootstrap token's rights, and writes all files at once.
 #[derive(Clone, Debug)]
@@ -54,6 +55,10 @@ impl Act for DownloadCerts {
         "download of certificates"
     }
 
+    fn sort(&self) -> ActSort {
+        ActSort::DownloadCertificates
+    }
+
     fn id(&self) -> String {
         DOWNLOAD_ID.to_owned()
     }
@@ -81,31 +86,33 @@ impl Act for DownloadCerts {
         before_kubeadm::record(kubeadm_join::ID, elsewhere.unwrap_or_default(), world.host)
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let (Some(key), Some(source)) = (&self.key, &self.source) else {
             return Err(host::Error::Unfit {
                 what: "certificates".to_owned(),
                 why: "the cluster was not discovered".to_owned(),
                 advice: "run machineadm again".to_owned(),
-            });
+            }
+            .into());
         };
         let CopySource { kubeconfig, roots, directory, files } = source;
         let copy = CertificateCopy { key, files, directory };
         let set = world.cluster.download_certs(kubeconfig.expose(), &copy, roots)?;
         let placement = Placement::of(&*world.host, &set, directory, Existing::Refused)?;
-        let placement = placement.map_err(|obstacles| host::Error::Unfit {
+        let in_the_way = |obstacles: Vec<Obstacle>| host::Error::Unfit {
             what: "certificates".to_owned(),
             why: obstacles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
             advice: "check which cluster these files belong to, then remove what is in the way".to_owned(),
-        })?;
-        placement.write(world.host)
+        };
+        let placement = placement.map_err(in_the_way).map_err(PlanError::known(Fault::Certificates))?;
+        Ok(placement.write(world.host)?)
     }
 
     fn after_failure(&self) -> AfterFailure {
         AfterFailure::Ended
     }
 
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

@@ -6,10 +6,11 @@ use super::{
 use crate::{Look, PlanError, World, downloads, fingerprint::Parts};
 use documents::v1alpha1::{ProgramLocation, ProgramSource, Programs, Repeat};
 use host::{Call, Program, Progress, contract::DOWNLOADS_DIR};
+use outcome::ActSort;
 use std::{rc::Rc, time::Duration};
 
 /// The first words of the journal ids of images.
-pub(crate) const ID: &str = "images";
+pub(crate) const ID: &str = ActSort::Images.id();
 /// The namespace in which the kubelet finds images.
 const NAMESPACE: &str = "k8s.io";
 /// A large archive on a slow disk takes minutes.
@@ -28,7 +29,7 @@ pub(crate) struct ImportImages {
 }
 
 /// Images that were imported are as they should be, and an archive that was not is in a draft, which the next run deletes.
-pub(super) const SORT: Sort = Sort { first_words: ID, left_behind: |_, _| Ok(None) };
+pub(super) const SORT: Sort = Sort { sort: ActSort::Images, left_behind: |_, _| Ok(None) };
 
 impl Act for ImportImages {
     fn name(&self) -> &str {
@@ -37,6 +38,10 @@ impl Act for ImportImages {
 
     fn verb(&self) -> &'static str {
         "import"
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::Images
     }
 
     fn id(&self) -> String {
@@ -55,21 +60,21 @@ impl Act for ImportImages {
         })
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let Self { name, source, origin, .. } = self;
         if let (true, ProgramLocation::Path(path)) = (self.is_in_place, &source.location) {
-            return world.host.run(&import(path));
+            return Ok(world.host.run(&import(path))?);
         }
         downloads::receive(&downloads::Wanted { name, source, origin }, world)?;
         let imported = world.host.run(&import(&format!("{DOWNLOADS_DIR}/{}", source.sha256)));
-        imported.and(world.host.delete_draft(source.sha256))
+        Ok(imported.and(world.host.delete_draft(source.sha256))?)
     }
 
     fn after_failure(&self) -> AfterFailure {
         AfterFailure::Ended
     }
 
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

@@ -3,10 +3,11 @@ use super::{Act, AfterFailure, Effect, Sort, Undone};
 use crate::{Look, PlanError, World, downloads, fingerprint::Parts, owned_program::Program, ownership::Ownership};
 use documents::v1alpha1::{ProgramLocation, ProgramSource, Programs, Repeat};
 use host::{FileSum, InstalledFile, PROGRAM_MODE, Packing};
+use outcome::ActSort;
 use std::rc::Rc;
 
 /// The first words of the journal ids of programs.
-pub(crate) const ID: &str = "program";
+pub(crate) const ID: &str = ActSort::Program.id();
 
 /// A program, or an archive of programs.
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ pub(crate) struct InstallProgram {
 }
 
 /// What is not installed yet is in a draft, which the next run deletes.
-pub(super) const SORT: Sort = Sort { first_words: ID, left_behind: |_, _| Ok(None) };
+pub(super) const SORT: Sort = Sort { sort: ActSort::Program, left_behind: |_, _| Ok(None) };
 
 impl Act for InstallProgram {
     fn name(&self) -> &str {
@@ -31,6 +32,10 @@ impl Act for InstallProgram {
 
     fn verb(&self) -> &'static str {
         "install"
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::Program
     }
 
     fn id(&self) -> String {
@@ -62,7 +67,7 @@ impl Act for InstallProgram {
         Ok(if is_installed { Effect::Done } else { Effect::Absent })
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let Self { name, source, packing, document, origin, .. } = self;
         downloads::receive(&downloads::Wanted { name, source, origin }, world)?;
         let files = match world.host.contents_of_draft(source.sha256, packing) {
@@ -70,14 +75,14 @@ impl Act for InstallProgram {
             Err(error) => {
                 // The reason is worth more than that of a failed clean-up.
                 let _ = world.host.delete_draft(source.sha256);
-                return Err(error);
+                return Err(error.into());
             }
         };
         let program =
             Program { document, archive: matches!(packing, Packing::Archive { .. }).then_some(source.sha256) };
         Ownership::note_program(&program, &files, world.host)?;
         world.host.install(source.sha256, packing, &files)?;
-        world.host.delete_draft(source.sha256)
+        Ok(world.host.delete_draft(source.sha256)?)
     }
 
     fn after_failure(&self) -> AfterFailure {
@@ -85,7 +90,7 @@ impl Act for InstallProgram {
     }
 
     /// Files get their names only when all are whole: it is installed once more.
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

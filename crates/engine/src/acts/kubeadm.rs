@@ -61,6 +61,10 @@ pub(crate) struct KubeadmFailure {
     pub(crate) phase: Option<String>,
     /// Why, in one line.
     pub(crate) reason: String,
+    /// The checks of its preflight that failed, by the names of this kubeadm.
+    pub(crate) checks: Vec<String>,
+    /// What ended the kubelet, if it did not start.
+    pub(crate) kubelet: Option<String>,
 }
 
 impl KubeadmFailure {
@@ -79,10 +83,12 @@ impl KubeadmFailure {
         if !checks.is_empty() {
             reason = checks.iter().map(|check| check.replacen("]:", ":", 1)).collect::<Vec<_>>().join("; ");
         }
-        if let Some(kubelet) = kubelet_reason(output) {
+        let checks = checks.iter().filter_map(|check| Some(check.split_once("]:")?.0.to_owned())).collect();
+        let kubelet = kubelet_reason(output);
+        if let Some(kubelet) = &kubelet {
             reason = format!("the kubelet does not start: {kubelet}");
         }
-        Some(Self { phase, reason })
+        Some(Self { phase, reason, checks, kubelet })
     }
 
     /// Whether kubeadm waited for the kubelet in vain. In other phases the log of the kubelet tells of other things: what
@@ -128,7 +134,7 @@ mod tests {
     use super::*;
 
     fn read(output: &str) -> (Option<String>, String) {
-        let KubeadmFailure { phase, reason } = KubeadmFailure::read(output).unwrap();
+        let KubeadmFailure { phase, reason, .. } = KubeadmFailure::read(output).unwrap();
         (phase, reason)
     }
 

@@ -34,13 +34,14 @@ use crate::{
 };
 use documents::{Secret, v1alpha1::Repeat};
 use host::{Change, FileState, Inspect, PathState, Service, contract::KUBEADM_FILE};
+use outcome::ActSort;
 use std::time::Duration;
 
 /// The journal id. A machine begins one cluster: unfinished work is ours, whatever the configuration says by now.
-pub(crate) const ID: &str = "kubeadm init";
+pub(crate) const ID: &str = ActSort::KubeadmInit.id();
 
 pub(super) const SORT: Sort = Sort {
-    first_words: ID,
+    sort: ActSort::KubeadmInit,
     left_behind: |id, look| {
         // Whoever has reset the machine since has done what is asked here.
         let is_left = traces(look.host)? != Effect::Absent || before_kubeadm::is_deleting(look.host)?;
@@ -161,6 +162,10 @@ impl Act for KubeadmInit {
         ID
     }
 
+    fn sort(&self) -> ActSort {
+        ActSort::KubeadmInit
+    }
+
     fn id(&self) -> String {
         ID.to_owned()
     }
@@ -197,7 +202,7 @@ impl Act for KubeadmInit {
 
     /// The file goes, however kubeadm ends: it may hold a secret. Files that are there were left by an interrupted run, which
     /// is finished: kubeadm's preflight would refuse them.
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let is_finished_on_top = files_found(world.host)? > 0;
         let (uid, gid) = world.host.default_owner();
         let contents = Secret::new(self.file_now(world.host)?.into_bytes());
@@ -215,7 +220,7 @@ impl Act for KubeadmInit {
         }
         let ended = kubeadm::run(&kubeadm::program(&argv, &self.environment, self.within), world);
         let removed = world.host.ensure(&Change::Remove { path, was: PathState::File(file) });
-        ended.and(removed)
+        Ok(ended.and(removed)?)
     }
 
     fn after_failure(&self) -> AfterFailure {
@@ -224,19 +229,19 @@ impl Act for KubeadmInit {
 
     /// A cluster that others may have joined is finished instead. An undo that has started to delete has seen that there is
     /// none; but its etcd may have started again since.
-    fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, world: &mut World<'_>) -> Result<Undone, PlanError> {
         let certificates = self.certificates.as_deref().unwrap_or(CERTIFICATES);
         if before_kubeadm::is_deleting(world.host)? {
             let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
             let patience = Patience { within: world.patience, while_true: &kubelet_runs };
             if registered_since(certificates, &*world.host, world.cluster, &patience)?.member().is_none() {
-                return self.reset(world);
+                return Ok(self.reset(world)?);
             }
             end_undo(world.host)?;
         }
         match reason_to_keep(&certificates_elsewhere::of_etcd(certificates, world.host)?, world)? {
             Some(_) => Ok(Undone::Nothing),
-            None => self.reset(world),
+            None => Ok(self.reset(world)?),
         }
     }
 

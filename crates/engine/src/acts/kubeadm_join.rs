@@ -14,7 +14,7 @@ use super::{
     proxy_variables::{self, Variables, host_of},
 };
 use crate::{
-    Look, Patience, PlanError, Unanswered, World, before_kubeadm,
+    Fault, Look, Patience, PlanError, Unanswered, World, before_kubeadm,
     certificates_elsewhere::CertificatesElsewhere,
     fingerprint::Parts,
     look::{NodeCondition, NodeWait},
@@ -30,11 +30,12 @@ use host::{
     Change, FileState, Host, PathState, Progress, Service, UnitAction,
     contract::{DISCOVERY_FILE, KUBEADM_FILE, KUBELET_PATCH},
 };
+use outcome::ActSort;
 use serde_json::json;
 use std::time::Duration;
 
 /// The journal id. A machine joins one cluster: unfinished work is ours, whatever the configuration says by now.
-pub(crate) const ID: &str = "kubeadm join";
+pub(crate) const ID: &str = ActSort::KubeadmJoin.id();
 
 /// How long a kubelet with a certificate may take to register its Node.
 const REGISTERED: Duration = Duration::from_secs(180);
@@ -43,7 +44,7 @@ const NOT_READY: Duration = Duration::from_secs(120);
 const KUBELET: &str = "kubelet.service";
 
 pub(super) const SORT: Sort = Sort {
-    first_words: ID,
+    sort: ActSort::KubeadmJoin,
     left_behind: |id, look| {
         // Of a control plane node, kubeadm writes static pods before anything of the kubelet.
         let is_left = ControlPlaneTraces::on(look.host)?.are_any() || before_kubeadm::is_deleting(look.host)?;
@@ -134,35 +135,43 @@ impl KubeadmJoin {
     }
 
     /// A kubelet that has its certificate registers by itself.
-    pub(super) fn finish(&self, world: &mut World<'_>) -> host::Result<()> {
+    pub(super) fn finish(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         if world.host.service("kubelet")? != Service::Active {
             unit(UnitAction::Start, world.host)?;
         }
         let kubeconfig = world.host.file(KUBELET_KUBECONFIG)?.map(|file| file.contents);
         let kubeconfig = kubeconfig.unwrap_or_else(|| Secret::new(Vec::new()));
         let wait = NodeWait { node: &self.node, condition: NodeCondition::Registered, within: REGISTERED };
-        world.cluster.wait_for_node(kubeconfig.expose(), &wait).map_err(|Unanswered(why)| host::Error::Unfit {
+        let registered = world.cluster.wait_for_node(kubeconfig.expose(), &wait);
+        let unregistered = |Unanswered(why)| host::Error::Unfit {
             what: format!("node {}", self.node),
             why: format!("the kubelet has its certificate, and the API server has no Node for it: {why}"),
             advice: "check the kubelet: journalctl -u kubelet; then run machineadm again".to_owned(),
-        })?;
-        remove(BOOTSTRAP_KUBECONFIG, world.host)
+        };
+        registered.map_err(unregistered).map_err(PlanError::known(Fault::NoNode))?;
+        Ok(remove(BOOTSTRAP_KUBECONFIG, world.host)?)
     }
 
     /// kubeadm refuses to join while a Node of this name is Ready, which that of a stopped kubelet is for most of a minute.
-    pub(super) fn wait_until_not_ready(&self, kubeconfig: &[u8], world: &World<'_>) -> host::Result<()> {
+    pub(super) fn wait_until_not_ready(&self, kubeconfig: &[u8], world: &World<'_>) -> Result<(), PlanError> {
         let wait = NodeWait { node: &self.node, condition: NodeCondition::NotReady, within: NOT_READY };
-        world.cluster.wait_for_node(kubeconfig, &wait).map_err(|Unanswered(why)| host::Error::Unfit {
+        let still_ready = |Unanswered(why)| host::Error::Unfit {
             what: format!("node {}", self.node),
             why: format!("kubeadm refuses to join while this Node is Ready: {why}"),
             advice: "check that no other machine has this name; then run machineadm again".to_owned(),
-        })
+        };
+        let waited = world.cluster.wait_for_node(kubeconfig, &wait);
+        waited.map_err(still_ready).map_err(PlanError::known(Fault::NodeName))
     }
 }
 
 impl Act for KubeadmJoin {
     fn name(&self) -> &str {
         ID
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::KubeadmJoin
     }
 
     fn id(&self) -> String {
@@ -196,10 +205,10 @@ impl Act for KubeadmJoin {
         before_kubeadm::record(ID, CertificatesElsewhere::default(), world.host)
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         match Worker::on(world.host)?.credentials() {
             Some(_) => self.finish(world),
-            None => self.join(world),
+            None => Ok(self.join(world)?),
         }
     }
 
@@ -209,7 +218,7 @@ impl Act for KubeadmJoin {
 
     /// Deletes what kubeadm's preflight would refuse, and nothing else. While the kubelet runs its bootstrap kubeconfig
     /// stays: without it the kubelet could never get a certificate.
-    fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, world: &mut World<'_>) -> Result<Undone, PlanError> {
         if Worker::on(world.host)?.credentials().is_some() {
             return Ok(Undone::Nothing);
         }

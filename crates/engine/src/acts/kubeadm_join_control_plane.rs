@@ -18,7 +18,7 @@ use super::{
     proxy_variables::Variables,
 };
 use crate::{
-    ControlPlaneFacts, EtcdPod, Look, MemberFacts, Patience, PlanError, Unanswered, World,
+    ControlPlaneFacts, EtcdPod, Fault, Look, MemberFacts, Patience, PlanError, Unanswered, World,
     before_kubeadm::{self, BeforeKubeadm},
     certificates_elsewhere::CertificatesElsewhere,
     etcd_access::{CERTIFICATES, MANIFEST},
@@ -34,6 +34,7 @@ use host::{
     Host, Inspect, Progress, Service, UnitAction,
     contract::{DISCOVERY_FILE, KUBEADM_FILE},
 };
+use outcome::ActSort;
 use serde_json::Value;
 use std::{rc::Rc, time::Duration};
 
@@ -100,7 +101,7 @@ impl State {
 
 impl KubeadmJoinControlPlane {
     /// What is known of the control plane now: what the step before found, else by what the machine has.
-    fn facts(&self, world: &World<'_>) -> host::Result<Rc<ControlPlaneFacts>> {
+    fn facts(&self, world: &World<'_>) -> Result<Rc<ControlPlaneFacts>, PlanError> {
         if let Some(facts) = &self.facts {
             return Ok(Rc::clone(facts));
         }
@@ -115,7 +116,7 @@ impl KubeadmJoinControlPlane {
     }
 
     /// etcd's members now; none where etcd is external.
-    fn membership(facts: &ControlPlaneFacts, world: &World<'_>) -> host::Result<Option<Membership>> {
+    fn membership(facts: &ControlPlaneFacts, world: &World<'_>) -> Result<Option<Membership>, PlanError> {
         let Some(member) = &facts.member else { return Ok(None) };
         let patience = Patience { within: world.patience, while_true: &|| true };
         let found = world.cluster.members(&member.access, &patience);
@@ -124,7 +125,7 @@ impl KubeadmJoinControlPlane {
 
     /// Removes this machine's member from etcd, if it has one there. Its own etcd may be needed for that: of two voters
     /// both must answer.
-    fn leave_etcd(&self, facts: &ControlPlaneFacts, world: &mut World<'_>) -> host::Result<()> {
+    fn leave_etcd(&self, facts: &ControlPlaneFacts, world: &mut World<'_>) -> Result<(), PlanError> {
         let (Some(member), Some(mut membership)) = (&facts.member, Self::membership(facts, world)?) else {
             return Ok(());
         };
@@ -149,7 +150,7 @@ impl KubeadmJoinControlPlane {
         member: &MemberFacts,
         membership: &Membership,
         host: &dyn Inspect,
-    ) -> host::Result<()> {
+    ) -> Result<(), PlanError> {
         if EtcdPod::on(host)?.is_some() || !etcd_data::is_in(&member.data_directory, host)? {
             return Ok(());
         }
@@ -173,18 +174,19 @@ impl KubeadmJoinControlPlane {
     /// The Node of an interrupted join goes: kubeadm refuses to join while it is Ready, which it is for most of a minute. Its
     /// name is in the certificate of the kubelet, which can have registered no other: any other Node of the name that the
     /// machine shall have may be that of another machine.
-    fn delete_own_node(&self, facts: &ControlPlaneFacts, world: &World<'_>) -> host::Result<()> {
+    fn delete_own_node(&self, facts: &ControlPlaneFacts, world: &World<'_>) -> Result<(), PlanError> {
         let worker = ControlPlaneTraces::on(world.host)?.worker;
         let own = worker.credentials().and_then(|_| worker.certified_node());
         if let Some(own) = own {
             let patience = Patience { within: world.patience, while_true: &|| true };
             let deleted =
                 world.cluster.delete(facts.administrator.expose(), &format!("/api/v1/nodes/{own}"), &patience);
-            deleted.map_err(|Unanswered(why)| host::Error::Unfit {
+            let undeleted = |Unanswered(why)| host::Error::Unfit {
                 what: format!("node {own}"),
                 why: format!("the Node of the interrupted join cannot be deleted: {why}"),
                 advice: "run machineadm again".to_owned(),
-            })?;
+            };
+            deleted.map_err(undeleted).map_err(PlanError::known(Fault::ApiServer))?;
         }
         match own == Some(self.join.node.as_str()) {
             true => Ok(()),
@@ -194,7 +196,7 @@ impl KubeadmJoinControlPlane {
 
     /// Starts a kubelet that has no certificate yet, and so has registered no Node. One of its name that is Ready is another
     /// machine's, which this kubelet would take over; or that of a kubelet which ended within the last minute.
-    fn start_promoted(&self, facts: &ControlPlaneFacts, world: &mut World<'_>) -> host::Result<()> {
+    fn start_promoted(&self, facts: &ControlPlaneFacts, world: &mut World<'_>) -> Result<(), PlanError> {
         if world.host.service("kubelet")? == Service::Active {
             return Ok(());
         }
@@ -206,7 +208,7 @@ impl KubeadmJoinControlPlane {
         {
             self.join.wait_until_not_ready(administrator, world)?;
         }
-        unit(UnitAction::Start, world.host)
+        Ok(unit(UnitAction::Start, world.host)?)
     }
 
     /// Deletes what kubeadm did, and restores what was there before.
@@ -216,7 +218,7 @@ impl KubeadmJoinControlPlane {
     }
 
     /// A kubelet that has its certificate registers by itself; kubeadm's last phase marks the Node.
-    fn finish(&self, facts: &ControlPlaneFacts, world: &mut World<'_>) -> host::Result<()> {
+    fn finish(&self, facts: &ControlPlaneFacts, world: &mut World<'_>) -> Result<(), PlanError> {
         self.join.finish(world)?;
         let kubeconfig = match self.join.kubeconfig() {
             Ok(kubeconfig) => kubeconfig,
@@ -231,13 +233,17 @@ impl KubeadmJoinControlPlane {
         let program = kubeadm::program(&argv, &Variables::new(), self.join.within);
         let ended = written.and_then(|()| kubeadm::run(&program, world));
         let removed = files.iter().try_for_each(|(path, _)| remove(path, world.host));
-        ended.and(removed)
+        Ok(ended.and(removed)?)
     }
 }
 
 impl Act for KubeadmJoinControlPlane {
     fn name(&self) -> &str {
         kubeadm_join::ID
+    }
+
+    fn sort(&self) -> ActSort {
+        ActSort::KubeadmJoin
     }
 
     fn id(&self) -> String {
@@ -295,9 +301,9 @@ impl Act for KubeadmJoinControlPlane {
         member.map_or(Ok(()), |member| etcd_data::record(&member.data_directory, world.host))
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         if ControlPlaneTraces::on(world.host)?.worker.credentials().is_none() {
-            return self.join.join(world);
+            return Ok(self.join.join(world)?);
         }
         let facts = self.facts(world)?;
         self.finish(&facts, world)
@@ -308,7 +314,7 @@ impl Act for KubeadmJoinControlPlane {
     }
 
     /// The member goes first and is seen gone; only then are its data and everything else of kubeadm deleted.
-    fn undo(&self, world: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, world: &mut World<'_>) -> Result<Undone, PlanError> {
         // An undo that has started to delete has seen the member gone. The machine may have joined again since.
         if before_kubeadm::is_deleting(world.host)? {
             let kubelet_runs = || matches!(world.host.service("kubelet"), Ok(Service::Active));
@@ -367,7 +373,7 @@ impl Act for KubeadmJoinControlPlane {
 }
 
 /// Waits until etcd has its quorum, with the member of this machine.
-fn with_quorum(member: &MemberFacts, world: &World<'_>) -> host::Result<Membership> {
+fn with_quorum(member: &MemberFacts, world: &World<'_>) -> Result<Membership, PlanError> {
     let patience = Patience { within: QUORUM, while_true: &|| true };
     match world.cluster.members_with_quorum(&member.access, &patience) {
         Ok(membership) => Ok(membership),
@@ -390,11 +396,11 @@ fn is_ready(node: &Value) -> bool {
 }
 
 /// What is not known of etcd is not undone.
-fn stopped(why: &str) -> host::Error {
-    host::Error::Unfit {
+fn stopped(why: &str) -> PlanError {
+    PlanError::known(Fault::Etcd)(host::Error::Unfit {
         what: "etcd".to_owned(),
         why: format!("the interrupted join cannot be undone: {why}"),
         advice: "check the members on a control plane node: machineadm control-plane list; then run machineadm again"
             .to_owned(),
-    }
+    })
 }

@@ -32,6 +32,7 @@ use crate::{
 };
 use documents::v1alpha1::Repeat;
 use host::{Change, Inspect, Progress};
+use outcome::ActSort;
 use std::{collections::BTreeSet, fmt};
 
 /// The administrator's kubeconfig on a control plane node.
@@ -48,6 +49,8 @@ pub trait Act: fmt::Debug {
     fn verb(&self) -> &'static str {
         "run"
     }
+    /// Its sort.
+    fn sort(&self) -> ActSort;
     /// The id under which the journal remembers it: another definition under the same name is another act.
     fn id(&self) -> String;
     /// Whether it runs at every run, as long as its effect can't be seen.
@@ -60,11 +63,11 @@ pub trait Act: fmt::Debug {
         Ok(())
     }
     /// Runs it to its end.
-    fn run(&self, world: &mut World<'_>) -> host::Result<()>;
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError>;
     /// What the journal says after it failed.
     fn after_failure(&self) -> AfterFailure;
     /// Undoes what an interrupted run of ours left.
-    fn undo(&self, world: &mut World<'_>) -> host::Result<Undone>;
+    fn undo(&self, world: &mut World<'_>) -> Result<Undone, PlanError>;
     /// How a plan shows it, in a few words behind its name; never a secret.
     fn shows(&self) -> String;
     /// The files that it writes and that belong to its document from then on, as a document's own steps do.
@@ -83,8 +86,8 @@ pub trait Act: fmt::Debug {
 
 /// A sort of act, as the journal knows it: one row for each file here.
 pub(crate) struct Sort {
-    /// The first words of its ids.
-    pub(crate) first_words: &'static str,
+    /// Which one.
+    pub(crate) sort: ActSort,
     /// What an operator has to do about an act that was started, did not end and is no longer asked for; `None` when
     /// nothing of it is left.
     pub(crate) left_behind: fn(&str, &Look<'_>) -> Result<Option<String>, PlanError>,
@@ -130,9 +133,8 @@ pub(crate) fn check_abandoned(look: &Look<'_>, given_up: &[String]) -> Result<Ve
         known.iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with(' '))
     };
     for id in look.host.unfinished()?.iter().filter(|id| !is_asked_for(id) && !given_up.contains(id)) {
-        let is_of = |sort: &&Sort| {
-            id.strip_prefix(sort.first_words).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-        };
+        let is_of =
+            |sort: &&Sort| id.strip_prefix(sort.sort.id()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
         let what_to_do = match SORTS.iter().find(is_of) {
             Some(sort) => (sort.left_behind)(id, look)?,
             None => {

@@ -5,13 +5,14 @@ use crate::{
 };
 use certs::{CertificateKey, FileSet, Found};
 use documents::v1alpha1::Repeat;
+use outcome::ActSort;
 use std::path::PathBuf;
 
 /// The journal id. The cluster has one copy, whatever the key.
-pub const UPLOAD_ID: &str = "upload-certs";
+pub const UPLOAD_ID: &str = ActSort::UploadCertificates.id();
 
 /// An interrupted upload leaves nothing that stays: the cluster deletes it, or the next upload uses it.
-pub(super) const SORT: Sort = Sort { first_words: UPLOAD_ID, left_behind: |_, _| Ok(None) };
+pub(super) const SORT: Sort = Sort { sort: ActSort::UploadCertificates, left_behind: |_, _| Ok(None) };
 
 /// Encrypts this node's certificates and uploads them, with the administrator's rights.
 #[derive(Clone, Debug)]
@@ -64,6 +65,10 @@ impl Act for UploadCerts {
         "upload of certificates"
     }
 
+    fn sort(&self) -> ActSort {
+        ActSort::UploadCertificates
+    }
+
     fn id(&self) -> String {
         UPLOAD_ID.to_owned()
     }
@@ -82,7 +87,7 @@ impl Act for UploadCerts {
         })
     }
 
-    fn run(&self, world: &mut World<'_>) -> host::Result<()> {
+    fn run(&self, world: &mut World<'_>) -> Result<(), PlanError> {
         let missing = || host::Error::Unfit {
             what: ADMIN.to_owned(),
             why: "does not exist, so certificates cannot be uploaded".into(),
@@ -97,7 +102,7 @@ impl Act for UploadCerts {
         AfterFailure::Ended
     }
 
-    fn undo(&self, _: &mut World<'_>) -> host::Result<Undone> {
+    fn undo(&self, _: &mut World<'_>) -> Result<Undone, PlanError> {
         Ok(Undone::Nothing)
     }
 

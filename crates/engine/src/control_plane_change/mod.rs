@@ -16,7 +16,7 @@ pub(crate) use apply::{Rollback, overwrite, wait_until_ready};
 pub(crate) use record::{ChangeRecord, write};
 
 use crate::{
-    Act, Look, Manifests, Patience, PlanError, Planned, Remark, Step, Unanswered,
+    Act, Look, Manifests, Patience, PlanError, Planned, Problem, Remark, Step, Unanswered,
     acts::{ADMIN, CONTROL_PLANE_CHANGE_ID, ControlPlaneChange, NewApiServer, NewMap, STARTING_KUBEADM},
     api_server_manifest::{MANIFEST, SeenManifest},
     control_plane_files::{ControlPlaneFiles, is_encrypted_by_us, left_out_with, merge_into},
@@ -60,25 +60,21 @@ pub(crate) fn plan(
         return Ok(None);
     }
     if !look.host.exists(MANIFEST)? {
-        return if look.host.exists(KUBELET_KUBECONFIG)? {
-            Err(PlanError::Unfit(vec![WORKER.to_owned()]))
-        } else {
-            Ok(None)
-        };
+        return if look.host.exists(KUBELET_KUBECONFIG)? { Err(PlanError::unfit(WORKER.to_owned())) } else { Ok(None) };
     }
     let mut planned = Planned::default();
     if !look.host.live() {
         planned.remarks.push(Remark::OnRunningMachine("an API server is changed"));
         return Ok(Some(planned));
     }
-    let admin = look.host.file(ADMIN)?.ok_or_else(|| PlanError::Unfit(vec![NO_ADMIN.to_owned()]))?;
+    let admin = look.host.file(ADMIN)?.ok_or_else(|| PlanError::unfit(NO_ADMIN.to_owned()))?;
     let record = ChangeRecord::read(look.host)?;
     let unfinished = match &record {
         Some(record) if record.describes(look.host)? => Some(record),
         _ => None,
     };
     let map = match ask(look, admin.contents.expose(), unfinished) {
-        Ok(map) => map.ok_or_else(|| PlanError::Unfit(vec![NO_MAP.to_owned()]))?,
+        Ok(map) => map.ok_or_else(|| PlanError::unfit(NO_MAP.to_owned()))?,
         Err(Unanswered(why)) => {
             match unfinished {
                 Some(_) => planned.steps.push(Step::Run(Rc::new(ControlPlaneChange::RollBack { why }))),
@@ -242,7 +238,7 @@ impl Comparison<'_> {
 
     /// The data of kubeadm-config with what the document says.
     fn edited(&self, before: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, PlanError> {
-        let unfit = |why: String| PlanError::Unfit(vec![format!("kubeadm-config: {why}")]);
+        let unfit = |why: String| PlanError::unfit(format!("kubeadm-config: {why}"));
         let text = before.get(CLUSTER_CONFIGURATION).map(String::as_str).unwrap_or_default();
         let version =
             objects::yaml::value(text).ok().and_then(|cluster| Some(cluster["kubernetesVersion"].as_str()?.to_owned()));
@@ -255,14 +251,14 @@ impl Comparison<'_> {
         });
         let edited = edited.map_err(|error| unfit(crate::outcome::chain(&error)))?;
         if was_encrypted && !self.files.encrypts() {
-            return Err(PlanError::Unfit(vec![STILL_ENCRYPTED.to_owned()]));
+            return Err(PlanError::unfit(STILL_ENCRYPTED.to_owned()));
         }
         if edited.losses.is_empty() {
             return Ok(edited.data);
         }
         let lost =
             edited.losses.iter().map(|loss| format!("kubeadm-config of {version} has no place for {}", loss.path));
-        Err(PlanError::Unfit(lost.collect()))
+        Err(PlanError::Unfit(lost.map(Problem::from).collect()))
     }
 
     /// The digest of all files. Everybody who may read pods can see it, and files may hold what can be guessed: its key

@@ -20,7 +20,7 @@ impl Cluster for NoCluster {
     fn has(&self, _: &[u8], _: &[&str], _: &Patience<'_>) -> Result<bool, Unanswered> {
         panic!("nothing here asks a cluster")
     }
-    fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
+    fn discover(&self, _: &Method, _: Duration) -> Result<ClusterInfo, crate::PlanError> {
         panic!("nothing here asks a cluster")
     }
     fn networks(&self, _: &[u8], _: &Patience<'_>) -> Result<Vec<String>, Unanswered> {
@@ -43,10 +43,20 @@ impl Cluster for NoCluster {
     ) -> Result<Option<CertificateSet>, Unanswered> {
         panic!("nothing here asks a cluster")
     }
-    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> host::Result<()> {
+    fn upload_certs(
+        &self,
+        _: &[u8],
+        _: &CertificateCopy<'_>,
+        _: BTreeMap<FileName, Found>,
+    ) -> Result<(), crate::PlanError> {
         panic!("nothing here asks a cluster")
     }
-    fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> host::Result<CertificateSet> {
+    fn download_certs(
+        &self,
+        _: &[u8],
+        _: &CertificateCopy<'_>,
+        _: &CaBundle,
+    ) -> Result<CertificateSet, crate::PlanError> {
         panic!("nothing here asks a cluster")
     }
 }
@@ -84,7 +94,7 @@ fn join(members: &str) -> v1alpha1::Join {
 fn resolved(members: &str, host: &Memory) -> Result<v1alpha1::Join, Vec<String>> {
     let (wanted, facts, named) = (Wanted::default(), Facts::default(), BTreeSet::new());
     of_join(&join(members), &Look::now(&wanted, host, &NoCluster, &facts, &named)).map_err(|error| match error {
-        PlanError::Unfit(problems) => problems,
+        PlanError::Unfit(problems) => problems.into_iter().map(|problem| problem.text).collect(),
         other => panic!("{other}"),
     })
 }

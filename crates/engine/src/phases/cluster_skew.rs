@@ -1,6 +1,6 @@
 //! Whether this machine fits the cluster that it has discovered: versions, and the clock.
 use super::tolerated_checks::is_tolerated;
-use crate::{Facts, Remark, ServerVersion};
+use crate::{Facts, Fault, Problem, Remark, ServerVersion};
 use certs::ttl_token::ClockSkew;
 use documents::v1alpha1::PreflightCheck;
 use kubeadm::{KubernetesVersion, preflight_checks::oldest_kubelet_of_cluster};
@@ -12,7 +12,7 @@ const CLOCK: objects::Duration = objects::Duration::minutes(5);
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Skew {
     /// What is refused before kubeadm runs.
-    pub(super) problems: Vec<String>,
+    pub(super) problems: Vec<Problem>,
     /// What is tolerated, or only worth knowing.
     pub(super) remarks: Vec<Remark>,
 }
@@ -23,7 +23,10 @@ impl Skew {
         let mut skew = Self::default();
         let mut found = |check: PreflightCheck, text: String| match is_tolerated(tolerated, check) {
             true => skew.remarks.push(Remark::Tolerated { check: check.name(), text }),
-            false => skew.problems.push(text),
+            false => skew.problems.push(match check {
+                PreflightCheck::Kubeadm | PreflightCheck::Kubelet => Problem::of(Fault::Versions, text),
+                check => Problem::of(Fault::Check(check), text),
+            }),
         };
         let of_server = &server.version;
         let minor = |text: &str| text.parse::<KubernetesVersion>().ok().map(KubernetesVersion::effective_minor);
@@ -106,9 +109,9 @@ mod tests {
     #[test]
     fn a_kubelet_that_is_newer_or_much_older_than_the_api_server_is_refused() {
         let problems = between("v1.36.4", "v1.36.4", "v1.35.9", &[]).problems;
-        assert!(problems.len() == 1 && problems[0].starts_with("the kubelet is v1.36.4, newer"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].text.starts_with("the kubelet is v1.36.4, newer"), "{problems:?}");
         let problems = between("v1.36.4", "v1.33.0", "v1.37.0", &[]).problems;
-        assert!(problems.len() == 1 && problems[0].contains("supports 1.34 and newer"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].text.contains("supports 1.34 and newer"), "{problems:?}");
         // Before 1.28 it was two minors.
         assert_eq!(between("v1.27.1", "v1.24.0", "v1.27.0", &[]).problems.len(), 1);
         assert_eq!(between("v1.28.1", "v1.25.0", "v1.28.0", &[]).problems.len(), 0);
@@ -119,7 +122,7 @@ mod tests {
     #[test]
     fn kubeadm_joins_control_planes_of_its_minor_and_the_one_before() {
         let problems = between("v1.37.1", "v1.35.0", "v1.35.9", &[]).problems;
-        assert!(problems.len() == 1 && problems[0].contains("control planes of 1.36 and newer"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].text.contains("control planes of 1.36 and newer"), "{problems:?}");
         let newer = between("v1.36.4", "v1.36.4", "v1.37.0", &[]);
         assert!(newer.problems.is_empty() && newer.remarks.len() == 1, "{newer:?}");
     }
@@ -133,10 +136,10 @@ mod tests {
         };
         assert_eq!((of(299), of(-299)), (vec![], vec![]));
         assert!(
-            of(3601)[0].starts_with("the clock of this machine is 1h0m1s ahead of the clock of the API"),
+            of(3601)[0].text.starts_with("the clock of this machine is 1h0m1s ahead of the clock of the API"),
             "{:?}",
             of(3601)
         );
-        assert!(of(-301)[0].starts_with("the clock of this machine is 5m1s behind the clock"), "{:?}", of(-301));
+        assert!(of(-301)[0].text.starts_with("the clock of this machine is 5m1s behind the clock"), "{:?}", of(-301));
     }
 }

@@ -5,13 +5,14 @@ use super::{
     OwnFile, Phase, Role, containerd_settings::settings, no_acts, proxy::Variables, service_files::ServiceFiles,
     write_if_other,
 };
-use crate::{Look, Named, PlanError, Planned, Remark, Step};
+use crate::{Fault, Look, Named, PlanError, Planned, Problem, Remark, Step};
 use containerd::{
     CERTS_DIR, CONVERTED, ImportedFile, Printed, Proposal, Seen, Version, data_root, import_patterns, missing, propose,
     unit_config_path, with_absolute_imports,
 };
 use documents::{AnyDocument, Decoded, Secret, v1alpha1::Containerd};
 use host::{Change, EntrySort, Error, FileState, PathState, Service};
+use outcome::ActSort;
 use std::{collections::BTreeSet, time::Duration};
 
 pub(super) const PHASE: Phase = Phase {
@@ -60,7 +61,7 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
         planned.known_after = look.waits_for_acts();
         return if planned.known_after.is_some() { Ok(planned) } else { Err(not_installed()) };
     };
-    let version = Version::read(&printed).map_err(|error| PlanError::Unfit(vec![error.to_string()]))?;
+    let version = Version::read(&printed).map_err(|error| PlanError::unfit(error.to_string()))?;
     check_unit(wanted, look)?;
     let machine = Machine::see(version, wanted, look, &mut planned)?;
     let proposal = machine.proposal(document, wanted)?;
@@ -78,22 +79,22 @@ fn check_unit(wanted: &Containerd, look: &Look<'_>) -> Result<(), PlanError> {
     let shown = look.host.output(&UNIT, WITHIN)?.unwrap_or_default();
     match unit_config_path(&shown).filter(|path| *path != wanted.config_path) {
         None => Ok(()),
-        Some(path) => Err(PlanError::Unfit(vec![format!(
+        Some(path) => Err(PlanError::unfit(format!(
             "spec.configPath: is {}, and the unit containerd.service reads {}: set configPath to that file, or correct \
              the unit",
             wanted.config_path,
             objects::one_line(&path)
-        )])),
+        ))),
     }
 }
 
 /// Whether a step installs another containerd than the one that would be asked now.
 fn installs_containerd(step: &Step) -> bool {
-    matches!(step, Step::Run(act) | Step::Redo(act) if act.verb() == "install" && act.name() == SERVICE)
+    matches!(step, Step::Run(act) | Step::Redo(act) if act.sort() == ActSort::Program && act.name() == SERVICE)
 }
 
 fn not_installed() -> PlanError {
-    PlanError::Look(Error::Unfit {
+    PlanError::known(Fault::NotInstalled)(Error::Unfit {
         what: "containerd".to_owned(),
         why: "is not installed".to_owned(),
         advice: "install it, or put a ProgramsConfig that does before this document, then run again".to_owned(),
@@ -161,7 +162,7 @@ impl<'a> Machine<'a> {
                 Some(field) if document.sealed => format!("{field}: cannot be applied to {}", wanted.config_path),
                 _ => problem.to_string(),
             };
-            PlanError::Unfit(problems.iter().map(shown).collect())
+            PlanError::Unfit(problems.iter().map(shown).map(Problem::from).collect())
         })
     }
 
@@ -172,10 +173,10 @@ impl<'a> Machine<'a> {
         for directory in IMAGES {
             let path = format!("{old}/{directory}");
             if matches!(look.host.state_at(&path)?, PathState::Directory { entries: 1.., .. }) {
-                return Err(PlanError::Unfit(vec![format!(
+                return Err(PlanError::unfit(format!(
                     "spec.dataRoot: cannot be changed to {new}: {old} has images, which containerd would no longer see. \
                      Drain the node, stop containerd, and move or delete {old}, then run again"
-                )]));
+                )));
             }
         }
         Ok(())
@@ -195,13 +196,13 @@ impl<'a> Machine<'a> {
                 let reason = output.expose().lines().last().map(objects::one_line).unwrap_or_default();
                 let reason = if document.sealed { "its reason may quote an encrypted document" } else { &*reason };
                 let what = format!("containerd does not accept the new content of {path}");
-                return Err(PlanError::Unfit(vec![format!("{what}: `containerd config dump` {how}: {reason}")]));
+                return Err(PlanError::unfit(format!("{what}: `containerd config dump` {how}: {reason}")));
             }
             Err(error) => return Err(error.into()),
         };
         let Some(defaults) = look.host.answer(&DEFAULTS, "", WITHIN)? else { return Err(not_installed()) };
         let missing = missing(Printed { dump: &dump, defaults: &defaults }, proposal, &self.imports);
-        let missing = missing.map_err(|error| PlanError::Unfit(vec![error.to_string()]))?;
+        let missing = missing.map_err(|error| PlanError::unfit(error.to_string()))?;
         if missing.is_empty() {
             return Ok(());
         }
@@ -209,7 +210,7 @@ impl<'a> Machine<'a> {
             true => format!("{}: containerd ignores a value, by `containerd config dump`", one.field),
             false => one.to_string(),
         };
-        Err(PlanError::Unfit(missing.iter().map(shown).collect()))
+        Err(PlanError::Unfit(missing.iter().map(shown).map(Problem::from).collect()))
     }
 
     /// Whatever config.toml refers to is written before it.

@@ -9,13 +9,12 @@ use super::{
     worker::{BOOTSTRAP_KUBECONFIG, KUBELET_KUBECONFIG, authorities},
 };
 use crate::{
-    ControlPlaneFacts, EtcdAccess, EtcdPod, Facts, Label, Look, MemberFacts, MembersWait, Patience, PlanError, Planned,
-    Remark, Unanswered,
+    ControlPlaneFacts, EtcdAccess, EtcdPod, Facts, Fault, Look, MemberFacts, MembersWait, Patience, PlanError, Planned,
+    Problem, Remark, TurnId, Unanswered,
     acts::{ADMIN, kubeadm_join},
     certificate_files::{self, Existing, Placement},
     etcd_data,
     look::{CertificateCopy, Stage},
-    phases::discovery,
     turns::{Addition, Place, Subject},
 };
 use ::discovery::certificate::CaBundle;
@@ -28,6 +27,7 @@ use etcd::Membership;
 use host::Progress;
 use jiff::Timestamp;
 use kubeadm::hub::ClusterConfiguration;
+use outcome::AddedTurn;
 use std::{
     collections::BTreeSet,
     net::IpAddr,
@@ -36,8 +36,6 @@ use std::{
     time::Duration,
 };
 
-/// Its name in plans and reports.
-const NAME: &str = "control plane";
 /// How long the API server may take for one question.
 const ASKED: Duration = Duration::from_secs(20);
 /// The copy of the certificates, and how long it may take to come.
@@ -47,7 +45,7 @@ const COPIED: Duration = Duration::from_secs(120);
 const ACCEPTED: Duration = Duration::from_secs(60);
 
 pub(crate) const ADDITION: Addition = Addition {
-    name: NAME,
+    turn: AddedTurn::ControlPlane,
     summary: "checks what a further control plane node needs: certificates, files that static pods mount, healthy etcd members",
     place: Place::BeforeNode,
     applies: |node| {
@@ -66,11 +64,11 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     let peer_url = peer_url(control_plane, look)?;
     if traces.worker.credentials().is_some() {
         if traces.are_of_worker() {
-            return Err(PlanError::Unfit(vec![
+            return Err(PlanError::unfit(
                 "this machine is a worker of the cluster, and kubeadm cannot make a worker a control plane node: run \
                  machineadm reset, then run machineadm again"
                     .to_owned(),
-            ]));
+            ));
         }
         let patience = Patience { within: look.patience, while_true: &|| true };
         // A machine that boots may be asked before its API server answers: then its effect is not known either.
@@ -79,7 +77,7 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
         return Ok(Planned { facts: Facts { control_plane, ..Facts::default() }, ..Planned::default() });
     }
     if look.stage == Stage::Preview {
-        return Ok(Planned { known_after: Some(Label::added(discovery::NAME)), ..Planned::default() });
+        return Ok(Planned { known_after: Some(TurnId::from(AddedTurn::Discovery)), ..Planned::default() });
     }
     let (found, remarks) = Joining { wanted, control_plane, peer_url, traces, look }.check()?;
     Ok(Planned {
@@ -104,7 +102,7 @@ pub(super) fn advertise_address(wanted: &JoinControlPlane, look: &Look<'_>) -> R
     address.ok_or_else(|| {
         let text =
             "this machine has no default route, by which its address is found: set controlPlane.advertiseAddress";
-        PlanError::Unfit(vec![text.to_owned()])
+        PlanError::unfit(text.to_owned())
     })
 }
 
@@ -121,14 +119,14 @@ impl Joining<'_> {
     /// Everything that is in the way, at once; nothing is changed.
     fn check(self) -> Result<(ControlPlaneFacts, Vec<Remark>), PlanError> {
         let look = self.look;
-        let unknown = || PlanError::StillUnknown(discovery::NAME.to_owned());
+        let unknown = || PlanError::StillUnknown(AddedTurn::Discovery.name().to_owned());
         let cluster = look.facts.cluster.as_ref().ok_or_else(unknown)?;
         let token = self.wanted.node_token().ok_or_else(unknown)?;
         let kubeconfig = kubeadm_join::bootstrap_kubeconfig(cluster, &join::token(token, look)?);
         let configuration = self.configuration(&kubeconfig)?;
         let (directory, files) = self.layout(&kubeconfig)?;
         let mut problems = missing_endpoint(&configuration);
-        problems.extend(control_plane_mounts::problems(&configuration, look)?);
+        problems.extend(control_plane_mounts::problems(&configuration, look)?.into_iter().map(Problem::from));
         let set = match self.certificates(&kubeconfig, &directory, &files) {
             Ok(set) => set,
             Err(PlanError::Unfit(found)) => return Err(PlanError::Unfit([problems, found].concat())),
@@ -138,20 +136,22 @@ impl Joining<'_> {
         let placement = Placement::of(look.host, &set, &directory, Existing::Refused)?;
         // What our own interrupted join has left is undone first.
         if self.progress()? == Progress::New {
-            problems.extend(placement.err().into_iter().flatten().map(|obstacle| obstacle.to_string()));
+            let obstacles = placement.err().into_iter().flatten().map(|obstacle| obstacle.to_string());
+            problems.extend(Problem::each_of(&Fault::Certificates, obstacles));
         }
-        let administrator = administrator(&set, cluster, &configuration, look.cluster).map_err(unfit)?;
+        let administrator =
+            administrator(&set, cluster, &configuration, look.cluster).map_err(unfit(Fault::Certificates))?;
         let mut facts = ControlPlaneFacts { directory, files, administrator, member: None };
         let mut remarks = Vec::new();
         if facts.is_stacked() {
-            let credentials = etcd_client(&set, look.cluster).map_err(unfit)?;
+            let credentials = etcd_client(&set, look.cluster).map_err(unfit(Fault::Certificates))?;
             let kubeconfig = Some(facts.administrator.clone());
             let access = EtcdAccess { kubeconfig, endpoints: Vec::new(), credentials };
             let (member, membership, found) = self.member(access, &configuration)?;
             problems.extend(found);
             match VoterRisk::of(look.facts, &configuration, &membership, &member.peer_url) {
                 VoterRisk::None => {}
-                VoterRisk::Refused(problem) => problems.push(problem),
+                VoterRisk::Refused(text) => problems.push(Problem::of(Fault::ClusterSettings, text)),
                 VoterRisk::Accepted(remark) => remarks.push(remark),
             }
             facts.member = Some(member);
@@ -192,14 +192,15 @@ impl Joining<'_> {
     fn configuration(&self, kubeconfig: &Secret<Vec<u8>>) -> Result<ClusterConfiguration, PlanError> {
         let asked = self.look.cluster.configuration(kubeconfig.expose(), &self.patience());
         let found = asked.map_err(|Unanswered(why)| {
-            PlanError::Unfit(vec![format!("the configuration of the cluster (kubeadm-config) cannot be read: {why}")])
+            let text = format!("the configuration of the cluster (kubeadm-config) cannot be read: {why}");
+            PlanError::unfit(Problem::of(Fault::ApiServer, text))
         })?;
         found.map(|configuration| *configuration).ok_or_else(no_kubeadm)
     }
 
     fn layout(&self, kubeconfig: &Secret<Vec<u8>>) -> Result<(PathBuf, FileSet), PlanError> {
         let asked = self.look.cluster.certs_layout(kubeconfig.expose(), &self.patience());
-        asked.map_err(|Unanswered(why)| PlanError::Unfit(vec![why]))?.ok_or_else(no_kubeadm)
+        asked.map_err(unfit(Fault::ApiServer))?.ok_or_else(no_kubeadm)
     }
 
     fn patience(&self) -> Patience<'static> {
@@ -223,7 +224,8 @@ impl Joining<'_> {
                 "set controlPlane.certificateKey, or copy the certificates of a control plane node to this machine";
             let directory = objects::one_line(&directory.to_string_lossy());
             return own.map_err(|problems| {
-                PlanError::Unfit(problems.iter().map(|problem| format!("{directory}/{problem}: {advice}")).collect())
+                let texts = problems.iter().map(|problem| format!("{directory}/{problem}: {advice}"));
+                PlanError::Unfit(Problem::each_of(&Fault::Certificates, texts))
             });
         };
         let download = || {
@@ -250,28 +252,29 @@ impl Joining<'_> {
         &self,
         access: EtcdAccess,
         configuration: &ClusterConfiguration,
-    ) -> Result<(MemberFacts, Membership, Vec<String>), PlanError> {
+    ) -> Result<(MemberFacts, Membership, Vec<Problem>), PlanError> {
         let within = self.wanted.timeouts.etcd.unwrap_or(ACCEPTED);
         let server = self.server(configuration)?;
         let wait = MembersWait { own_peer_url: &server.peer_url, within };
         let membership = self.look.cluster.settled_members(&access, &wait).map_err(|Unanswered(why)| {
-            PlanError::Unfit(vec![format!(
-                "etcd does not answer: {why}; check the control plane nodes: machineadm control-plane list"
-            )])
+            let text =
+                format!("etcd does not answer: {why}; check the control plane nodes: machineadm control-plane list");
+            PlanError::unfit(Problem::of(Fault::Etcd, text))
         })?;
-        let mut problems: Vec<_> = membership.joining(&server.peer_url).iter().map(ToString::to_string).collect();
+        let obstacles = membership.joining(&server.peer_url);
+        let mut problems = Problem::each_of(&Fault::Etcd, obstacles.iter().map(ToString::to_string));
         let facts = MemberFacts::new(access, server, &membership);
         if let Some(own) = &facts.own
             && self.progress()? == Progress::New
             && !self.traces.are_any()
         {
-            problems.push(format!(
+            problems.push(Problem::of(Fault::Etcd, format!(
                 "etcd has a member {} ({}) at the address of this machine, which has no data of it; if this machine \
                  replaces a lost one, run on a control plane node: machineadm control-plane remove {}",
                 own.title(),
                 own.id,
                 own.title()
-            ));
+            )));
         }
         Ok((facts, membership, problems))
     }
@@ -293,21 +296,21 @@ fn keys(bundle: &CaBundle) -> BTreeSet<&[u8]> {
 }
 
 fn no_kubeadm() -> PlanError {
-    PlanError::Unfit(vec![
+    PlanError::unfit(Problem::of(
+        Fault::ClusterSettings,
         "the cluster has no ConfigMap kube-system/kubeadm-config: kubeadm did not create it, and cannot join a control \
-         plane node to it"
-            .to_owned(),
-    ])
+         plane node to it",
+    ))
 }
 
-fn unfit(Unanswered(why): Unanswered) -> PlanError {
-    PlanError::Unfit(vec![why])
+fn unfit(fault: Fault) -> impl FnOnce(Unanswered) -> PlanError {
+    |Unanswered(why)| PlanError::unfit(Problem::of(fault, why))
 }
 
 /// Without an address that stays, the certificates of further control plane nodes would fit the first one only.
-fn missing_endpoint(configuration: &ClusterConfiguration) -> Vec<String> {
+fn missing_endpoint(configuration: &ClusterConfiguration) -> Vec<Problem> {
     let endpoint = configuration.control_plane_endpoint.as_deref().unwrap_or_default();
     let text = "the cluster has no controlPlaneEndpoint, without which kubeadm joins no further control plane node: set it in \
                 kubeadm-config (machineadm config edit-map), with an address that all machines reach";
-    endpoint.is_empty().then(|| text.to_owned()).into_iter().collect()
+    endpoint.is_empty().then(|| Problem::of(Fault::ClusterSettings, text)).into_iter().collect()
 }

@@ -1,7 +1,7 @@
 //! Discovery: finds and verifies the cluster that a JoinConfig names, before kubeadm is started.
 use super::{cluster_skew::Skew, join, worker::Worker};
 use crate::{
-    Facts, Label, Look, Patience, PlanError, Planned, Remark, Unanswered,
+    Facts, Look, Patience, PlanError, Planned, Remark, TurnId, Unanswered,
     acts::kubeadm_join::bootstrap_kubeconfig,
     look::Stage,
     turns::{Addition, Place, Subject},
@@ -11,16 +11,14 @@ use documents::{
     AnyDocument,
     v1alpha1::{self, JoinDiscovery},
 };
+use outcome::AddedTurn;
 use std::time::Duration;
-
-/// Its name in plans and reports.
-pub const NAME: &str = "discovery";
 
 /// How long the API server may take to tell its version.
 const VERSION: Duration = Duration::from_secs(10);
 
 pub(crate) const ADDITION: Addition = Addition {
-    name: NAME,
+    turn: AddedTurn::Discovery,
     summary: "finds the cluster of a JoinConfig and verifies it; a cluster that does not answer yet is asked again",
     place: Place::BeforeNode,
     applies: |node| node.is_some_and(|node| matches!(node.body, AnyDocument::Join(_))),
@@ -38,7 +36,7 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
         return Ok(Planned::default());
     }
     if look.stage == Stage::Preview {
-        return Ok(Planned { known_after: Some(Label::added(NAME)), ..Planned::default() });
+        return Ok(Planned { known_after: Some(TurnId::from(AddedTurn::Discovery)), ..Planned::default() });
     }
     let method = method(wanted, look)?;
     let cluster = look.cluster.discover(&method, wanted.timeout)?;

@@ -5,7 +5,7 @@ use super::{
     worker::NodeTraces,
 };
 use crate::{
-    Facts, Look, PlanError, Planned,
+    Facts, Fault, Look, PlanError, Planned, Problem,
     acts::{
         self, DeleteUnusedToken, KubeadmInit, UPLOAD_ID, UploadCerts, delete_unused_token,
         kubeadm_init::{self, COREDNS, KUBE_PROXY, UNUSED_TOKEN},
@@ -116,10 +116,9 @@ fn environment(wanted: &v1alpha1::Init, look: &Look<'_>) -> Result<Variables, Pl
 /// The upload of the certificates of this node.
 pub(super) fn upload(wanted: &v1alpha1::Init) -> Result<Option<UploadCerts>, PlanError> {
     let Some(key) = &wanted.certificate_key else { return Ok(None) };
-    let key = key
-        .expose()
-        .parse()
-        .map_err(|why: NoCertificateKey| PlanError::Unfit(vec![format!("certificateKey {why}")]))?;
+    let key = key.expose().parse().map_err(|why: NoCertificateKey| {
+        PlanError::unfit(Problem::of(Fault::CertificateKey, format!("certificateKey {why}")))
+    })?;
     let directory = wanted.settings.certificates_directory.as_deref().unwrap_or(CERTIFICATES);
     Ok(Some(UploadCerts { key, directory: directory.into(), files: FileSet::new(&Etcd::Stacked) }))
 }
@@ -137,7 +136,7 @@ pub(super) fn act(
     facts: &Facts,
 ) -> Result<KubeadmInit, PlanError> {
     // Preflight sees to it that kubeadm is of the same minor version, which decides the API version.
-    let target = Target::new(&wanted.kubernetes_version).map_err(|why| PlanError::Unfit(vec![why.to_string()]))?;
+    let target = Target::new(&wanted.kubernetes_version).map_err(|why| PlanError::unfit(why.to_string()))?;
     let mut hub = documents(wanted, &target);
     if let (Some(files), Some(cluster)) = (files, &mut hub.cluster) {
         merge_into(files, cluster);
@@ -147,7 +146,7 @@ pub(super) fn act(
         let path = |loss: &kubeadm::Loss| kubeadm::shown(&loss.path);
         let paths = converted.losses.iter().map(path);
         let problem = |path| format!("the kubeadm of {} has no field for {path}", target.release());
-        return Err(PlanError::Unfit(paths.map(problem).collect()));
+        return Err(PlanError::Unfit(paths.map(problem).map(Problem::from).collect()));
     }
     Ok(KubeadmInit {
         file: Secret::new(file(wanted, &converted)),

@@ -7,7 +7,7 @@ use super::{
     worker::{NodeTraces, Worker},
 };
 use crate::{
-    Look, PlanError, Planned, Step,
+    Fault, Look, PlanError, Planned, Problem, Step,
     acts::{
         self, Certificates, CopySource, DOWNLOAD_ID, DownloadCerts, KubeadmJoin, KubeadmJoinControlPlane, kubeadm_join,
         proxy_variables,
@@ -142,7 +142,8 @@ pub(super) fn certificate_key(wanted: &JoinControlPlane, look: &Look<'_>) -> Res
         Some(CertificateKeySource::File(path)) => (path.as_str(), root_only(path, "a certificate key", look)?),
     };
     let key = text.expose().trim_end().parse();
-    key.map(Some).map_err(|why: NoCertificateKey| PlanError::Unfit(vec![format!("{name} {why}")]))
+    let unfit = |why: NoCertificateKey| PlanError::unfit(Problem::of(Fault::CertificateKey, format!("{name} {why}")));
+    key.map(Some).map_err(unfit)
 }
 
 /// The same for a plan, which may come before the file.
@@ -167,8 +168,9 @@ pub(super) fn traces(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<NodeTra
 pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoin, PlanError> {
     let wanted = &instance_values::of_join(wanted, look)?;
     let version = look.facts.kubeadm.clone().or_else(|| wanted.kubernetes_version.clone());
-    let version = version.ok_or_else(|| PlanError::Unfit(vec!["kubeadm is not installed".to_owned()]))?;
-    let target = Target::new(&version).map_err(|why| PlanError::Unfit(vec![why.to_string()]))?;
+    let version =
+        version.ok_or_else(|| PlanError::unfit(Problem::of(Fault::NotInstalled, "kubeadm is not installed")))?;
+    let target = Target::new(&version).map_err(|why| PlanError::unfit(why.to_string()))?;
     let node = node_name(wanted, look)?;
     let control_plane = wanted.control_plane.as_ref().map(|wanted| hub_control_plane(wanted, look)).transpose()?;
     let mut hub = documents(wanted, &node, &target);
@@ -183,7 +185,7 @@ pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoi
         let problem = |loss: &kubeadm::Loss| {
             format!("the kubeadm of {} has no field for {}", target.release(), kubeadm::shown(&loss.path))
         };
-        return Err(PlanError::Unfit(converted.losses.iter().map(problem).collect()));
+        return Err(PlanError::Unfit(converted.losses.iter().map(problem).map(Problem::from).collect()));
     }
     let kubelet = (!wanted.kubelet.is_empty()).then(|| serde_json::Value::Object(wanted.kubelet.clone()).to_string());
     let token = wanted.node_token().map(|token| known_token(token, look)).transpose()?.flatten();
@@ -211,17 +213,16 @@ pub(super) fn act(wanted: &v1alpha1::Join, look: &Look<'_>) -> Result<KubeadmJoi
 /// A token, read from its file where it is in one.
 pub(super) fn token(source: &TokenSource, look: &Look<'_>) -> Result<BootstrapToken, PlanError> {
     let TokenSource::File(path) = source else {
-        return known_token(source, look)?
-            .ok_or_else(|| PlanError::Unfit(vec!["there is no bootstrap token".to_owned()]));
+        return known_token(source, look)?.ok_or_else(|| PlanError::unfit("there is no bootstrap token".to_owned()));
     };
     let text = root_only(path, "a bootstrap token", look)?;
-    let unfit = |error: discovery::token::NoToken| PlanError::Unfit(vec![format!("{path} {error}")]);
+    let unfit = |error: discovery::token::NoToken| PlanError::unfit(format!("{path} {error}"));
     text.expose().trim_end().parse().map_err(unfit)
 }
 
 /// The text of a file with a secret, which only root may read.
 fn root_only(path: &str, what: &str, look: &Look<'_>) -> Result<Secret<String>, PlanError> {
-    let unfit = |why: String| PlanError::Unfit(vec![format!("{path} {why}")]);
+    let unfit = |why: String| PlanError::unfit(format!("{path} {why}"));
     let file = look.host.file(path)?.ok_or_else(|| unfit(format!("does not exist: it should hold {what}")))?;
     let owner = look.host.default_owner().0;
     if file.mode & 0o077 != 0 || file.uid != owner {

@@ -80,6 +80,10 @@ pub const PHASES: &[Phase] = &[
     report::PHASE,
 ];
 
+/// The kinds whose failures have a reason of their own.
+pub(crate) const COMMANDS: &str = commands::PHASE.kind;
+pub(crate) const SERVICES: &str = services::PHASE.kind;
+
 /// What a document still needs.
 pub(crate) fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     match phase(document) {

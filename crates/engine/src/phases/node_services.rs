@@ -6,9 +6,10 @@ use crate::{
 };
 use documents::AnyDocument;
 use host::{Change, Enablement, Service, UnitAction};
+use outcome::AddedTurn;
 
 pub(crate) const ADDITION: Addition = Addition {
-    name: "services",
+    turn: AddedTurn::Services,
     summary: "enables and starts the container runtime, and enables the kubelet, so that the node is back after a reboot",
     place: Place::BeforeNode,
     applies: |_| true,

@@ -4,7 +4,7 @@ use super::{
     program_units::{CONTAINERD, KUBELET, Unit},
 };
 use crate::{
-    Look, Named, PlanError, Planned, Remark, Step,
+    Look, Named, PlanError, Planned, Problem, Remark, Step,
     acts::{IMAGES_ID, ImportImages, InstallProgram, PROGRAM_ID},
     steps_for,
 };
@@ -58,7 +58,7 @@ fn check_shadowed(programs: &Programs, look: &Look<'_>) -> Result<(), PlanError>
             }
         }
     }
-    if problems.is_empty() { Ok(()) } else { Err(PlanError::Unfit(problems)) }
+    if problems.is_empty() { Ok(()) } else { Err(PlanError::Unfit(problems.into_iter().map(Problem::from).collect())) }
 }
 
 /// Whether a path is not the document's own by another name.

@@ -1,9 +1,7 @@
 //! What earlier documents wrote and this configuration no longer names: listed, or restored to what was there before.
 use super::file_after;
 use crate::{
-    Look, Named, PlanError, Planned, Prune, Remark, Step,
-    acts::CONTROL_PLANE_CHANGE_ID,
-    api_server_manifest,
+    Look, Named, PlanError, Planned, Prune, Remark, Step, api_server_manifest,
     block::{with_block, without_block},
     control_plane_files::ControlPlaneFiles,
     ownership::{Owned, Ownership, Previous, Record},
@@ -12,9 +10,10 @@ use crate::{
 };
 use documents::Secret;
 use host::{Change, DirectoryState, FileState, PathState, Service, contract::CONTROL_PLANE_DIR};
+use outcome::{ActSort, AddedTurn};
 
 pub(crate) const ADDITION: Addition = Addition {
-    name: "prune",
+    turn: AddedTurn::Prune,
     summary: "lists what earlier documents wrote and no document names any more; with --prune restores what was there before",
     place: Place::EndOfPost,
     applies: |_| true,
@@ -126,7 +125,7 @@ fn fate(record: &Record, look: &Look<'_>, planned: &Planned) -> Result<Fate, Pla
 /// API server could not be changed. A reset, which has no documents, deletes the manifest first.
 fn is_of_running_api_server(path: &str, look: &Look<'_>) -> Result<bool, PlanError> {
     let is_of_files = path.strip_prefix(CONTROL_PLANE_DIR).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    let will_change = |step: &Step| matches!(step, Step::Run(act) if act.id() == CONTROL_PLANE_CHANGE_ID);
+    let will_change = |step: &Step| matches!(step, Step::Run(act) if act.sort() == ActSort::ControlPlaneChange);
     if !is_of_files || look.wanted.documents.is_empty() || look.waits_for(will_change).is_some() {
         return Ok(false);
     }

@@ -1,6 +1,6 @@
 //! TrustBundleConfig: CA certificates that the whole machine trusts.
 use super::{OwnFile, Phase, Role, no_acts};
-use crate::{Look, PlanError, Planned, Step};
+use crate::{Fault, Look, PlanError, Planned, Step};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use documents::{
     AnyDocument, Decoded,
@@ -22,7 +22,7 @@ fn plan(document: &Decoded, look: &Look<'_>) -> Result<Planned, PlanError> {
     let mut planned = Planned::default();
     let AnyDocument::TrustBundle(bundle) = &document.body else { return Ok(planned) };
     let Some(store) = look.host.trust_store()? else {
-        return Err(PlanError::Look(Error::Unfit {
+        return Err(PlanError::known(Fault::NotInstalled)(Error::Unfit {
             what: "the trust store".into(),
             why: "this system has neither update-ca-certificates nor update-ca-trust".into(),
             advice: "install the package ca-certificates, then run again".into(),

@@ -8,10 +8,11 @@ use crate::{
 };
 use documents::{AnyDocument, v1alpha1};
 use host::Progress;
+use outcome::AddedTurn;
 use std::rc::Rc;
 
 pub(crate) const ADDITION: Addition = Addition {
-    name: "certificates",
+    turn: AddedTurn::Certificates,
     summary: "uploads the certificates of an InitConfig with `certificateKey` again, if the cluster has deleted them or has them under another key",
     place: Place::EndOfPost,
     applies: |node| node.is_some_and(|node| matches!(&node.body, AnyDocument::Init(init) if has_key(init))),

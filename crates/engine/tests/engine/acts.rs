@@ -93,7 +93,10 @@ fn a_command_that_failed_has_ended_and_may_be_corrected_or_dropped() {
     let mut host = fresh();
     host.programs.insert("true".into(), vec![Played::Fail]);
     let failure = run(Mode::Provision, &wanted(&[UNSEEN]), &mut host).unwrap_err();
-    assert_eq!((failure.at.to_string().as_str(), failure.step.as_deref()), ("CommandsConfig c", Some("run c/a")));
+    assert_eq!(
+        (failure.at.to_string().as_str(), failure.step_in_words().as_deref()),
+        ("CommandsConfig c", Some("run c/a"))
+    );
     assert_eq!(host.unfinished().unwrap(), Vec::<String>::new());
     assert!(run(Mode::Provision, &wanted(&[FORWARDING]), &mut host).is_ok());
 }

@@ -10,7 +10,7 @@ use certs::{Etcd, FileSet, Found, check_download};
 use host::{Host, Inspect, Memory, Played, Progress};
 use jiff::Timestamp;
 use machineadm_engine::{
-    Ask, Checks, Line, Mode, Outcome, PlanKey, PlanView, Preview, Prune, Redactor, Remark, Reviewed, Run, SavedPlan,
+    Ask, Checks, Line, Mode, PlanKey, PlanView, Preview, Prune, Recorder, Redactor, Remark, Reviewed, Run, SavedPlan,
     Step, UPLOAD_ID, Wanted, World, bootstrap, preview,
 };
 use std::sync::LazyLock;
@@ -203,8 +203,9 @@ fn a_failed_upload_is_reported_and_run_again() {
         reviewed: None,
     };
     let failure = run_as(&run, &mut host, &cluster).unwrap_err();
-    assert_eq!(failure.step.as_deref(), Some("run upload of certificates"));
+    assert_eq!(failure.step_in_words().as_deref(), Some("run upload of certificates"));
     assert!(failure.cause.to_string().contains("the token cleaner does not work"), "{failure:?}");
+    assert_eq!(failure.reason(), machineadm_engine::outcome::Reason::CertificatesNotUploaded);
     assert_eq!(host.progress(UPLOAD_ID).unwrap(), Progress::Failed);
     copy(&cluster).fails.set(false);
     assert!(applied(&wanted, &mut host, &cluster));
@@ -296,7 +297,7 @@ fn everything_shown(host: &mut Memory, cluster: &FakeCluster) -> Vec<String> {
     let preview = planned(host, cluster);
     let view = PlanView::new("name".into(), Mode::Provision, &wanted, &preview);
     let mut shown = vec![saved(&preview), serde_json::to_string(&view).unwrap(), format!("{view:?} {preview:?}")];
-    let mut outcome = Outcome::begin("1", "m".into(), Mode::Provision, &wanted, Timestamp::UNIX_EPOCH);
+    let mut recorder = Recorder::begin("1", "m".into(), Mode::Provision, &wanted, Timestamp::UNIX_EPOCH);
     let run = Run {
         mode: Mode::Provision,
         wanted: &wanted,
@@ -307,14 +308,14 @@ fn everything_shown(host: &mut Memory, cluster: &FakeCluster) -> Vec<String> {
     let mut events = String::new();
     let mut watch = |event: machineadm_engine::Event<'_>| {
         events += &format!("{event:?}\n");
-        outcome.note(&event, Timestamp::UNIX_EPOCH);
+        recorder.note(&event, Timestamp::UNIX_EPOCH);
     };
     let world =
         &mut World { host, cluster, runtime: &FakeRuntime::running(), downloads: &NoDownloads, patience: PATIENCE };
     let ended = bootstrap(&run, world, &mut watch);
     // Without a redactor's help: nobody may have to hide it.
-    outcome.end(ended.as_ref(), &Redactor::new([]), Timestamp::UNIX_EPOCH);
-    shown.extend([events, String::from_utf8(outcome.bytes()).unwrap(), format!("{ended:?}")]);
+    recorder.end(ended.as_ref(), &Redactor::new([]), Timestamp::UNIX_EPOCH);
+    shown.extend([events, String::from_utf8(recorder.outcome.bytes()).unwrap(), format!("{ended:?}")]);
     let own = written_by_kubeadm();
     let files = host.files.iter().filter(|(path, _)| !own.iter().any(|(own, _)| own == *path));
     shown.extend(files.map(|(path, file)| format!("{path} {}", String::from_utf8_lossy(file.contents.expose()))));

@@ -149,7 +149,7 @@ impl Cluster for FakeEtcd {
     fn has(&self, _: &[u8], _: &[&str], _: &Patience<'_>) -> Result<bool, Unanswered> {
         self.has_objects.clone()
     }
-    fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
+    fn discover(&self, _: &Method, _: Duration) -> Result<ClusterInfo, machineadm_engine::PlanError> {
         panic!("nothing here discovers a cluster")
     }
     fn networks(&self, _: &[u8], _: &Patience<'_>) -> Result<Vec<String>, Unanswered> {
@@ -172,10 +172,20 @@ impl Cluster for FakeEtcd {
     ) -> Result<Option<CertificateSet>, Unanswered> {
         panic!("nothing here copies certificates")
     }
-    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> host::Result<()> {
+    fn upload_certs(
+        &self,
+        _: &[u8],
+        _: &CertificateCopy<'_>,
+        _: BTreeMap<FileName, Found>,
+    ) -> Result<(), machineadm_engine::PlanError> {
         panic!("nothing here copies certificates")
     }
-    fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> host::Result<CertificateSet> {
+    fn download_certs(
+        &self,
+        _: &[u8],
+        _: &CertificateCopy<'_>,
+        _: &CaBundle,
+    ) -> Result<CertificateSet, machineadm_engine::PlanError> {
         panic!("nothing here copies certificates")
     }
     fn object(&self, kubeconfig: &[u8], path: &str, _: &Patience<'_>) -> Result<Option<Value>, Unanswered> {

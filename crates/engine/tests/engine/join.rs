@@ -8,7 +8,7 @@ use discovery::{ClusterInfo, Method, Pin, certificate::CaBundle};
 use host::{FileState, Host, Memory, Played, Progress};
 use machineadm_engine::{
     Ask, CertificateCopy, Checks, Cluster, Done, Failure, Line, Mode, NodeCondition, NodeWait, Patience, PlanError,
-    Preview, Prune, Run, ServerVersion, Unanswered, Wanted, World, bootstrap, preview,
+    Preview, Prune, Run, ServerVersion, Unanswered, Wanted, World, bootstrap, outcome::Reason, preview,
 };
 use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, Issuer, KeyPair, date_time_ymd};
 use std::{
@@ -83,7 +83,7 @@ impl Cluster for FakeCluster {
         panic!("a worker deletes nothing")
     }
 
-    fn discover(&self, method: &Method, within: Duration) -> host::Result<ClusterInfo> {
+    fn discover(&self, method: &Method, within: Duration) -> Result<ClusterInfo, PlanError> {
         let Method::Token { endpoints, token, .. } = method else { panic!("{method:?}") };
         assert_eq!((endpoints[0].authority().as_str(), token.id.as_str()), ("10.0.0.10:6443", "ae23dc"));
         assert_eq!(within, Duration::from_secs(300));
@@ -120,11 +120,11 @@ impl Cluster for FakeCluster {
         panic!("a worker copies no certificates")
     }
 
-    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> host::Result<()> {
+    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> Result<(), PlanError> {
         panic!("a worker copies no certificates")
     }
 
-    fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> host::Result<CertificateSet> {
+    fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> Result<CertificateSet, PlanError> {
         panic!("a worker copies no certificates")
     }
 }
@@ -395,7 +395,8 @@ fn files_with_which_kubeadm_refuses_a_worker_are_named_before_discovery() {
     let mut host = with(&[CA], Progress::New);
     let failure = run(&wanted, &mut host, &cluster).unwrap_err();
     let PlanError::Unfit(problems) = &*failure.cause else { panic!("{failure:?}") };
-    assert!(problems.len() == 1 && problems[0].starts_with(CA), "{problems:?}");
+    assert!(problems.len() == 1 && problems[0].text.starts_with(CA), "{problems:?}");
+    assert_eq!(failure.reason(), Reason::NodeOfAnotherCluster);
     assert_eq!((cluster.discoveries.get(), joins(&host)), (0, 0));
 }
 
@@ -405,8 +406,9 @@ fn a_kubelet_that_does_not_fit_the_cluster_is_refused_before_kubeadm_runs() {
     *cluster.version.borrow_mut() = Some(ServerVersion { version: "v1.35.2".into(), skew: None });
     let failure = run(&wanted, &mut host, &cluster).unwrap_err();
     let PlanError::Unfit(problems) = &*failure.cause else { panic!("{failure:?}") };
-    assert!(problems.len() == 1 && problems[0].contains("newer than the API server v1.35.2"), "{problems:?}");
+    assert!(problems.len() == 1 && problems[0].text.contains("newer than the API server v1.35.2"), "{problems:?}");
     assert_eq!((failure.at.to_string().as_str(), joins(&host)), ("discovery", 0));
+    assert_eq!(failure.reason(), Reason::VersionSkew);
     *cluster.version.borrow_mut() = Some(ServerVersion { version: "v1.36.0".into(), skew: None });
     cluster.has_node.set(true);
     run(&wanted, &mut host, &cluster).unwrap();

@@ -1,11 +1,11 @@
 //! Documents are processed in their order.
 use crate::support::{FORWARDING, INIT, changes, everything, file, fresh, left, look, run, text_of, turn, wanted};
 use host::Memory;
-use machineadm_engine::{Label, Mode, Prune, Remark, turns};
+use machineadm_engine::{Mode, Prune, Remark, TurnId, outcome::AddedTurn, turns};
 use proptest::{prelude::*, sample::subsequence};
 
 fn names(mode: Mode, wanted: &machineadm_engine::Wanted) -> Vec<String> {
-    turns(mode, wanted, Prune::List).iter().map(|turn| turn.label.to_string()).collect()
+    turns(mode, wanted, Prune::List).iter().map(|turn| turn.id.to_string()).collect()
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn after_applying_nothing_is_left_to_do_in_any_mode() {
     for mode in Mode::ALL {
         let (wanted, mut host) = (everything(), fresh());
         let before = look(mode, &wanted, &host).unwrap();
-        for (label, planned) in before.0.iter().filter(|(label, _)| *label != Label::added("prune")) {
+        for (label, planned) in before.0.iter().filter(|(label, _)| *label != TurnId::from(AddedTurn::Prune)) {
             assert!(planned.is_open(), "{label} has nothing to do, so it proves nothing");
         }
         run(mode, &wanted, &mut host).unwrap();
@@ -87,7 +87,7 @@ fn what_an_earlier_module_brings_is_known_after_its_document() {
     // The other way round nothing brings it in time.
     let failure = run(Mode::Provision, &wanted(&[parameter, module]), &mut fresh()).unwrap_err();
     assert_eq!(failure.at.to_string(), "SysctlConfig bridge");
-    assert_eq!(failure.step.as_deref(), Some("change net.bridge.bridge-nf-call-iptables"));
+    assert_eq!(failure.step_in_words().as_deref(), Some("change net.bridge.bridge-nf-call-iptables"));
 }
 
 #[test]

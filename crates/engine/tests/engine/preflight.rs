@@ -5,8 +5,8 @@ use crate::support::{
 use cri::{CgroupDriver, RuntimeReport};
 use host::{CgroupVersion, DiskSpace, Enablement, Host, Memory, Progress};
 use machineadm_engine::{
-    Ask, CHECKS, Checks, ContainerRuntime, Failure, Label, Mode, NodeRole, Patience, PlanError, Planned, Preview,
-    Prune, Remark, Wanted, preview,
+    Ask, CHECKS, Checks, ContainerRuntime, Failure, Mode, NodeRole, Patience, PlanError, Planned, Preview, Prune,
+    Remark, TurnId, Wanted, preview,
 };
 use std::time::{Duration, SystemTime};
 
@@ -48,8 +48,8 @@ impl Bed {
             Ok(preview) => Ok(turn(&preview, "preflight").clone()),
             Err(failure) => {
                 let PlanError::Unfit(problems) = &*failure.cause else { panic!("{failure:?}") };
-                assert_eq!(failure.at, Label::added("preflight"));
-                Err(problems.clone())
+                assert_eq!(failure.at, TurnId::from(machineadm_engine::outcome::AddedTurn::Preflight));
+                Err(problems.iter().map(|problem| problem.text.clone()).collect())
             }
         }
     }
@@ -339,7 +339,7 @@ fn preflight_lists_everything_that_is_wrong_at_once() {
         "net.ipv4.ip_forward",
     ];
     assert_eq!((failure.at.to_string().as_str(), problems.len()), ("preflight", found.len()), "{problems:?}");
-    assert!(problems.iter().zip(found).all(|(problem, found)| problem.contains(found)), "{problems:?}");
+    assert!(problems.iter().zip(found).all(|(problem, found)| problem.text.contains(found)), "{problems:?}");
     assert_eq!(failure.cause.to_string().lines().count(), problems.len());
     assert_eq!(host.log, Vec::<String>::new());
     assert!(!failure.cause.needs_operator(), "a machine that is put right goes on by itself");
@@ -499,7 +499,11 @@ fn a_runtime_is_waited_for_only_while_it_may_still_start() {
 fn a_parameter_that_an_earlier_document_sets_is_no_problem_and_one_after_it_is() {
     assert!(look(Mode::Provision, &wanted(&[FORWARDING, INIT]), &fresh()).is_ok());
     let failure = look(Mode::Provision, &wanted(&[INIT, FORWARDING]), &fresh()).unwrap_err();
-    assert!(failure.at == Label::added("preflight") && failure.cause.to_string().contains("ip_forward"), "{failure:?}");
+    assert!(
+        failure.at == TurnId::from(machineadm_engine::outcome::AddedTurn::Preflight)
+            && failure.cause.to_string().contains("ip_forward"),
+        "{failure:?}"
+    );
 }
 
 #[test]

@@ -3,7 +3,8 @@ use crate::support::{FakeCluster, FakeRuntime, PATIENCE, file, fresh, left, look
 use flate2::{Compression, write::GzEncoder};
 use host::{Draft, FileState, Memory, contract};
 use machineadm_engine::{
-    Done, Download, Downloads, Failure, Line, Mode, Prune, Run, Wanted, World, bootstrap, outcome::chain,
+    Done, Download, Downloads, Failure, Line, Mode, Prune, Run, Wanted, World, bootstrap,
+    outcome::{Reason, chain},
 };
 use objects::Sha256Sum;
 use sha2::{Digest, Sha256};
@@ -172,6 +173,7 @@ fn an_interrupted_download_goes_on_where_it_stopped() {
     let mut host = bare();
     let failure = run_from(&server, Mode::Provision, &wanted, &mut host).unwrap_err();
     assert_eq!(chain(&*failure.cause), "kubeadm: the connection ended early");
+    assert_eq!(failure.reason(), Reason::DownloadFailed);
     assert_eq!(installed(&host, "/opt/bin/kubeadm"), None);
     server.breaks_after = None;
     run_from(&server, Mode::Provision, &wanted, &mut host).unwrap();
@@ -204,7 +206,8 @@ fn a_tampered_truncated_or_exchanged_program_is_refused_and_nothing_of_it_is_lef
         let failure =
             run_from(&FakeServer::with(&[("kubeadm", bytes)]), Mode::Provision, &wanted, &mut host).unwrap_err();
         let cause = chain(&*failure.cause);
-        assert_eq!(failure.step.as_deref(), Some("install kubeadm"));
+        assert_eq!(failure.step_in_words().as_deref(), Some("install kubeadm"));
+        assert_eq!(failure.reason(), Reason::ChecksumMismatch);
         for digest in [sum(bytes), sum(b"kubeadm 1")] {
             assert!(cause.contains(&digest.to_string()), "{cause}");
         }
@@ -220,6 +223,7 @@ fn an_archive_with_anything_but_programs_is_refused_as_a_whole() {
     let server = FakeServer::with(&[("containerd", &bad)]);
     let failure = run_from(&server, Mode::Provision, &one("containerd", &bad), &mut host).unwrap_err();
     assert!(chain(&*failure.cause).contains("contains `etc/crictl.yaml`"), "{failure:?}");
+    assert_eq!(failure.reason(), Reason::DocumentNotApplicable);
     assert!(host.drafts.is_empty() && !host.files.keys().any(|path| path.starts_with("/opt")), "{:?}", host.files);
 }
 

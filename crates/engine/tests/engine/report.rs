@@ -6,15 +6,20 @@ use documents::Secret;
 use host::{Host, Memory, Played, Progress};
 use jiff::{Timestamp, ToSpan};
 use machineadm_engine::{
-    Done, Failure, Label, Line, Mode, Outcome, PlanError, PlanView, Prune, Redactor, Run, Step, Wanted, World,
-    bootstrap,
-    outcome::{State, cause, chain},
+    Done, Event, Failure, Line, Mode, Outcome, PlanError, PlanView, Prune, Recorder, Redactor, Run, Step, TurnId,
+    Wanted, World, bootstrap, cause,
+    outcome::{ActSort, Reason, Stage, State, chain},
 };
 
 /// A run with its outcome; the clock moves on by a second with every event.
 fn recorded(wanted: &Wanted, host: &mut Memory) -> (Outcome, Result<Done, Failure>) {
+    let (recorder, ended) = record(wanted, host);
+    (recorder.outcome, ended)
+}
+
+fn record(wanted: &Wanted, host: &mut Memory) -> (Recorder, Result<Done, Failure>) {
     let mut now = Timestamp::UNIX_EPOCH;
-    let mut outcome = Outcome::begin("1.2.3", "node-7".into(), Mode::Provision, wanted, now);
+    let mut recorder = Recorder::begin("1.2.3", "node-7".into(), Mode::Provision, wanted, now);
     let run = Run {
         mode: Mode::Provision,
         wanted,
@@ -25,7 +30,7 @@ fn recorded(wanted: &Wanted, host: &mut Memory) -> (Outcome, Result<Done, Failur
     let cluster = FakeCluster::answering(Ok(true));
     let mut watch = |event: machineadm_engine::Event<'_>| {
         now += 1.second();
-        outcome.note(&event, now);
+        recorder.note(&event, now);
     };
     let world = &mut World {
         host,
@@ -36,8 +41,8 @@ fn recorded(wanted: &Wanted, host: &mut Memory) -> (Outcome, Result<Done, Failur
     };
     let ended = bootstrap(&run, world, &mut watch);
     now += 1.second();
-    outcome.end(ended.as_ref(), &Redactor::new([&b"s3cret-word"[..]]), now);
-    (outcome, ended)
+    recorder.end(ended.as_ref(), &Redactor::new([&b"s3cret-word"[..]]), now);
+    (recorder, ended)
 }
 
 const TWO_FILES: (&str, &str, &str) =
@@ -78,21 +83,22 @@ fn a_failure_says_where_why_and_what_the_program_printed() {
     assert_eq!((failure.phase.as_str(), failure.document), ("CommandsConfig c", Some(2)));
     assert_eq!(failure.step.as_deref(), Some("run c/x"));
     assert_eq!(failure.cause, "a played program ended with exit code 1");
+    assert_eq!(failure.reason, Reason::CommandFailed);
     assert_eq!((failure.output, failure.advice), (vec!["it failed".to_owned()], None));
 }
 
 #[test]
 fn output_is_redacted_and_stored_to_its_end_and_our_own_sentence_is_not_redacted() {
-    let mut outcome = Outcome::begin("1", "m".into(), Mode::Provision, &wanted(&[FORWARDING]), Timestamp::UNIX_EPOCH);
+    let mut recorder = Recorder::begin("1", "m".into(), Mode::Provision, &wanted(&[FORWARDING]), Timestamp::UNIX_EPOCH);
     let lines: String = (0..30).map(|line| format!("line {line} s3cret-word\n")).collect();
     let error = host::Error::Program {
         program: "/etc/passwd".into(),
         how: ": no s3cret-word".into(),
         output: Secret::new(lines),
     };
-    let failure = Failure::at(Label::added("start"), PlanError::Look(error));
-    outcome.end(Err(&failure), &Redactor::new([&b"s3cret-word"[..]]), Timestamp::UNIX_EPOCH);
-    let told = outcome.failure.unwrap();
+    let failure = Failure::at(TurnId::from(Stage::Start), PlanError::Look(error));
+    recorder.end(Err(&failure), &Redactor::new([&b"s3cret-word"[..]]), Timestamp::UNIX_EPOCH);
+    let told = recorder.outcome.failure.unwrap();
     assert_eq!((told.output.len(), told.output[0].as_str()), (20, "line 10 [redacted]"));
     assert_eq!((told.cause.as_str(), told.document), ("/etc/passwd : no s3cret-word", None));
 }
@@ -107,10 +113,10 @@ fn what_an_api_server_answered_is_quoted_without_secrets() {
 #[test]
 fn advice_comes_with_what_can_be_done() {
     let advice = |cause: PlanError| {
-        let mut outcome = Outcome::begin("1", "m".into(), Mode::Provision, &Wanted::default(), Timestamp::UNIX_EPOCH);
-        let failure = Failure::at(Label::added("configuration"), cause);
-        outcome.end(Err(&failure), &Redactor::new([]), Timestamp::UNIX_EPOCH);
-        outcome.failure.unwrap().advice
+        let mut recorder = Recorder::begin("1", "m".into(), Mode::Provision, &Wanted::default(), Timestamp::UNIX_EPOCH);
+        let failure = Failure::at(TurnId::from(Stage::Configuration), cause);
+        recorder.end(Err(&failure), &Redactor::new([]), Timestamp::UNIX_EPOCH);
+        recorder.outcome.failure.unwrap().advice
     };
     assert!(advice(PlanError::Wrong("x".into())).unwrap().contains("machineadm bootstrap -f FILE"));
     let unfit = host::Error::Unfit { what: "a".into(), why: "b".into(), advice: "do it".into() };
@@ -146,6 +152,32 @@ fn after_an_undo_every_turn_is_recorded_anew_and_says_why() {
     // What was made so before the undo is not done twice.
     assert_eq!((outcome.phases[0].steps.len(), outcome.phases[0].remarks.len()), (0, 0));
     assert!(outcome.phases[0].started.unwrap() > Timestamp::UNIX_EPOCH + 5.seconds());
+}
+
+#[test]
+fn an_act_has_run_when_this_run_has_ended_it() {
+    let run = |progress: Option<Progress>| {
+        let (mut host, wanted) = (fresh(), wanted(&[FORWARDING, INIT]));
+        if let Some(progress) = progress {
+            TRACES.iter().for_each(|path| drop(host.files.insert((*path).into(), file(""))));
+            host.note("kubeadm init", progress).unwrap();
+        }
+        let (recorder, ended) = record(&wanted, &mut host);
+        assert!(ended.is_ok(), "{ended:?}");
+        recorder
+    };
+    let first = run(None);
+    assert_eq!((first.has_run(ActSort::KubeadmInit), first.has_run(ActSort::KubeadmJoin)), (true, false));
+    // An earlier run has run it; this one only takes note of its end.
+    assert!(!run(Some(Progress::Started)).has_run(ActSort::KubeadmInit));
+    let wanted = wanted(&[FORWARDING, INIT]);
+    let mut recorder = Recorder::begin("1", "m".into(), Mode::Provision, &wanted, Timestamp::UNIX_EPOCH);
+    assert!(!recorder.has_run(ActSort::KubeadmInit));
+    let step = look(Mode::Provision, &wanted, &fresh()).unwrap().0.pop().unwrap().1.steps.remove(0);
+    recorder.note(&Event::Done(0, 0, &step), Timestamp::UNIX_EPOCH);
+    assert!(recorder.has_run(ActSort::KubeadmInit));
+    recorder.note(&Event::Again("kubeadm init"), Timestamp::UNIX_EPOCH);
+    assert!(!recorder.has_run(ActSort::KubeadmInit), "it was undone");
 }
 
 #[test]

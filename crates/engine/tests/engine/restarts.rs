@@ -56,7 +56,10 @@ fn an_act_that_fails_comes_after_the_restarts_that_were_queued() {
     let mut host = fresh();
     host.programs.insert("true".into(), vec![Played::Fail]);
     let failure = run(Mode::Provision, &wanted(&[A, COMMAND]), &mut host).unwrap_err();
-    assert_eq!((failure.at.to_string().as_str(), failure.step.as_deref()), ("CommandsConfig c", Some("run c/x")));
+    assert_eq!(
+        (failure.at.to_string().as_str(), failure.step_in_words().as_deref()),
+        ("CommandsConfig c", Some("run c/x"))
+    );
     assert_eq!(host.log, ["restart containerd", "run true"]);
 }
 
@@ -66,7 +69,7 @@ fn a_failed_restart_is_the_failure_of_the_document_that_asked() {
     host.failing_restarts.insert("containerd".into());
     let failure = run(Mode::Provision, &wanted(&[A, COMMAND]), &mut host).unwrap_err();
     assert_eq!(
-        (failure.at.to_string().as_str(), failure.step.as_deref()),
+        (failure.at.to_string().as_str(), failure.step_in_words().as_deref()),
         ("ProxyConfig a", Some("restart containerd"))
     );
     assert_eq!(host.log, ["restart containerd"]);

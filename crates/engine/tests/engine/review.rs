@@ -98,7 +98,7 @@ fn steps_are_compared_in_both_directions_and_in_their_order() {
         let error = plan.allows(4, label, &planned).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
-    let stranger = machineadm_engine::Label::added("stranger");
+    let stranger = machineadm_engine::TurnId::from(machineadm_engine::outcome::AddedTurn::Certificates);
     assert!(plan.allows(4, &stranger, files).is_err());
 }
 

@@ -4,7 +4,7 @@ use crate::{
     support::{Document, changes, fresh, left, look, run, run_reviewed, turn, wanted},
 };
 use host::{Enablement, Memory};
-use machineadm_engine::{Label, Line, Mode, PlanError, Planned};
+use machineadm_engine::{Line, Mode, PlanError, Planned, TurnId};
 
 fn services(entries: &str) -> machineadm_engine::Wanted {
     wanted(&[("ServicesConfig", "s", &format!("{{services: [{entries}]}}"))])
@@ -62,7 +62,7 @@ fn an_unknown_unit_is_known_after_the_document_that_brings_it() {
     let other = ("FilesConfig", "other", "{files: [{path: /etc/systemd/system/agent.conf, content: x}]}");
     for (number, documents) in [(1, [unit, other, SERVICE]), (1, [install, other, SERVICE])] {
         let preview = look(Mode::Provision, &wanted(&documents), &fresh()).unwrap();
-        let known_after = turn(&preview, "ServicesConfig s").known_after.as_ref().and_then(Label::number);
+        let known_after = turn(&preview, "ServicesConfig s").known_after.as_ref().and_then(TurnId::number);
         assert_eq!(known_after, Some(number));
     }
     assert!(look(Mode::Provision, &wanted(&[other, SERVICE]), &fresh()).is_err());
@@ -127,7 +127,7 @@ fn a_failed_start_stops_the_run_at_its_step_and_the_next_run_finishes() {
     let (wanted, mut host) = (services("{name: kubelet, enabled: true, state: started}"), fresh());
     host.failing_restarts.insert("kubelet".into());
     let failure = run(Mode::Post, &wanted, &mut host).unwrap_err();
-    assert_eq!(failure.step.as_deref(), Some("start kubelet.service"));
+    assert_eq!(failure.step_in_words().as_deref(), Some("start kubelet.service"));
     host.failing_restarts.clear();
     host.services.insert("kubelet".into(), false);
     let mut whole = fresh();

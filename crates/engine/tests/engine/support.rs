@@ -222,7 +222,7 @@ impl Cluster for FakeCluster {
         Ok(())
     }
 
-    fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
+    fn discover(&self, _: &Method, _: Duration) -> Result<ClusterInfo, machineadm_engine::PlanError> {
         panic!("nothing here discovers a cluster")
     }
 
@@ -255,19 +255,24 @@ impl Cluster for FakeCluster {
         kubeconfig: &[u8],
         copy: &CertificateCopy<'_>,
         found: BTreeMap<FileName, Found>,
-    ) -> host::Result<()> {
+    ) -> Result<(), machineadm_engine::PlanError> {
         let certs = self.certs(kubeconfig, copy);
         certs.uploads.set(certs.uploads.get() + 1);
         check_upload(copy.files, found.clone(), Timestamp::now()).expect("a whole set is uploaded");
         if certs.fails.get() {
             let (what, why) = ("certificates".to_owned(), "the token cleaner does not work".to_owned());
-            return Err(host::Error::Unfit { what, why, advice: "start it".to_owned() });
+            return Err(host::Error::Unfit { what, why, advice: "start it".to_owned() }.into());
         }
         *certs.stored.borrow_mut() = Some((copy.key.expose_digits().to_string(), found));
         Ok(())
     }
 
-    fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> host::Result<CertificateSet> {
+    fn download_certs(
+        &self,
+        _: &[u8],
+        _: &CertificateCopy<'_>,
+        _: &CaBundle,
+    ) -> Result<CertificateSet, machineadm_engine::PlanError> {
         panic!("no document asks for a download yet")
     }
 }

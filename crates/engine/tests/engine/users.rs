@@ -2,7 +2,7 @@
 use crate::support::{changes, file, fresh, look, run, run_pruning, text_of, turn, wanted};
 use documents::Secret;
 use host::{DirectoryState, FileState, Memory, UserState};
-use machineadm_engine::{Label, Line, Mode, PlanError, Wanted};
+use machineadm_engine::{Line, Mode, PlanError, TurnId, Wanted};
 
 const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f a";
 const KEYS: &str = "/srv/alice/.ssh/authorized_keys";
@@ -130,7 +130,7 @@ fn the_owner_of_a_file_is_known_after_the_document_that_creates_the_user() {
     let owned = ("FilesConfig", "f", "{files: [{path: /srv/etcd, type: directory, owner: etcd}]}");
     let (both, mut host) = (wanted(&[user, owned]), fresh());
     let preview = look(Mode::Provision, &both, &host).unwrap();
-    assert_eq!(turn(&preview, "FilesConfig f").known_after.as_ref().and_then(Label::number), Some(1));
+    assert_eq!(turn(&preview, "FilesConfig f").known_after.as_ref().and_then(TurnId::number), Some(1));
     assert!(look(Mode::Provision, &wanted(&[owned, user]), &host).is_err());
     run(Mode::Provision, &both, &mut host).unwrap();
     assert_eq!(host.directories["/srv/etcd"].uid, host.users["etcd"].uid);

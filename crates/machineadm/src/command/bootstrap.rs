@@ -13,7 +13,10 @@ use crate::{
     show,
 };
 use documents::Source;
-use engine::{Manifests, Mode, Prune, Wanted, makes_node, outcome::CONFIGURATION};
+use engine::{
+    Manifests, Mode, Prune, Wanted, makes_node,
+    outcome::{FailureOutcome, Reason, Stage},
+};
 use host::{
     FileState, Host, Inspect, Linux, Progress,
     contract::{self, Exit},
@@ -195,7 +198,8 @@ fn marked(error: CommandError, mode: Mode, linux: &Linux) -> CommandError {
     }
     let cause = error.text().lines().map(str::trim).filter(|line| !line.is_empty()).take(CAUSE_LINES);
     let cause = cause.collect::<Vec<_>>().join(" ");
-    match write_failure(linux, CONFIGURATION, &cause) {
+    let failure = FailureOutcome::new(Stage::Configuration.name(), Reason::ConfigurationInvalid, cause);
+    match write_failure(linux, &failure) {
         Ok(()) => error,
         Err(unwritten) => error.and(CommandError::from(unwritten).with_exit(Exit::Input)),
     }

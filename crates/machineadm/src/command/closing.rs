@@ -1,13 +1,13 @@
 //! What a command adds to the report of a run, such as the join commands of `init`.
 use crate::command_error::CommandError;
-use engine::Outcome;
+use engine::{Outcome, Recorder};
 use host::Linux;
 use serde_json::{Map, Value};
 
 /// What a command adds to the report of a run that succeeded.
 pub(super) trait Closing {
     /// What it has to say of this run on this machine.
-    fn report(&self, outcome: &Outcome, machine: &Linux) -> ClosingReport;
+    fn report(&self, recorder: &Recorder, machine: &Linux) -> ClosingReport;
 }
 
 /// It for people and for programs; it may hold secrets that were asked for.

@@ -13,9 +13,8 @@ use crate::{
 };
 use documents::Source;
 use engine::{
-    Ask, Checks, Failure, Label, Manifests, Mode, PlanView, Preview, Prune, Reviewed, ReviewedPlan, SavedPlan,
-    outcome::{START, cause},
-    preview,
+    Ask, Checks, Failure, Manifests, Mode, PlanView, Preview, Prune, Reviewed, ReviewedPlan, SavedPlan, TurnId, cause,
+    outcome::Stage, preview,
 };
 use host::{Linux, contract::Exit, linux::input::Care};
 use std::{path::Path, time::Duration};
@@ -124,9 +123,9 @@ pub(super) fn look_again(
 /// Asks every turn; the first that can't even look stops it.
 fn look(ask: &Ask<'_>, configuration: &Configuration, linux: &Linux) -> Result<Preview, CommandError> {
     preview(ask, linux, &ApiServers, &Runtimes).map_err(|Failure { at, cause: error, .. }| {
-        let advice = if let engine::PlanError::Look(error) = &*error { error.advice() } else { None };
+        let advice = error.of_host().and_then(host::Error::advice);
         let cause = cause(&error, &configuration.redactor);
-        let text = if at == Label::added(START) { cause } else { format!("{at}: {cause}") };
+        let text = if at == TurnId::from(Stage::Start) { cause } else { format!("{at}: {cause}") };
         let exit = if error.needs_operator() { Exit::Person } else { Exit::Failed };
         CommandError::of_machine(text).with_exit(exit).with_remedies(advice)
     })

@@ -15,9 +15,9 @@ use crate::{
     show::{self, progress::Progress},
 };
 use engine::{
-    DISCOVERY, Done, Event, Failure, Label, LineRedactor, Manifests, Mode, Outcome, PlanError, Prune, Redactor,
-    ReviewedPlan, Transfer, Wanted, World,
-    outcome::{CONFIGURATION, END, START, State},
+    Done, Event, Failure, LineRedactor, Manifests, Mode, Outcome, PlanError, Prune, Recorder, Redactor, ReviewedPlan,
+    Transfer, TurnId, Wanted, World,
+    outcome::{AddedTurn, FailureOutcome, Stage, State},
     turns,
 };
 use host::{
@@ -58,13 +58,13 @@ pub(super) struct Run<'a> {
 
 /// Who takes note of what a run does.
 struct Recorded<'a> {
-    outcome: &'a mut Outcome,
+    recorder: &'a mut Recorder,
     reporter: &'a Reporter,
 }
 
 /// A run that is over.
 struct Ended {
-    outcome: Outcome,
+    recorder: Recorder,
     ended: Result<Done, Failure>,
     reporter: Reporter,
 }
@@ -121,21 +121,21 @@ impl Run<'_> {
         linux: &mut Linux,
     ) -> Result<Exit, CommandError> {
         interrupt::advise(self.advice());
-        let mut outcome = self.outcome(linux, &configuration.wanted);
+        let mut recorder = self.recorder(linux, &configuration.wanted);
         let reporter = Reporter::start(&configuration.wanted.documents, linux);
-        let ended = match self.prepare(configuration, &linux.state(), &outcome) {
+        let ended = match self.prepare(configuration, &linux.state(), &recorder.outcome) {
             Ok(()) => {
-                reporter.note(&outcome);
+                reporter.note(&recorder.outcome);
                 self.phases(
                     configuration,
                     reviewed,
                     linux,
-                    &mut Recorded { outcome: &mut outcome, reporter: &reporter },
+                    &mut Recorded { recorder: &mut recorder, reporter: &reporter },
                 )
             }
-            Err(error) => Err(failed_at(START, error)),
+            Err(error) => Err(failed_at(Stage::Start, error)),
         };
-        self.end(linux, Ended { outcome, ended, reporter }, &configuration.redactor)
+        self.end(linux, Ended { recorder, ended, reporter }, &configuration.redactor)
     }
 
     /// Ends before it could begin: its configuration is not to be had, or has turned out wrong.
@@ -153,13 +153,13 @@ impl Run<'_> {
             let _ = linux.state().write(contract::FETCHED, &parts, 0o600);
         }
         let wanted = Wanted::of(read.documents);
-        let outcome = self.outcome(linux, &wanted);
+        let recorder = self.recorder(linux, &wanted);
         // A ReportConfig that was read although something else is not to be had reports that.
         let readable = if exit == Exit::Input { &[][..] } else { &wanted.documents };
         let reporter = Reporter::start(readable, linux);
         // A report holds no secret of the documents: nothing is left to be taken out.
-        let ended = Err(Failure::at(Label::added(CONFIGURATION), cause));
-        let ended = self.end(linux, Ended { outcome, ended, reporter }, &Redactor::new([])).map(|_| ());
+        let ended = Err(Failure::at(TurnId::from(Stage::Configuration), cause));
+        let ended = self.end(linux, Ended { recorder, ended, reporter }, &Redactor::new([])).map(|_| ());
         all_succeeded([all, ended]).map(|()| exit).map_err(|error| error.with_exit(exit))
     }
 
@@ -170,36 +170,36 @@ impl Run<'_> {
 
     /// What is kept while the configuration is fetched.
     pub(super) fn begun(&self, linux: &Linux) -> Vec<u8> {
-        self.outcome(linux, &Wanted::default()).bytes()
+        self.recorder(linux, &Wanted::default()).outcome.bytes()
     }
 
-    fn outcome(&self, linux: &Linux, wanted: &Wanted) -> Outcome {
-        Outcome::begin(env!("CARGO_PKG_VERSION"), linux.name(), self.mode, wanted, self.started)
+    fn recorder(&self, linux: &Linux, wanted: &Wanted) -> Recorder {
+        Recorder::begin(env!("CARGO_PKG_VERSION"), linux.name(), self.mode, wanted, self.started)
     }
 
     /// Saves and reports how it ended.
     fn end(&self, linux: &Linux, ended: Ended, redactor: &Redactor) -> Result<Exit, CommandError> {
-        let Ended { mut outcome, ended, reporter } = ended;
-        outcome.end(ended.as_ref(), redactor, Timestamp::now());
+        let Ended { mut recorder, ended, reporter } = ended;
+        recorder.end(ended.as_ref(), redactor, Timestamp::now());
         let before = Before::this_run(linux);
-        let (ended, kept) = match (ended, self.conclude(linux, &outcome, before)) {
+        let (ended, kept) = match (ended, self.conclude(linux, &recorder.outcome, before)) {
             // All is done, but after a reboot nothing would show it: that is no success.
             (Ok(_), Err(error)) => {
-                let ended = Err(failed_at(END, error));
-                outcome.end(ended.as_ref(), redactor, Timestamp::now());
-                (ended, self.conclude(linux, &outcome, before))
+                let ended = Err(failed_at(Stage::End, error));
+                recorder.end(ended.as_ref(), redactor, Timestamp::now());
+                (ended, self.conclude(linux, &recorder.outcome, before))
             }
             both => both,
         };
         let place = if kept.is_ok() { contract::OUTCOME } else { contract::OUTCOME_FALLBACK };
         let exit = exit_of(&ended);
-        if let Some(problem) = reporter.finish(&outcome) {
+        if let Some(problem) = reporter.finish(&recorder.outcome) {
             warn!("{problem}");
-            outcome.remarks.push(problem);
+            recorder.outcome.remarks.push(problem);
             // It is there already, without the remark.
-            let _ = linux.state().write(place, &outcome.bytes(), 0o600);
+            let _ = linux.state().write(place, &recorder.outcome.bytes(), 0o600);
         }
-        let reported = self.report(&outcome, exit, linux, place);
+        let reported = self.report(&recorder, exit, linux, place);
         all_succeeded([reported, kept.map_err(CommandError::from)])?;
         Ok(exit)
     }
@@ -228,25 +228,26 @@ impl Run<'_> {
         linux: &mut Linux,
         recorded: &mut Recorded<'_>,
     ) -> Result<Done, Failure> {
-        let Recorded { outcome, reporter } = recorded;
+        let Recorded { recorder, reporter } = recorded;
         let wanted = &configuration.wanted;
-        let labels: Vec<_> = turns(self.mode, wanted, self.prune).iter().map(|turn| turn.label.to_string()).collect();
+        let turns = turns(self.mode, wanted, self.prune);
         // It may take minutes before its first step.
-        let discovery = labels.iter().position(|label| label == DISCOVERY);
+        let discovery = turns.iter().position(|turn| turn.id == TurnId::Added(AddedTurn::Discovery));
+        let names = turns.iter().map(|turn| turn.id.to_string()).collect();
         let state = linux.state();
-        let shown = RefCell::new((&mut **outcome, Progress::new(labels), Instant::now()));
+        let shown = RefCell::new((&mut **recorder, Progress::new(names), Instant::now()));
         let transferred = |transfer: Transfer| {
-            let (outcome, progress, reported) = &mut *shown.borrow_mut();
+            let (recorder, progress, reported) = &mut *shown.borrow_mut();
             progress.transferred(transfer);
             if reported.elapsed() >= BETWEEN_REPORTS {
                 *reported = Instant::now();
-                outcome.note_transfer(transfer);
-                reporter.note(outcome);
+                recorder.note_transfer(transfer);
+                reporter.note(&recorder.outcome);
             }
         };
         let mut watch = |event: Event<'_>| {
-            let (outcome, progress, _) = &mut *shown.borrow_mut();
-            outcome.note(&event, Timestamp::now());
+            let (recorder, progress, _) = &mut *shown.borrow_mut();
+            recorder.note(&event, Timestamp::now());
             progress.note(&event);
             let is_recorded = match event {
                 Event::Starts(..) => true,
@@ -255,10 +256,10 @@ impl Run<'_> {
             };
             if is_recorded {
                 // An outcome that can't be written must not stop the work that it records; the end writes it again.
-                let _ = state.write(contract::OUTCOME, &outcome.bytes(), 0o600);
-                reporter.note(outcome);
+                let _ = state.write(contract::OUTCOME, &recorder.outcome.bytes(), 0o600);
+                reporter.note(&recorder.outcome);
             } else if matches!(event, Event::Turn(_) | Event::Again(_)) {
-                reporter.send(outcome);
+                reporter.send(&recorder.outcome);
             }
         };
         let run = engine::Run { mode: self.mode, wanted, prune: self.prune, manifests: self.manifests, reviewed };
@@ -293,15 +294,15 @@ impl Run<'_> {
                 state.remove(contract::CONFIGURATION)
             }
             // The run has changed nothing.
-            (Some(failure), Before::Node) if failure.phase == CONFIGURATION => kept,
+            (Some(failure), Before::Node) if failure.stage() == Some(Stage::Configuration) => kept,
             // The marks record that the machine became a node, which a later run does not undo: without them its unit
             // would start again at the next boot.
             (Some(failure), Before::Node) => {
-                write_failure(linux, &failure.phase, &failure.cause)?;
+                write_failure(linux, failure)?;
                 kept
             }
             (Some(failure), Before::NoNode) => {
-                write_failure(linux, &failure.phase, &failure.cause)?;
+                write_failure(linux, failure)?;
                 state.remove(contract::SUCCESS)?;
                 kept.and_then(|()| state.remove(contract::SUCCESS_KEPT))
             }
@@ -311,9 +312,10 @@ impl Run<'_> {
     /// Reports how the run ended. A report that standard output does not take is exit code 1, also where the run
     /// succeeded: whoever reads standard output must not take what is missing for an answer. The run stands: its outcome
     /// is on disk, and the success file, which boot tools poll, stays.
-    fn report(&self, outcome: &Outcome, exit: Exit, linux: &Linux, place: &str) -> Result<(), CommandError> {
+    fn report(&self, recorder: &Recorder, exit: Exit, linux: &Linux, place: &str) -> Result<(), CommandError> {
+        let outcome = &recorder.outcome;
         let place = &linux.place_of(place);
-        let closing = self.closing.filter(|_| outcome.failure.is_none()).map(|closing| closing.report(outcome, linux));
+        let closing = self.closing.filter(|_| outcome.failure.is_none()).map(|closing| closing.report(recorder, linux));
         let printed = match (self.output, &outcome.failure) {
             (Some(output), _) => {
                 with_members(outcome, closing).and_then(|value| show::machine_readable(&value, output))
@@ -349,8 +351,8 @@ fn done(outcome: &Outcome, place: &Path) -> String {
     )
 }
 
-fn failed_at(stage: &str, error: host::Error) -> Failure {
-    Failure::at(Label::added(stage), PlanError::Look(error))
+fn failed_at(stage: Stage, error: host::Error) -> Failure {
+    Failure::at(TurnId::from(stage), PlanError::Look(error))
 }
 
 fn exit_of(ended: &Result<Done, Failure>) -> Exit {
@@ -366,7 +368,8 @@ fn exit_of(ended: &Result<Done, Failure>) -> Exit {
 }
 
 /// The mark for whoever polls: why the machine is no node, in one line of JSON.
-pub(super) fn write_failure(linux: &Linux, phase: &str, cause: &str) -> host::Result<()> {
-    let line = json!({"machine": linux.name(), "phase": phase, "cause": cause});
+pub(super) fn write_failure(linux: &Linux, failure: &FailureOutcome) -> host::Result<()> {
+    let FailureOutcome { phase, reason, cause, .. } = failure;
+    let line = json!({"machine": linux.name(), "phase": phase, "reason": reason, "cause": cause});
     linux.state().write(contract::FAILURE, format!("{line}\n").as_bytes(), 0o600)
 }

@@ -1,7 +1,9 @@
 //! An outcome for people.
 use super::{count, padded, sign, sources};
-use engine::outcome::{CONFIGURATION, END, FailureOutcome, Outcome, START, State, TurnOutcome};
-use engine::{Mode, PREFLIGHT};
+use engine::{
+    Mode,
+    outcome::{AddedTurn, FailureOutcome, Outcome, Stage, State, TurnOutcome},
+};
 use jiff::{Timestamp, tz::TimeZone};
 use objects::{one_line, shell};
 use std::path::Path;
@@ -64,17 +66,17 @@ pub(crate) fn text(outcome: &Outcome, reading: &Reading<'_>) -> String {
         took.unwrap_or_default(),
         sources(&outcome.sources)
     );
-    let failed_at = |place: &str| outcome.failure.as_ref().filter(|failure| failure.phase == place);
-    for place in [CONFIGURATION, START] {
-        text.push_str(&failed_at(place).map(failure_lines).unwrap_or_default());
+    let failed_at = |stage| outcome.failure.as_ref().filter(|failure| failure.stage() == Some(stage));
+    for stage in [Stage::Configuration, Stage::Start] {
+        text.push_str(&failed_at(stage).map(failure_lines).unwrap_or_default());
     }
     let width = outcome.phases.iter().map(|turn| title(turn).chars().count()).max().unwrap_or_default().clamp(18, 60);
     for phase in &outcome.phases {
         text.push_str(&turn_line(phase, width));
-        let failure = failed_at(&phase.name).filter(|failure| failure.document == phase.document);
+        let failure = outcome.failure.as_ref().filter(|failure| failure.is_of(phase));
         text.push_str(&failure.map(failure_lines).unwrap_or_default());
     }
-    text.push_str(&failed_at(END).map(failure_lines).unwrap_or_default());
+    text.push_str(&failed_at(Stage::End).map(failure_lines).unwrap_or_default());
     if let Some(why) = &outcome.reboot {
         text.push_str(&format!("    A reboot is needed: {}\n", one_line(why)));
     }
@@ -91,10 +93,11 @@ fn turn_line(phase: &TurnOutcome, width: usize) -> String {
         State::Running => ("▸", String::new()),
         State::NotReached => ("·", String::new()),
     };
+    let is_preflight = phase.added() == Some(AddedTurn::Preflight);
     let done = phase.steps.iter().filter(|step| step.state == State::Succeeded).count();
     let what = match phase.state {
         State::NotReached => "not reached".into(),
-        State::Succeeded if phase.name == PREFLIGHT && !phase.remarks.is_empty() => one_line(&phase.remarks[0]),
+        State::Succeeded if is_preflight && !phase.remarks.is_empty() => one_line(&phase.remarks[0]),
         State::Succeeded if phase.steps.is_empty() => "nothing to do".into(),
         State::Succeeded => done_in_words(phase),
         State::Failed if phase.steps.is_empty() => String::new(),
@@ -103,7 +106,7 @@ fn turn_line(phase: &TurnOutcome, width: usize) -> String {
     let line = format!("  {} {} {:>8}   {what}", sign(mark), padded(&title(phase), width), time);
     let mut text = format!("{}\n", line.trim_end());
     // What preflight has done stands above already.
-    let above = usize::from(phase.name == PREFLIGHT && phase.state == State::Succeeded);
+    let above = usize::from(is_preflight && phase.state == State::Succeeded);
     for remark in phase.remarks.iter().skip(above) {
         text.push_str(&format!("        {}\n", one_line(remark)));
     }
@@ -162,10 +165,11 @@ fn failure_lines(failure: &FailureOutcome) -> String {
 
 fn next_step(outcome: &Outcome, reading: &Reading<'_>) -> String {
     let Reading { now, root, again, .. } = *reading;
-    if outcome.failure.as_ref().is_some_and(|failure| failure.phase == CONFIGURATION && failure.advice.is_some()) {
+    let stage = outcome.failure.as_ref().and_then(FailureOutcome::stage);
+    if stage == Some(Stage::Configuration) && outcome.failure.as_ref().is_some_and(|failure| failure.advice.is_some()) {
         return String::new();
     }
-    let has_started = outcome.failure.as_ref().is_none_or(|failure| failure.phase != START);
+    let has_started = stage != Some(Stage::Start);
     match (outcome.state, now) {
         (State::Failed | State::Running, Now::Idle) if has_started && outcome.mode == Mode::Provision => {
             format!("    Then:    {}   (continues with the saved configuration)\n", resume(root))

@@ -6,8 +6,8 @@ use certs::{CertificateSet, FileName, Found};
 use discovery::{ClusterInfo, Method, certificate::CaBundle};
 use documents::{Secret, Source};
 use engine::{
-    CertificateCopy, Cluster, ContainerRuntime, Download, Downloads, Event, Line, Mode, NodeWait, Patience, Prune, Run,
-    ServerVersion, Unanswered, Wanted, World, bootstrap, turns,
+    CertificateCopy, Cluster, ContainerRuntime, Download, Downloads, Event, Line, Mode, NodeWait, Patience, PlanError,
+    Prune, Run, ServerVersion, Unanswered, Wanted, World, bootstrap, turns,
 };
 use host::{Draft, FileState, Memory, Played};
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
@@ -97,7 +97,7 @@ impl Cluster for NoCluster {
         panic!("nothing here asks a cluster")
     }
 
-    fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
+    fn discover(&self, _: &Method, _: Duration) -> Result<ClusterInfo, PlanError> {
         panic!("nothing here discovers a cluster")
     }
 
@@ -118,11 +118,11 @@ impl Cluster for NoCluster {
         panic!("nothing here copies certificates")
     }
 
-    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> host::Result<()> {
+    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> Result<(), PlanError> {
         panic!("nothing here copies certificates")
     }
 
-    fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> host::Result<CertificateSet> {
+    fn download_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: &CaBundle) -> Result<CertificateSet, PlanError> {
         panic!("nothing here copies certificates")
     }
 }
@@ -146,7 +146,7 @@ fn run_in_memory(stream: &[Document], host: &mut Memory) -> Vec<String> {
     assert!(!read.report.has_errors(), "{}", read.report);
     let wanted = Wanted::of(read.documents);
     let labels: Vec<String> =
-        turns(Mode::Provision, &wanted, Prune::List).iter().map(|turn| turn.label.to_string()).collect();
+        turns(Mode::Provision, &wanted, Prune::List).iter().map(|turn| turn.id.to_string()).collect();
     let mut changes = Vec::new();
     let mut watch = |event: Event<'_>| {
         if let Event::Done(turn, _, step) = event

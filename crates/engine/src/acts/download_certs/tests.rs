@@ -57,7 +57,7 @@ impl Cluster for FakeCluster {
         panic!("a download asks for nothing else")
     }
 
-    fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
+    fn discover(&self, _: &Method, _: Duration) -> Result<ClusterInfo, crate::PlanError> {
         panic!("the cluster was discovered before")
     }
 
@@ -78,7 +78,12 @@ impl Cluster for FakeCluster {
         panic!("after two hours there is nothing to compare with")
     }
 
-    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> host::Result<()> {
+    fn upload_certs(
+        &self,
+        _: &[u8],
+        _: &CertificateCopy<'_>,
+        _: BTreeMap<FileName, Found>,
+    ) -> Result<(), crate::PlanError> {
         panic!("a joining machine uploads nothing")
     }
 
@@ -87,7 +92,7 @@ impl Cluster for FakeCluster {
         kubeconfig: &[u8],
         copy: &CertificateCopy<'_>,
         roots: &CaBundle,
-    ) -> host::Result<CertificateSet> {
+    ) -> Result<CertificateSet, crate::PlanError> {
         assert_eq!((kubeconfig, copy.key.expose_digits().as_str()), (KUBECONFIG, KEY));
         assert_eq!((copy.directory, copy.files), (Path::new(self.directory), &self.files));
         self.downloads.set(self.downloads.get() + 1);

@@ -16,16 +16,14 @@ mod versions;
 
 use super::tolerated_checks::is_tolerated;
 use crate::{
-    Facts, Look, PlanError, Planned, Remark,
+    Facts, Fault, Look, PlanError, Planned, Problem, Remark,
     outcome::chain,
     turns::{Addition, Place, Subject},
 };
 use documents::v1alpha1::PreflightCheck;
 use findings::Findings;
 use node::{Candidate, Node, Situation};
-
-/// Its name in plans and reports.
-pub const NAME: &str = "preflight";
+use outcome::AddedTurn;
 
 /// One check.
 pub struct Check {
@@ -184,7 +182,7 @@ pub const CHECKS: &[Check] = &[
 ];
 
 pub(crate) const ADDITION: Addition = Addition {
-    name: NAME,
+    turn: AddedTurn::Preflight,
     summary: "checks that the machine is fit to become a node, and lists every problem",
     place: Place::BeforeNode,
     applies: |_| true,
@@ -199,7 +197,7 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
     }
     if !look.host.live() {
         let only_live = "a cluster can't be created below --root: only the running system becomes a node";
-        return Err(PlanError::Unfit(vec![only_live.into()]));
+        return Err(PlanError::unfit(only_live));
     }
     let candidate = Candidate::seen(node, look)?;
     let (mut problems, mut remarks, mut count) = (Vec::new(), Vec::new(), 0);
@@ -212,8 +210,15 @@ fn plan(subject: &Subject<'_>, look: &Look<'_>) -> Result<Planned, PlanError> {
         count += 1;
         let name = check.check.name();
         match is_tolerated(candidate.node.tolerated(), check.check) {
-            true => remarks.extend(findings.problems.into_iter().map(|text| Remark::Tolerated { check: name, text })),
-            false => problems.extend(findings.problems),
+            true => remarks.extend(
+                findings.problems.into_iter().map(|problem| Remark::Tolerated { check: name, text: problem.text }),
+            ),
+            false => problems.extend(
+                findings
+                    .problems
+                    .into_iter()
+                    .map(|Problem { fault, text }| Problem { fault: fault.or(Some(Fault::Check(check.check))), text }),
+            ),
         }
         remarks.extend(findings.remarks.into_iter().map(|text| Remark::Noticed { check: name, text }));
     }

@@ -1,6 +1,6 @@
 //! The node that a machine shall become, and what is known of the machine before the checks look.
 use crate::{
-    Label, Look, Patience, PlanError, Step,
+    Look, Patience, PlanError, Step, TurnId,
     etcd_data::DATA,
     outcome::chain,
     phases::{init, join, worker::NodeTraces},
@@ -186,7 +186,7 @@ pub(super) enum Runtime {
     /// It has not.
     Silent(cri::Error),
     /// An earlier turn still starts or restarts a service, which may be the runtime.
-    KnownAfter(Label),
+    KnownAfter(TurnId),
     /// Nobody has to ask it any more.
     NotAsked,
 }
@@ -222,7 +222,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// The turn after which the runtime can be asked.
-    pub(super) fn runtime_known_after(&self) -> Option<Label> {
+    pub(super) fn runtime_known_after(&self) -> Option<TurnId> {
         match &self.runtime {
             Runtime::KnownAfter(label) => Some(label.clone()),
             _ => None,

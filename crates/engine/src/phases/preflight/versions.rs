@@ -3,7 +3,7 @@ use super::{
     findings::Findings,
     node::{Candidate, InstalledVersion, minor},
 };
-use crate::PlanError;
+use crate::{Fault, PlanError};
 use host::{Enablement, Service};
 use kubeadm::preflight_checks::oldest_kubelet;
 
@@ -23,7 +23,7 @@ pub(super) fn kubeadm(candidate: &Candidate<'_>, findings: &mut Findings) -> Res
         }
     };
     if let Some(wanted) = candidate.node.version().filter(|wanted| minor(found) != minor(wanted)) {
-        findings.problem(format!(
+        findings.problem_of(Fault::Versions, format!(
             "kubeadm is {found}, but kubernetesVersion is {wanted}: install kubeadm of that minor version, or change \
              kubernetesVersion"
         ));
@@ -60,12 +60,15 @@ pub(super) fn kubelet(candidate: &Candidate<'_>, findings: &mut Findings) -> Res
     };
     let of_kubeadm = candidate.kubeadm.found().unwrap_or_default();
     if kubelet > kubeadm {
-        findings.problem(format!(
-            "the kubelet is {found}, newer than kubeadm {of_kubeadm}: install the kubelet in the version of kubeadm"
-        ));
+        findings.problem_of(
+            Fault::Versions,
+            format!(
+                "the kubelet is {found}, newer than kubeadm {of_kubeadm}: install the kubelet in the version of kubeadm"
+            ),
+        );
     }
     if kubelet < oldest_kubelet(kubeadm) {
-        findings.problem(format!(
+        findings.problem_of(Fault::Versions, format!(
             "the kubelet is {found}, and kubeadm {of_kubeadm} supports 1.{} and newer: install the kubelet in the version \
              of kubeadm",
             oldest_kubelet(kubeadm)

@@ -162,7 +162,7 @@ impl Cluster for FakeCluster {
         Ok(())
     }
 
-    fn discover(&self, _: &Method, _: Duration) -> host::Result<ClusterInfo> {
+    fn discover(&self, _: &Method, _: Duration) -> Result<ClusterInfo, PlanError> {
         self.events.borrow_mut().push("discover".into());
         Ok(ClusterInfo::new("https://10.0.0.1:6443".into(), roots(), None).unwrap())
     }
@@ -190,7 +190,7 @@ impl Cluster for FakeCluster {
         panic!("a joining machine uploads nothing")
     }
 
-    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> host::Result<()> {
+    fn upload_certs(&self, _: &[u8], _: &CertificateCopy<'_>, _: BTreeMap<FileName, Found>) -> Result<(), PlanError> {
         panic!("a joining machine uploads nothing")
     }
 
@@ -199,7 +199,7 @@ impl Cluster for FakeCluster {
         kubeconfig: &[u8],
         copy: &CertificateCopy<'_>,
         roots: &CaBundle,
-    ) -> host::Result<CertificateSet> {
+    ) -> Result<CertificateSet, PlanError> {
         assert!(String::from_utf8_lossy(kubeconfig).contains(TOKEN), "with the rights of a bootstrap token");
         assert_eq!(copy.key.expose_digits().as_str(), KEY);
         let mut found = SET.found();
@@ -423,7 +423,7 @@ pub(super) fn problems(wanted: &Wanted, host: &mut Memory, cluster: &FakeCluster
         files.keys().filter(|path| is_kubernetes(path) && !is_ours(path)).count()
     };
     assert_eq!((of_kubernetes(&host.files), ran(host, "kubeadm join")), (of_kubernetes(&before), 0));
-    problems
+    problems.into_iter().map(|problem| problem.text).collect()
 }
 
 /// What `machineadm reset` asks for.

@@ -7,6 +7,7 @@ use crate::{
 use etcd::{Quorum, Role, Standing};
 use host::Progress;
 use kubeadm::hub::{Arg, HostPathMount};
+use machineadm_engine::outcome::Reason;
 
 #[test]
 fn a_learner_of_others_a_dead_voter_and_a_lost_quorum_are_named_and_nothing_is_started() {
@@ -24,6 +25,19 @@ fn a_learner_of_others_a_dead_voter_and_a_lost_quorum_are_named_and_nothing_is_s
     cluster.is_silent.set(true);
     let found = problems(&joining(), &mut machine(), &cluster);
     assert!(found.len() == 1 && found[0].starts_with("etcd does not answer"), "{found:?}");
+}
+
+#[test]
+fn the_reason_says_whether_the_cluster_or_the_machine_is_in_the_way() {
+    let of = |cluster: &FakeCluster| run(&joining(), &mut machine(), cluster).unwrap_err().reason();
+    let strange = FakeCluster::of(vec![voter(1), learner(9)]);
+    assert_eq!(of(&strange), Reason::EtcdNotSafe);
+    let mut cluster = FakeCluster::of(vec![voter(1), learner(9)]);
+    cluster.configuration.control_plane_endpoint = None;
+    assert_eq!(of(&cluster), Reason::ClusterNotSupported, "no other machine would join either");
+    let mut host = machine();
+    host.outputs.remove("kubeadm version -o short");
+    assert_eq!(run(&joining(), &mut host, &cluster).unwrap_err().reason(), Reason::ProgramNotInstalled);
 }
 
 #[test]

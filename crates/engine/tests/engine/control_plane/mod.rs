@@ -9,7 +9,7 @@ use certs::{Etcd, ExternalEtcd};
 use etcd::{Member, Quorum, Role, Standing};
 use host::{Memory, Played, Progress};
 use kubeadm::hub::{Arg, LocalEtcd};
-use machineadm_engine::{Line, MemberQuestion, PlanError, ResetError, ResetPlan, ResetRequest};
+use machineadm_engine::{Line, MemberQuestion, PlanError, ResetError, ResetPlan, ResetRequest, outcome::Reason};
 use serde_json::{Value, json};
 
 #[test]
@@ -123,6 +123,7 @@ fn nothing_is_deleted_while_etcd_does_not_answer_or_keeps_the_member() {
         let failure = run(&joining(), &mut host, &cluster).unwrap_err();
         let why = machineadm_engine::outcome::chain(&*failure.cause);
         assert!(why.contains("etcd"), "{why}");
+        assert_eq!(failure.reason(), Reason::EtcdNotSafe);
         assert!(host.files.contains_key(DATA) && host.files.contains_key(ETCD), "{why}");
         assert_eq!((ran(&host, "kubeadm reset"), ran(&host, "kubeadm join")), (0, 0), "{why}");
     }

@@ -15,7 +15,7 @@ use arguments::Discover;
 use cluster::RealNetwork;
 use discovery::{
     cache::{Cached, Consent, NotFound, Refused, Search},
-    method::{Event, Flags, Method, Patience, Purpose, choose},
+    method::{Event, Flags, Method, Patience, Purpose, Refusal, choose},
 };
 use host::contract::Exit;
 use inputs::Inputs;
@@ -63,8 +63,18 @@ pub(super) fn discovered(flags: &Flags, patience: Patience) -> Result<Cached, Co
     searched(&search)?.map_err(|refused| failures::not_replaced(&refused))
 }
 
-/// The cluster that a run of documents is to join; the reason and what to do where none is trusted.
-pub(crate) fn for_run(method: &Method, patience: Patience) -> Result<Cached, (String, String)> {
+/// Why a run has no cluster to join.
+pub(crate) struct Undiscovered {
+    /// Why each location is not trusted.
+    pub(crate) refusals: Vec<Refusal>,
+    /// The same for people.
+    pub(crate) why: String,
+    /// What to do.
+    pub(crate) advice: String,
+}
+
+/// The cluster that a run of documents is to join.
+pub(crate) fn for_run(method: &Method, patience: Patience) -> Result<Cached, Undiscovered> {
     let mut waiting = Waiting::in_lines(patience);
     let mut note = |event: Event<'_>| waiting.note(event);
     let mut network = RealNetwork::new(&mut note);
@@ -80,9 +90,14 @@ pub(crate) fn for_run(method: &Method, patience: Patience) -> Result<Cached, (St
             let mut advice: Vec<_> = error.attempts.iter().map(|attempt| attempt.refusal.next_step()).collect();
             advice.sort_unstable();
             advice.dedup();
-            Err((error.to_string(), advice.join("; ")))
+            let (why, advice) = (error.to_string(), advice.join("; "));
+            let refusals = error.attempts.into_iter().map(|attempt| attempt.refusal).collect();
+            Err(Undiscovered { refusals, why, advice })
         }
-        Err(NotFound::NotReplaced(refused)) => Err((refused.to_string(), "discover the cluster again".to_owned())),
+        Err(NotFound::NotReplaced(refused)) => {
+            let (why, advice) = (refused.to_string(), "discover the cluster again".to_owned());
+            Err(Undiscovered { refusals: Vec::new(), why, advice })
+        }
     }
 }
 

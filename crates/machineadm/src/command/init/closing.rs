@@ -10,7 +10,10 @@ use crate::command::{
 use cluster::{ApiServer, Kubeconfig, Timeouts};
 use discovery::{BootstrapToken, Moment, Pin, TokenSettings, certificate::CaBundle, token_secret};
 use documents::v1alpha1::InitConfig;
-use engine::{Outcome, outcome::chain};
+use engine::{
+    Recorder,
+    outcome::{ActSort, chain},
+};
 use host::{Inspect, Linux};
 use secret::Secret;
 use serde_json::{Map, Value, json};
@@ -36,10 +39,10 @@ pub(super) struct Closing<'a> {
 }
 
 impl closing::Closing for Closing<'_> {
-    fn report(&self, outcome: &Outcome, machine: &Linux) -> ClosingReport {
+    fn report(&self, recorder: &Recorder, machine: &Linux) -> ClosingReport {
         let created = Created {
-            token: self.token.filter(|_| outcome.has_run("kubeadm init")),
-            key: self.key.filter(|_| outcome.has_run("upload of certificates")),
+            token: self.token.filter(|_| recorder.has_run(ActSort::CREATES_CLUSTER)),
+            key: self.key.filter(|_| recorder.has_run(ActSort::UploadCertificates)),
         };
         match self.joining(&created, machine) {
             Ok(joining) => {

@@ -1,11 +1,8 @@
 //! The report of a run: where it stands, in one document that is small enough to be sent at every step. Programs read it;
 //! its form is versioned.
-use crate::{
-    Mode, Outcome, Transfer,
-    outcome::{FailureOutcome, State, StepOutcome, TurnOutcome},
-};
-use documents::v1alpha1::API_VERSION;
+use crate::{FailureOutcome, Mode, Outcome, State, Transfer, TurnOutcome};
 use jiff::Timestamp;
+use objects::MACHINEADM_API_VERSION as API_VERSION;
 use serde::{Deserialize, Serialize};
 
 const KIND: &str = "Report";
@@ -70,9 +67,8 @@ pub struct TurnProgress {
 impl RunReport {
     /// The report of a run as its outcome has it now.
     pub fn of(outcome: &Outcome, now: Timestamp) -> Self {
-        let has_step = |turn: &&TurnOutcome| running_step(turn).is_some();
         // A restart is done for turns that are through.
-        let at_work = outcome.phases.iter().find(has_step);
+        let at_work = outcome.phases.iter().find(|turn| turn.running_step().is_some());
         let at_work = at_work.or_else(|| outcome.phases.iter().find(|turn| turn.state == State::Running));
         let took = outcome.finished.unwrap_or(now).duration_since(outcome.started);
         Self {
@@ -84,8 +80,8 @@ impl RunReport {
             state: outcome.state,
             phase: at_work.map(|turn| turn.name.clone()),
             document: at_work.and_then(|turn| turn.document),
-            step: at_work.and_then(running_step).map(|step| step.what.clone()),
-            transfer: at_work.and_then(running_step).and_then(|step| step.transfer),
+            step: at_work.and_then(TurnOutcome::running_step).map(|step| step.what.clone()),
+            transfer: at_work.and_then(TurnOutcome::running_step).and_then(|step| step.transfer),
             progress: TurnProgress {
                 done: outcome.phases.iter().filter(|turn| turn.state == State::Succeeded).count(),
                 total: outcome.phases.len(),
@@ -137,16 +133,10 @@ impl RunReport {
     }
 }
 
-fn running_step(turn: &TurnOutcome) -> Option<&StepOutcome> {
-    turn.steps.iter().find(|step| step.state == State::Running)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Done, Event, Failure, Label, PlanError, Planned, Redactor, Step, Wanted, plan::Condition};
-    use documents::Source;
-    use std::time::Duration;
+    use crate::{Reason, StepOutcome};
 
     const STARTED: &str = "2026-11-16T12:00:00Z";
 
@@ -154,68 +144,82 @@ mod tests {
         Timestamp::from_second(STARTED.parse::<Timestamp>().unwrap().as_second() + seconds).unwrap()
     }
 
-    fn outcome() -> Outcome {
-        let document = |name: &str| {
-            format!(
-                "---\napiVersion: {API_VERSION}\nkind: KernelModulesConfig\nmetadata: {{name: {name}}}\nspec: {{modules: [{name}]}}\n"
-            )
-        };
-        let bytes = [document("a"), document("b")].concat().into_bytes().into();
-        let read = documents::read(vec![Source { name: "node.yaml".into(), bytes }]);
-        Outcome::begin("1.2.3", "node-7".into(), Mode::Prepare, &Wanted::of(read.documents), time(0))
+    fn step(state: State, transfer: Option<Transfer>) -> StepOutcome {
+        StepOutcome { what: "install a".to_owned(), state, started: None, seconds: 0.0, transfer }
     }
 
-    fn failed(cause: &str) -> Failure {
-        Failure {
+    fn outcome() -> Outcome {
+        let mut outcome = Outcome::new("1.2.3", "node-7".into(), Mode::Prepare, time(0));
+        outcome.phases = vec![
+            TurnOutcome::not_reached("KernelModulesConfig a", Some(1)),
+            TurnOutcome::not_reached("preflight", None),
+        ];
+        outcome
+    }
+
+    fn failed(cause: &str) -> Outcome {
+        let failure = FailureOutcome {
             step: Some("run x".into()),
-            ..Failure::at(Label::added("discovery"), PlanError::Unavailable(cause.into()))
-        }
+            ..FailureOutcome::new("discovery", Reason::AnotherCluster, cause)
+        };
+        Outcome { state: State::Failed, finished: Some(time(5)), failure: Some(failure), ..outcome() }
     }
 
     #[test]
     fn a_report_names_the_turn_and_the_step_at_work() {
         let mut outcome = outcome();
         let report = RunReport::of(&outcome, time(1));
+        assert_eq!((report.version.as_str(), report.machine.as_str(), report.mode), ("1.2.3", "node-7", Mode::Prepare));
         assert_eq!((report.phase, report.step, report.state), (None, None, State::Running));
         assert_eq!((report.progress, report.seconds), (TurnProgress { done: 0, total: 2 }, 1.0));
-        outcome.note(&Event::Turn(0), time(1));
-        outcome.note(&Event::Through(0), time(2));
-        outcome.note(&Event::Turn(1), time(2));
-        let step = Step::Wait(Condition::ServiceActive("a".into()), Duration::from_secs(1));
-        outcome.note(&Event::Planned(1, &Planned { steps: vec![step.clone()], ..Planned::default() }), time(2));
+        (outcome.phases[0].state, outcome.phases[1].state) = (State::Succeeded, State::Running);
         let report = RunReport::of(&outcome, time(3));
-        assert_eq!((report.phase.as_deref(), report.step), (Some("KernelModulesConfig b"), None));
-        outcome.note(&Event::Starts(1, 0, &step), time(3));
+        assert_eq!((report.phase.as_deref(), report.document, report.step), (Some("preflight"), None, None));
+        assert_eq!(report.progress, TurnProgress { done: 1, total: 2 });
+        let transfer = Some(Transfer { received: 1, total: None });
+        outcome.phases[1].steps = vec![step(State::Succeeded, None), step(State::Running, transfer)];
         let report = RunReport::of(&outcome, time(4));
-        assert_eq!((report.document, report.progress), (Some(2), TurnProgress { done: 1, total: 2 }));
-        assert!(report.step.is_some());
+        assert_eq!((report.step.as_deref(), report.transfer), (Some("install a"), transfer));
+    }
+
+    #[test]
+    fn a_restart_for_a_turn_that_is_through_is_what_is_at_work() {
+        let mut outcome = outcome();
+        (outcome.phases[0].state, outcome.phases[1].state) = (State::Succeeded, State::Running);
+        outcome.phases[0].steps = vec![step(State::Running, None)];
+        let report = RunReport::of(&outcome, time(1));
+        assert_eq!((report.phase.as_deref(), report.document), (Some("KernelModulesConfig a"), Some(1)));
     }
 
     #[test]
     fn a_report_of_the_end_has_the_time_of_the_end() {
         let mut outcome = outcome();
-        outcome.end(Ok(&Done { reboot: Some("x needs one".into()) }), &Redactor::new([]), time(5));
+        (outcome.state, outcome.finished) = (State::Succeeded, Some(time(5)));
+        outcome.reboot = Some("x needs one".to_owned());
         let report = RunReport::of(&outcome, time(60));
-        assert_eq!((report.state, report.seconds), (State::Succeeded, 5.0));
+        assert_eq!((report.state, report.started, report.seconds), (State::Succeeded, time(0), 5.0));
         assert_eq!((report.reboot.as_deref(), report.failure), (Some("x needs one"), None));
     }
 
     #[test]
+    fn a_clock_that_was_set_back_gives_no_negative_time() {
+        assert_eq!(RunReport::of(&outcome(), time(-60)).seconds, 0.0);
+    }
+
+    #[test]
     fn a_report_is_read_back_as_it_was_written() {
-        let mut outcome = outcome();
-        outcome.end(Err(&failed("the cause")), &Redactor::new([]), time(5));
-        let report = RunReport::of(&outcome, time(5));
+        let report = RunReport::of(&failed("the cause"), time(5));
         let bytes = report.clone().bytes();
         assert_eq!(serde_json::from_slice::<RunReport>(&bytes).unwrap(), report);
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!((&value["apiVersion"], &value["kind"]), (&API_VERSION.into(), &"Report".into()));
         assert_eq!(value["failure"]["cause"], "the cause");
+        assert!(bytes.ends_with(b"}\n"));
     }
 
     #[test]
     fn a_large_report_loses_the_start_of_the_output_first() {
-        let mut outcome = outcome();
-        outcome.end(Err(&failed("the cause")), &Redactor::new([]), time(5));
+        let mut outcome = failed("the cause");
         outcome.failure.as_mut().unwrap().output = (0..20).map(|line| format!("{line} {}", "x".repeat(1000))).collect();
         let bytes = RunReport::of(&outcome, time(5)).bytes();
         assert!(bytes.len() <= LARGEST_REPORT && bytes.len() > LARGEST_REPORT - 1200, "{}", bytes.len());
@@ -226,21 +230,42 @@ mod tests {
     }
 
     #[test]
+    fn a_report_of_the_largest_size_is_whole() {
+        let size = |length: usize| {
+            let mut outcome = failed("the cause");
+            outcome.failure.as_mut().unwrap().output = vec!["first".to_owned(), "x".repeat(length)];
+            let report = RunReport::of(&outcome, time(5));
+            (report.whole().len(), report.bytes())
+        };
+        let (base, _) = size(0);
+        let (whole, bytes) = size(LARGEST_REPORT - base);
+        assert_eq!((whole, bytes.len()), (LARGEST_REPORT, LARGEST_REPORT));
+        let (whole, bytes) = size(LARGEST_REPORT - base + 1);
+        assert!(whole == LARGEST_REPORT + 1 && !String::from_utf8(bytes).unwrap().contains("first"));
+    }
+
+    #[test]
     fn the_largest_texts_fit_as_well() {
-        let mut outcome = outcome();
-        outcome.end(Err(&failed(&"\u{1}".repeat(50_000))), &Redactor::new([]), time(5));
-        outcome.machine = "\u{1}".repeat(50_000);
-        outcome.version = "\u{1}".repeat(50_000);
-        outcome.reboot = Some("\u{1}".repeat(50_000));
+        let long = || "\u{1}".repeat(50_000);
+        let mut outcome = failed(&long());
+        (outcome.machine, outcome.version, outcome.reboot) = (long(), long(), Some(long()));
         let failure = outcome.failure.as_mut().unwrap();
-        failure.output = vec!["\u{1}".repeat(50_000)];
-        (failure.step, failure.advice) = (Some("\u{1}".repeat(50_000)), Some("ä".repeat(50_000)));
-        failure.phase = "\u{1}".repeat(50_000);
-        outcome.phases[0].state = State::Running;
-        outcome.phases[0].name = "\u{1}".repeat(50_000);
+        (failure.output, failure.phase) = (vec![long()], long());
+        (failure.step, failure.advice) = (Some(long()), Some("ä".repeat(50_000)));
+        (failure.kubeadm_phase, outcome.phases[0].name) = (Some("preflight".to_owned()), long());
+        (outcome.phases[0].state, outcome.phases[0].steps) = (State::Running, vec![step(State::Running, None)]);
+        outcome.phases[0].steps[0].what = long();
         let bytes = RunReport::of(&outcome, time(5)).bytes();
         assert!(bytes.len() <= LARGEST_REPORT, "{}", bytes.len());
         let report: RunReport = serde_json::from_slice(&bytes).unwrap();
-        assert!(report.failure.unwrap().advice.unwrap().ends_with("ä…"));
+        let shortened = format!("{}…", "\u{1}".repeat(SHORT));
+        assert_eq!(
+            (&report.version, &report.machine, report.phase.as_ref()),
+            (&shortened, &shortened, Some(&shortened))
+        );
+        assert_eq!((report.step.as_ref(), report.reboot.as_ref()), (Some(&shortened), Some(&shortened)));
+        let failure = report.failure.unwrap();
+        assert_eq!((&failure.phase, &failure.cause, failure.step.as_ref()), (&shortened, &shortened, Some(&shortened)));
+        assert_eq!(failure.advice, Some(format!("{}…", "ä".repeat(SHORT))));
     }
 }
