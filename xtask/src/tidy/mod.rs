@@ -6,12 +6,14 @@ mod exceptions;
 mod file_names;
 mod file_sizes;
 mod first_lines;
+mod import_cycles;
 mod layers;
 mod licences;
 mod links;
 mod machine_side;
 mod manifests;
 mod markdown;
+mod module_paths;
 mod places;
 mod recipes;
 mod requirements;
@@ -74,6 +76,7 @@ const fn advice(name: &'static str, run: fn(&Tree) -> Vec<Finding>) -> Check {
 const CHECKS: &[Check] = &[
     rule("dependencies point down", layers::check),
     rule("rules do no I/O", rules_do_no_io::check),
+    rule("no import cycles", import_cycles::check),
     rule("banned crates stay out", bans::check_lock),
     rule("deny.toml bans the same crates", bans::check_deny),
     rule("licences are allowed", licences::check),
@@ -100,6 +103,7 @@ pub(crate) fn check_and_print(root: &Path) -> Result<(), String> {
         eprintln!("{line}");
     }
     let (proven, rows) = requirements::proven(&tree);
+    eprintln!("modules in import cycles: {}", import_cycles::summary(&tree));
     eprintln!("requirements: {proven} of {rows} are proven by a test");
     match report.failures {
         0 => Ok(()),
