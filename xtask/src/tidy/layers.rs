@@ -70,6 +70,11 @@ pub(super) fn is_rules(manifest: &Manifest) -> bool {
     row(place(manifest)).is_some_and(|row| [RULES, GROUND].contains(&ROWS[row].name))
 }
 
+/// Whether the crate of this folder below `crates` is a port or declares ports that binaries connect.
+pub(super) fn is_port(name: &str) -> bool {
+    row(name).is_some_and(|row| ["node", "engine", "ports"].contains(&ROWS[row].name))
+}
+
 fn check_crate(manifest: &Manifest, all: &[Manifest], neighbours: Neighbours<'_>) -> Vec<Finding> {
     let Some(own) = row(place(manifest)) else {
         return vec![Finding::new(&manifest.file, 0, "the crate has no row: give it one in xtask/src/tidy/layers.rs")];

@@ -15,6 +15,7 @@ mod manifests;
 mod markdown;
 mod module_paths;
 mod places;
+mod port_traits;
 mod recipes;
 mod requirements;
 mod rules_do_no_io;
@@ -77,6 +78,7 @@ const CHECKS: &[Check] = &[
     rule("dependencies point down", layers::check),
     rule("rules do no I/O", rules_do_no_io::check),
     rule("no import cycles", import_cycles::check),
+    rule("a port has few methods", port_traits::check),
     rule("banned crates stay out", bans::check_lock),
     rule("deny.toml bans the same crates", bans::check_deny),
     rule("licences are allowed", licences::check),
