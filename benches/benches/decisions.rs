@@ -1,8 +1,9 @@
 //! The signer's and the cleaner's decisions over 10,000 tokens: CPU time of the pure functions, in this process.
 use discovery::{
-    BootstrapToken, TokenSettings, clean,
+    BootstrapToken, TokenSettings,
+    bootstrap_signer::{self, Signing},
     cluster_info::{KUBECONFIG_KEY, NAME, NAMESPACE},
-    sign::{Signing, signatures},
+    token_cleaner,
 };
 use jiff::Timestamp;
 use nix::sys::{
@@ -20,16 +21,19 @@ fn main() -> Result<(), String> {
     // As long as one with a root of 2048 bits is.
     let data = [(KUBECONFIG_KEY.to_owned(), "x".repeat(1650))].into();
     let unsigned = ConfigMap::new(ObjectMeta::named_in(NAMESPACE, NAME), data);
-    let decision = signatures(Some(&unsigned), &secrets, now);
+    let decision = bootstrap_signer::decide(Some(&unsigned), &secrets, now);
     let Some(signed) = decision.applied(&unsigned) else { return Err("nothing was signed".to_owned()) };
     expect(matches!(&decision, Signing::Write { set, .. } if set.len() == 9_000), "9,000 tokens sign")?;
-    expect(matches!(signatures(Some(&signed), &secrets, now), Signing::Done { .. }), "nothing is left to sign")?;
-    expect(clean::due(&secrets, now).delete.len() == 1_000, "1,000 tokens have ended")?;
+    expect(
+        matches!(bootstrap_signer::decide(Some(&signed), &secrets, now), Signing::Done { .. }),
+        "nothing is left to sign",
+    )?;
+    expect(token_cleaner::decide(&secrets, now).delete.len() == 1_000, "1,000 tokens have ended")?;
 
     println!("| decisions over {TOKENS} tokens (target: under 50 ms) | CPU |\n|---|---|");
-    row("sign all of them", || _ = signatures(Some(&unsigned), &secrets, now))?;
-    row("see that all are signed", || _ = signatures(Some(&signed), &secrets, now))?;
-    row("find those that have ended", || _ = clean::due(&secrets, now))
+    row("sign all of them", || _ = bootstrap_signer::decide(Some(&unsigned), &secrets, now))?;
+    row("see that all are signed", || _ = bootstrap_signer::decide(Some(&signed), &secrets, now))?;
+    row("find those that have ended", || _ = token_cleaner::decide(&secrets, now))
 }
 
 /// Every tenth has ended.

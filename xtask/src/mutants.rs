@@ -18,6 +18,7 @@ const RULES: &[&str] = &[
     "machineadm-documents",
     "machineadm-etcd",
     "machineadm-kubeadm",
+    "machineadm-kubeadm-import",
     "machineadm-objects",
     "machineadm-outcome",
     "machineadm-secret",

@@ -5,7 +5,7 @@
 //!                              │  ▲
 //!                    Network, Files  (ports that a program connects)
 //!
-//! Secrets, cluster-info, now ──sign::signatures──▶ Signing     Secrets, now ──clean::due──▶ Cleaning
+//! Secrets, cluster-info, now ──bootstrap_signer::decide──▶ Signing     Secrets, now ──token_cleaner::decide──▶ Cleaning
 //! ```
 //!
 //! - [`ClusterInfo`] is where a cluster is and which [CA certificates](certificate::CaBundle) it has. It is made from
@@ -18,9 +18,9 @@
 //! - A token's Secret is judged in one place, [`usable`], for signing, authentication, lists and cleaning.
 //!
 //! Nothing here reads a clock, a file or the network: time, randomness and answers come in as arguments.
+pub mod bootstrap_signer;
 pub mod cache;
 pub mod certificate;
-pub mod clean;
 pub mod cluster_info;
 mod constant_time;
 pub mod endpoint;
@@ -33,8 +33,8 @@ pub mod moment;
 pub mod pin;
 pub mod proof;
 pub mod rbac;
-pub mod sign;
 pub mod token;
+pub mod token_cleaner;
 pub mod token_secret;
 pub mod usable;
 pub mod usage;

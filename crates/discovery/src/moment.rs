@@ -84,6 +84,11 @@ impl<'de> Deserialize<'de> for Moment {
     }
 }
 
+/// The earlier of two times, where there are any.
+pub(crate) fn earliest(one: Option<Moment>, other: Option<Moment>) -> Option<Moment> {
+    one.into_iter().chain(other).min()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use machineadm_discovery::{
     TokenSettings,
-    clean::{self, Due, Reason},
+    bootstrap_signer::{self, Signing},
     cluster_info::{NAME, NAMESPACE},
     expiry::rfc3339,
     jws,
-    sign::{self, Signing},
+    token_cleaner::{self, Due, Reason},
 };
 use objects::{ConfigMap, ObjectMeta, Secret};
 
@@ -32,9 +32,9 @@ fn cluster_info(data: &[(&str, &str)]) -> ConfigMap {
 #[test]
 fn without_something_to_sign_nothing_is_touched() {
     let tokens = [settings("aaaaaa", None).secret()];
-    assert_eq!(sign::signatures(None, &tokens, now()), Signing::NoConfigMap);
+    assert_eq!(bootstrap_signer::decide(None, &tokens, now()), Signing::NoConfigMap);
     let config_map = cluster_info(&[("jws-kubeconfig-zzzzzz", "stays")]);
-    let signing = sign::signatures(Some(&config_map), &tokens, now());
+    let signing = bootstrap_signer::decide(Some(&config_map), &tokens, now());
     assert_eq!(signing, Signing::NoKubeconfig);
     assert_eq!(signing.applied(&config_map), None);
 }
@@ -52,21 +52,21 @@ fn wrong_signatures_are_replaced_superfluous_ones_removed_and_all_else_stays() {
     ]);
     let tampered = settings("aaaaaa", Some("2026-11-15T13:00:00Z"));
     let tokens = [tampered.secret(), good.secret(), settings("cccccc", Some("2026-11-16T12:00:00Z")).secret()];
-    let signing = sign::signatures(Some(&config_map), &tokens, now());
+    let signing = bootstrap_signer::decide(Some(&config_map), &tokens, now());
     let Signing::Write { set, remove, again } = &signing else { panic!("{signing:?}") };
     assert_eq!(set.keys().collect::<Vec<_>>(), ["jws-kubeconfig-aaaaaa", "jws-kubeconfig-cccccc"]);
     assert_eq!(remove, &["jws-kubeconfig-stray"]);
     assert_eq!(*again, rfc3339("2026-11-15T13:00:00Z"));
     let written = signing.applied(&config_map).unwrap();
     assert_eq!(written.data["mine"], "kept");
-    assert!(matches!(sign::signatures(Some(&written), &tokens, now()), Signing::Done { .. }));
+    assert!(matches!(bootstrap_signer::decide(Some(&written), &tokens, now()), Signing::Done { .. }));
 }
 
 #[test]
 fn a_signature_does_not_outlive_its_token() {
     let token = settings("aaaaaa", Some(NOW));
     let config_map = cluster_info(&[("kubeconfig", "k"), ("jws-kubeconfig-aaaaaa", &jws::sign(&token.token, b"k"))]);
-    let signing = sign::signatures(Some(&config_map), &[token.secret()], now());
+    let signing = bootstrap_signer::decide(Some(&config_map), &[token.secret()], now());
     let remove = vec!["jws-kubeconfig-aaaaaa".to_owned()];
     assert_eq!(signing, Signing::Write { set: Default::default(), remove, again: None });
 }
@@ -76,7 +76,7 @@ fn a_token_without_signing_usage_signs_nothing() {
     let mut token = settings("aaaaaa", None);
     token.usages = ["authentication".to_owned()].into();
     let config_map = cluster_info(&[("kubeconfig", "k")]);
-    assert_eq!(sign::signatures(Some(&config_map), &[token.secret()], now()), Signing::Done { again: None });
+    assert_eq!(bootstrap_signer::decide(Some(&config_map), &[token.secret()], now()), Signing::Done { again: None });
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn the_cleaner_deletes_what_has_ended_and_waits_for_the_next() {
         settings("eeeeee", Some("2026-11-15T12:00:01Z")).secret(),
         leaving,
     ];
-    let cleaning = clean::due(&tokens, now());
+    let cleaning = token_cleaner::decide(&tokens, now());
     let due = |id: &str, uid: &str, reason| {
         Due { name: format!("bootstrap-token-{id}"), uid: Some(uid.to_owned()), reason } //
     };
@@ -111,7 +111,7 @@ fn ten_thousand_tokens_are_decided_upon_at_once() {
     let tokens: Vec<_> =
         (0..10_000).map(|id| settings(&format!("{id:06}"), Some("2026-11-16T12:00:00Z")).secret()).collect();
     let config_map = cluster_info(&[("kubeconfig", "k")]);
-    let signing = sign::signatures(Some(&config_map), &tokens, now());
+    let signing = bootstrap_signer::decide(Some(&config_map), &tokens, now());
     assert_eq!(signing.applied(&config_map).unwrap().data.len(), 10_001);
-    assert_eq!(clean::due(&tokens, "2026-11-17T12:00:00Z".parse().unwrap()).delete.len(), 10_000);
+    assert_eq!(token_cleaner::decide(&tokens, "2026-11-17T12:00:00Z".parse().unwrap()).delete.len(), 10_000);
 }

@@ -3,12 +3,10 @@
 use jiff::Timestamp;
 use machineadm_discovery::{
     BootstrapToken, Pin,
+    bootstrap_signer::{self, Signing},
     certificate::CaBundle,
-    clean,
     cluster_info::{self, Origin},
-    jws, rbac,
-    sign::{self, Signing},
-    token_secret,
+    jws, rbac, token_cleaner, token_secret,
     usable::{self, Cleaning},
 };
 use objects::{ConfigMap, List, ObjectMeta, Secret};
@@ -33,10 +31,10 @@ fn time(text: &str) -> Timestamp {
 fn the_signer_makes_the_signature_that_the_real_one_made() {
     let (real, now) = (cluster_info(), time("2026-11-15T18:50:00Z"));
     let again = machineadm_discovery::expiry::rfc3339("2026-11-16T18:48:41Z");
-    assert_eq!(sign::signatures(Some(&real), &secrets(), now), Signing::Done { again });
+    assert_eq!(bootstrap_signer::decide(Some(&real), &secrets(), now), Signing::Done { again });
     let mut unsigned = real.clone();
     unsigned.data.retain(|key, _| key == "kubeconfig");
-    let signing = sign::signatures(Some(&unsigned), &secrets(), now);
+    let signing = bootstrap_signer::decide(Some(&unsigned), &secrets(), now);
     assert_eq!(signing.applied(&unsigned), Some(real));
 }
 
@@ -134,7 +132,7 @@ fn a_secret_that_is_no_token_is_not_deleted_even_when_expired() {
         }
     }
     assert_eq!(seen, ignored.len());
-    assert_eq!(clean::due(&deleted, now).delete.len(), deleted.len());
+    assert_eq!(token_cleaner::decide(&deleted, now).delete.len(), deleted.len());
 }
 
 #[test]

@@ -6,13 +6,16 @@ mod exceptions;
 mod file_names;
 mod file_sizes;
 mod first_lines;
+mod import_cycles;
 mod layers;
 mod licences;
 mod links;
 mod machine_side;
 mod manifests;
 mod markdown;
+mod module_paths;
 mod places;
+mod port_traits;
 mod recipes;
 mod requirements;
 mod rules_do_no_io;
@@ -74,6 +77,8 @@ const fn advice(name: &'static str, run: fn(&Tree) -> Vec<Finding>) -> Check {
 const CHECKS: &[Check] = &[
     rule("dependencies point down", layers::check),
     rule("rules do no I/O", rules_do_no_io::check),
+    rule("no import cycles", import_cycles::check),
+    rule("a port has few methods", port_traits::check),
     rule("banned crates stay out", bans::check_lock),
     rule("deny.toml bans the same crates", bans::check_deny),
     rule("licences are allowed", licences::check),
@@ -100,6 +105,7 @@ pub(crate) fn check_and_print(root: &Path) -> Result<(), String> {
         eprintln!("{line}");
     }
     let (proven, rows) = requirements::proven(&tree);
+    eprintln!("modules in import cycles: {}", import_cycles::summary(&tree));
     eprintln!("requirements: {proven} of {rows} are proven by a test");
     match report.failures {
         0 => Ok(()),

@@ -2,7 +2,7 @@
 use super::Finding;
 use super::layers::is_rules;
 use super::manifests::{Manifest, manifests};
-use super::rust_source::{block_end, code, places_of, without_tests};
+use super::rust_source::{block_end, code, is_test_file, places_of, without_tests};
 use super::tree::{Tree, line_at};
 
 /// Crates that reach the world outside, by name or by the beginning of it (`aws-*`).
@@ -70,11 +70,6 @@ fn check_sources(tree: &Tree, manifest: &Manifest) -> Vec<Finding> {
     let sources = format!("{}/src/", manifest.folder);
     let own = tree.ending(".rs").filter(|(file, _)| file.starts_with(&sources) && !is_test_file(file));
     own.flat_map(|(file, text)| check_source(file, &without_tests(&code(text)))).collect()
-}
-
-/// A file that only tests use: `tests.rs`, or below `tests/`.
-fn is_test_file(file: &str) -> bool {
-    file.split('/').any(|part| part == "tests" || part == "tests.rs")
 }
 
 fn check_source(file: &str, code: &str) -> Vec<Finding> {

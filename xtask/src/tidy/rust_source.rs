@@ -89,6 +89,11 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
+/// A file that only tests use: `tests.rs`, or below `tests/`.
+pub(super) fn is_test_file(file: &str) -> bool {
+    file.split('/').any(|part| part == "tests" || part == "tests.rs")
+}
+
 /// Code (see [`code`]) with blanks for every item under `#[cfg(test)]`.
 pub(super) fn without_tests(code: &str) -> String {
     const MARK: &str = "#[cfg(test)]";

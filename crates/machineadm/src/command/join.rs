@@ -4,13 +4,9 @@ use super::{
     certs::{arguments::KeyOption, key},
     configuration_file,
     discover::arguments::DiscoverySource,
-    kubelet_patches,
-    of_kubeadm::{self, ImportedJoin, node_name, own_address, set, without_scheme},
-    plan,
-    skipped_phases::{self, Joining, Preflight, RefusedPhase},
-    small_file,
+    kubeadm_errors::{no_phase_is_refused, tolerated_checks},
+    kubelet_patches, plan, small_file,
     tls_bootstrap_token::TlsBootstrapToken,
-    tolerated_checks,
 };
 use crate::{
     cli::{Output, RootOption},
@@ -25,6 +21,11 @@ use documents::{
     v1alpha1::{ControlPlaneSpec, DiscoverySpec, FileSpec, JoinConfig, PreflightCheck, TokenSpec},
 };
 use host::contract::Exit;
+use kubeadm_import::{
+    ImportedJoin, join_config,
+    join_phases::{Joining, SkippedJoinPhases},
+    values::{node_name, non_empty, own_address, socket_path},
+};
 use secret::Secret;
 use std::path::Path;
 use zeroize::Zeroizing;
@@ -126,21 +127,21 @@ fn document(asked: &Join) -> Result<JoinConfig, CommandError> {
     document.tls_bootstrap_token = tls.or(document.tls_bootstrap_token);
     document.discovery.timeout = asked.timeout.clone().or(document.discovery.timeout);
     document.node_name = node_name(asked.node_name.clone()).or(document.node_name);
-    if let Some(socket) = set(asked.cri_socket.clone()) {
-        document.runtime_socket = without_scheme(&socket);
+    if let Some(socket) = non_empty(asked.cri_socket.clone()) {
+        document.runtime_socket = socket_path(&socket);
     }
-    for check in tolerated_checks::of_names(&asked.ignore_preflight_errors)? {
+    for check in tolerated_checks(&asked.ignore_preflight_errors)? {
         if !document.tolerated_checks.contains(&check) {
             document.tolerated_checks.push(check);
         }
     }
     document.control_plane = control_plane(asked, document.control_plane)?;
-    let (preflight, refused) = skipped_phases::read(&asked.skip_phases, Joining::of(&document.control_plane));
-    RefusedPhase::of_flag(&refused)?;
-    if preflight == Preflight::Skipped {
+    let skipped = SkippedJoinPhases::read(&asked.skip_phases, Joining::of(&document.control_plane));
+    no_phase_is_refused(&skipped.refused)?;
+    if skipped.preflight {
         document.tolerated_checks = vec![PreflightCheck::All];
     }
-    match (set(asked.patches.clone()), &mut document.control_plane) {
+    match (non_empty(asked.patches.clone()), &mut document.control_plane) {
         (Some(directory), Some(spec)) => spec.patches = Some(absolute("--patches", &directory)?),
         (Some(directory), None) => document.kubelet = kubelet_patches::read(&directory)?,
         (None, _) => {}
@@ -183,7 +184,7 @@ fn control_plane(asked: &Join, configured: Option<ControlPlaneSpec>) -> Result<O
 fn of_file(name: &str) -> Result<JoinConfig, CommandError> {
     let join = configuration_file::read(Some(name))?.join;
     let join = join.ok_or_else(|| CommandError::invalid("--config has no JoinConfiguration"))?;
-    let ImportedJoin { mut document, worker_patches, report } = of_kubeadm::join(join);
+    let ImportedJoin { mut document, worker_patches, report } = join_config(join);
     report.refuse_unsupported()?;
     if let Some(directory) = worker_patches {
         document.kubelet = kubelet_patches::read(&directory)?;

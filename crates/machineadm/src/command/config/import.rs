@@ -4,11 +4,7 @@ use super::{
     import_source, losses,
 };
 use crate::{
-    command::{
-        init::is_version_label,
-        kubelet_patches,
-        of_kubeadm::{self, FieldNote, ImportReport, ImportedJoin, UnsupportedField},
-    },
+    command::kubelet_patches,
     command_error::CommandError,
     context::without_errors,
     show::{self, count},
@@ -18,18 +14,12 @@ use documents::{
     v1alpha1::{InitConfig, JoinConfig},
 };
 use host::contract::Exit;
-use kubeadm::{
-    ComponentConfig, Severity,
-    hub::{self, Documents},
-    shown,
-};
+use kubeadm::{ComponentConfig, Severity, hub::Documents, shown};
+use kubeadm_import::{DocumentKind, FieldNote, ImportReport, ImportedInit, ImportedJoin, UnsupportedField, Wanted};
 use secret::Secret;
 use serde::Serialize;
 use serde_json::Value;
 use zeroize::Zeroizing;
-
-/// The value of a document that has no place as a whole.
-const WHOLE: &str = "(the whole document)";
 
 pub(super) fn run(asked: &Import) -> Result<Exit, CommandError> {
     let read = import_source::read(asked)?;
@@ -123,77 +113,28 @@ impl Imported {
 
 /// The one document that kubeadm's become.
 fn imported(documents: Documents, components: &[ComponentConfig], asked: &Import) -> Result<Imported, CommandError> {
-    let Documents { cluster, init, join, reset, upgrade, cluster_status } = documents;
-    let is_init = init.is_some() || cluster.is_some();
-    let mut imported = match (asked.kind, is_init, join) {
-        (None, true, Some(_)) => {
-            let text = "the files are for two machines: an InitConfiguration or a ClusterConfiguration is for the first \
-                        node, a JoinConfiguration for another one";
-            return Err(CommandError::usage(text).with_remedy("pass --kind init or --kind join"));
-        }
-        (None | Some(ImportKind::Init), true, _) => import_init(init, cluster, components, asked)?,
-        (None | Some(ImportKind::Join), _, Some(join)) => import_join(join, components, asked),
-        (Some(ImportKind::Init), false, _) => {
-            return Err(CommandError::invalid(
-                "the files have neither an InitConfiguration nor a ClusterConfiguration",
-            ));
-        }
-        (Some(ImportKind::Join), _, None) => {
-            return Err(CommandError::invalid("the files have no JoinConfiguration"));
-        }
-        (None, false, None) => {
-            let text = "the files have no InitConfiguration, ClusterConfiguration or JoinConfiguration";
-            return Err(CommandError::invalid(text));
-        }
-    };
-    let report = &mut imported.report;
-    if reset.is_some() {
-        report.refused("ResetConfiguration", WHOLE, "`machineadm reset` has flags and no document");
-    }
-    if upgrade.is_some() {
-        report.refused("UpgradeConfiguration", WHOLE, "machineadm has no document for `kubeadm upgrade`");
-    }
-    if cluster_status.is_some() {
-        report.note("ClusterStatus", "has no effect: kubeadm wrote it itself, up to Kubernetes 1.21");
-    }
-    Ok(imported)
+    let kind = asked.kind.map(|kind| match kind {
+        ImportKind::Init => DocumentKind::InitConfig,
+        ImportKind::Join => DocumentKind::JoinConfig,
+    });
+    let wanted = Wanted { kind, kubernetes_version: asked.kubernetes_version.clone() };
+    Ok(match kubeadm_import::import(documents, components, &wanted)? {
+        kubeadm_import::Imported::Init(imported) => of_init(*imported),
+        kubeadm_import::Imported::Join(imported) => of_join(*imported),
+    })
 }
 
-fn import_init(
-    init: Option<hub::InitConfiguration>,
-    cluster: Option<hub::ClusterConfiguration>,
-    components: &[ComponentConfig],
-    asked: &Import,
-) -> Result<Imported, CommandError> {
-    let (mut document, mut report) = of_kubeadm::init(init, cluster, components);
-    if let Some(version) = &asked.kubernetes_version {
-        let named = std::mem::replace(&mut document.kubernetes_version, version.clone());
-        if !named.is_empty() && named.trim_start_matches('v') != version.trim_start_matches('v') {
-            let text = format!("is {named} in the files and {version} in the document");
-            report.note("ClusterConfiguration.kubernetesVersion", text);
-        }
-    }
-    let version = &document.kubernetes_version;
-    if version.is_empty() || is_version_label(version) {
-        let text = "the files name no complete Kubernetes version, which an InitConfig requires";
-        return Err(CommandError::invalid(text).with_remedy("pass --kubernetes-version, such as v1.36.4"));
-    }
-    if document.certificate_key.is_some() {
-        let text = "uploads the certificates, as kubeadm does with --upload-certs";
-        report.note("InitConfiguration.certificateKey", text);
-    }
+fn of_init(imported: ImportedInit) -> Imported {
+    let ImportedInit { document, report } = imported;
     let InitConfig { bootstrap_token, certificate_key, .. } = &document;
     let has_token = bootstrap_token.as_ref().is_some_and(|spec| spec.token.is_some());
     let secrets = [("spec.bootstrapToken.token", has_token), ("spec.certificateKey", certificate_key.is_some())];
-    Ok(Imported::new(&document, &secrets, report))
+    Imported::new(&document, &secrets, report)
 }
 
-fn import_join(join: hub::JoinConfiguration, components: &[ComponentConfig], asked: &Import) -> Imported {
-    let ImportedJoin { mut document, worker_patches, mut report } = of_kubeadm::join(join);
-    document.kubernetes_version.clone_from(&asked.kubernetes_version);
-    for component in components {
-        report.note(&component.kind, "has no effect: `kubeadm join` does not read it");
-    }
+/// The patches of a worker's kubelet are read here, where the files are.
+fn of_join(imported: ImportedJoin) -> Imported {
+    let ImportedJoin { mut document, worker_patches, mut report } = imported;
     if let Some(directory) = worker_patches {
         match kubelet_patches::read(&directory) {
             Ok(members) => document.kubelet = members,

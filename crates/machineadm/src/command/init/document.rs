@@ -1,15 +1,11 @@
 //! The InitConfig that flags mean: those of the command line, or those of kubeadm's files and the few beside them.
-use super::{
-    arguments::{CertificateFlags, ClusterFlags, Init},
-    skipped_phases::Skipped,
-};
+use super::arguments::{CertificateFlags, ClusterFlags, Init};
 use crate::{
     command::{
         certs::key,
         configuration_file,
-        of_kubeadm::{self, node_name, own_address, set, with_port, without_scheme},
-        skipped_phases::RefusedPhase,
-        small_file, tolerated_checks,
+        kubeadm_errors::{no_phase_is_refused, tolerated_checks},
+        small_file,
     },
     command_error::CommandError,
     context::silent_machine,
@@ -18,13 +14,17 @@ use documents::v1alpha1::{ApiServer, ClusterPart, InitConfig, InitTokenSpec};
 use engine::outcome::chain;
 use host::{Inspect, linux::input::Care};
 use kubeadm::hub::Documents;
+use kubeadm_import::{
+    ImportedInit, init_config,
+    init_phases::{SkippedInitPhases, remove_settings_without_effect},
+    kubernetes_version,
+    values::{endpoint_with_port, node_name, non_empty, own_address, socket_path},
+};
 use secret::Secret;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
 /// How long kubeadm may take to print its version.
 const VERSION: Duration = Duration::from_secs(60);
-/// What kubeadm looks up on the internet.
-const LABELS: [&str; 4] = ["stable", "latest", "ci/", "release/"];
 
 /// What the flags mean. Only the token that nobody has given is missing.
 pub(super) fn of(asked: &Init, root: &Path) -> Result<InitConfig, CommandError> {
@@ -35,29 +35,29 @@ pub(super) fn of(asked: &Init, root: &Path) -> Result<InitConfig, CommandError> 
     // It has an effect with `--upload-certs` only, as with kubeadm.
     let configured_key = document.certificate_key.take();
     document.node_name = node_name(asked.node.node_name.clone()).or(document.node_name);
-    if let Some(socket) = set(asked.node.cri_socket.clone()) {
-        document.runtime_socket = without_scheme(&socket);
+    if let Some(socket) = non_empty(asked.node.cri_socket.clone()) {
+        document.runtime_socket = socket_path(&socket);
     }
-    if let Some(directory) = set(asked.node.patches.clone()) {
+    if let Some(directory) = non_empty(asked.node.patches.clone()) {
         document.patches = Some(absolute("--patches", &directory)?);
     }
-    for check in tolerated_checks::of_names(&asked.node.ignore_preflight_errors)? {
+    for check in tolerated_checks(&asked.node.ignore_preflight_errors)? {
         if !document.tolerated_checks.contains(&check) {
             document.tolerated_checks.push(check);
         }
     }
-    let (skipped, refused) = Skipped::read(&asked.node.skip_phases);
-    RefusedPhase::of_flag(&refused)?;
+    let skipped = SkippedInitPhases::read(&asked.node.skip_phases);
+    no_phase_is_refused(&skipped.refused)?;
     skipped.apply(&mut document);
     if asked.config.is_some() {
         leave_out_skipped(&mut document);
     }
-    document.certificate_key = match asked.certificates.upload_certs && !skipped.upload {
+    document.certificate_key = match asked.certificates.upload_certs && !skipped.upload_certs {
         true => Some(certificate_key(&asked.certificates, configured_key.as_ref())?),
         false => no_certificate_key(&asked.certificates, configured_key.as_ref())?,
     };
     document.control_plane_endpoint =
-        document.control_plane_endpoint.map(|host| with_port(&host, document.api_server_port));
+        document.control_plane_endpoint.map(|host| endpoint_with_port(&host, document.api_server_port));
     document.kubernetes_version = version(&document.kubernetes_version, root)?;
     Ok(document)
 }
@@ -74,20 +74,25 @@ fn of_file(name: &str) -> Result<InitConfig, CommandError> {
     if init.as_ref().is_some_and(|init| init.certificate_key.is_some()) {
         small_file::warn_if_others_read("--config", name, "the certificate key");
     }
-    let (document, report) = of_kubeadm::init(init, cluster, &read.component_configs);
+    let ImportedInit { document, report } = init_config(init, cluster, &read.component_configs);
     report.refuse_unsupported()?;
     Ok(document)
 }
 
 /// What a file says of a part that is skipped has no effect, as with kubeadm.
 fn leave_out_skipped(document: &mut InitConfig) {
-    let is_without = |document: &InitConfig, part| document.without.contains(&part);
-    if is_without(document, ClusterPart::BootstrapToken) && document.bootstrap_token.take().is_some() {
-        warn!("bootstrapTokens of --config have no effect: the phase bootstrap-token is skipped");
-    }
-    if is_without(document, ClusterPart::KubeProxy) && !document.kube_proxy.is_empty() {
-        document.kube_proxy.clear();
-        warn!("the KubeProxyConfiguration of --config has no effect: the cluster is created without kube-proxy");
+    for part in remove_settings_without_effect(document) {
+        match part {
+            ClusterPart::BootstrapToken => {
+                warn!("bootstrapTokens of --config have no effect: the phase bootstrap-token is skipped");
+            }
+            ClusterPart::KubeProxy => {
+                warn!(
+                    "the KubeProxyConfiguration of --config has no effect: the cluster is created without kube-proxy"
+                );
+            }
+            ClusterPart::CoreDns => {}
+        }
     }
 }
 
@@ -96,16 +101,18 @@ fn of_flags(flags: &ClusterFlags) -> Result<InitConfig, CommandError> {
     let all = |texts: &[String]| texts.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>();
     Ok(InitConfig {
         kubernetes_version: flags.kubernetes_version.clone().unwrap_or_default(),
-        control_plane_endpoint: set(flags.control_plane_endpoint.clone()),
+        control_plane_endpoint: non_empty(flags.control_plane_endpoint.clone()),
         advertise_address: own_address(flags.apiserver_advertise_address.clone()),
         pod_subnets: all(&flags.pod_network_cidr),
         service_subnets: all(&flags.service_cidr),
         bootstrap_token,
         without,
-        dns_domain: set(flags.service_dns_domain.clone()),
+        dns_domain: non_empty(flags.service_dns_domain.clone()),
         api_server_port: flags.apiserver_bind_port,
-        certificates_directory: set(flags.cert_dir.clone()).map(|path| absolute("--cert-dir", &path)).transpose()?,
-        image_repository: set(flags.image_repository.clone()),
+        certificates_directory: non_empty(flags.cert_dir.clone())
+            .map(|path| absolute("--cert-dir", &path))
+            .transpose()?,
+        image_repository: non_empty(flags.image_repository.clone()),
         feature_gates: feature_gates(&flags.feature_gates)?,
         api_server: ApiServer { cert_sans: all(&flags.apiserver_cert_extra_sans), ..ApiServer::default() },
         ..InitConfig::default()
@@ -184,14 +191,9 @@ fn absolute(flag: &str, path: &str) -> Result<String, CommandError> {
         .ok_or_else(|| CommandError::invalid(format!("{flag} must be a path in UTF-8")))
 }
 
-/// Whether a version is a label, such as `stable-1`.
-pub(in crate::command) fn is_version_label(version: &str) -> bool {
-    LABELS.iter().any(|label| version.starts_with(label))
-}
-
 /// The version of Kubernetes: the one that was given, else that of the machine's kubeadm. The internet is not asked.
 fn version(given: &str, root: &Path) -> Result<String, CommandError> {
-    if is_version_label(given) {
+    if kubernetes_version::is_label(given) {
         let text = format!(
             "the Kubernetes version {} is a label, which kubeadm looks up on the internet",
             objects::one_line(given)

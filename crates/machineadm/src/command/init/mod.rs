@@ -2,7 +2,6 @@
 pub(crate) mod arguments;
 mod closing;
 mod document;
-pub(super) mod skipped_phases;
 
 use super::{
     bootstrap,
@@ -13,7 +12,6 @@ use super::{
 use crate::{command_error::CommandError, context::without_errors, show};
 use arguments::{Init, InitCommand, InitPhase, Phase, UploadPhase};
 use closing::{ADMIN, Closing};
-pub(super) use document::is_version_label;
 use documents::{
     Source,
     v1alpha1::{ClusterPart, InitConfig},

@@ -1,6 +1,9 @@
-//! How a node registers, as an InitConfig and a JoinConfig both say it.
-use super::{node_name, report::ImportReport, set};
-use crate::command::tolerated_checks::{self, NamedCheck};
+//! A NodeRegistration: what an InitConfig and a JoinConfig both say of their node.
+use crate::{
+    report::ImportReport,
+    tolerated_checks::ToleratedChecks,
+    values::{node_name, non_empty, socket_path},
+};
 use documents::v1alpha1::{ImagePull, NodeTaint, PreflightCheck, TaintEffect};
 use kubeadm::{Time, hub};
 use std::collections::BTreeMap;
@@ -11,20 +14,20 @@ const NODE_LABELS: &str = "node-labels";
 const NODE_IP: &str = "node-ip";
 
 /// What both documents say of the node.
-pub(super) struct Node {
-    pub(super) name: Option<String>,
+pub(crate) struct NodeSettings {
+    pub(crate) name: Option<String>,
     /// As a path.
-    pub(super) runtime_socket: Option<String>,
+    pub(crate) runtime_socket: Option<String>,
     /// Unset is not the same as none.
-    pub(super) taints: Option<Vec<NodeTaint>>,
-    pub(super) labels: BTreeMap<String, String>,
-    pub(super) addresses: Vec<String>,
-    pub(super) tolerated_checks: Vec<PreflightCheck>,
-    pub(super) image_pull: ImagePull,
+    pub(crate) taints: Option<Vec<NodeTaint>>,
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) addresses: Vec<String>,
+    pub(crate) tolerated_checks: Vec<PreflightCheck>,
+    pub(crate) image_pull: ImagePull,
 }
 
 /// The node of a document of this kind of kubeadm's.
-pub(super) fn node(kind: &str, given: hub::NodeRegistration, report: &mut ImportReport) -> Node {
+pub(crate) fn node_settings(kind: &str, given: hub::NodeRegistration, report: &mut ImportReport) -> NodeSettings {
     let hub::NodeRegistration {
         name,
         cri_socket,
@@ -40,21 +43,16 @@ pub(super) fn node(kind: &str, given: hub::NodeRegistration, report: &mut Import
         let taints = given.into_iter().enumerate();
         taints.filter_map(|(index, given)| taint(&here(&format!("taints[{index}]")), given, report)).collect()
     });
-    let Flags { labels, addresses } = flags(&here("kubeletExtraArgs"), kubelet_extra_args, report);
-    Node {
+    let KubeletFlags { labels, addresses } = kubelet_flags(&here("kubeletExtraArgs"), kubelet_extra_args, report);
+    NodeSettings {
         name: node_name(name),
-        runtime_socket: set(cri_socket).as_deref().map(without_scheme),
+        runtime_socket: non_empty(cri_socket).as_deref().map(socket_path),
         taints,
         labels,
         addresses,
-        tolerated_checks: checks(&here("ignorePreflightErrors"), &ignore_preflight_errors, report),
+        tolerated_checks: tolerated_checks(&here("ignorePreflightErrors"), &ignore_preflight_errors, report),
         image_pull: image_pull(here("imagePullPolicy"), image_pull_policy, report),
     }
-}
-
-/// The path of a socket that is written as an address.
-pub(in crate::command) fn without_scheme(socket: &str) -> String {
-    socket.strip_prefix("unix://").unwrap_or(socket).to_owned()
 }
 
 fn taint(here: &str, given: hub::Taint, report: &mut ImportReport) -> Option<NodeTaint> {
@@ -73,17 +71,17 @@ fn taint(here: &str, given: hub::Taint, report: &mut ImportReport) -> Option<Nod
 
 /// What the flags of a kubelet say of its node.
 #[derive(Default)]
-struct Flags {
+struct KubeletFlags {
     labels: BTreeMap<String, String>,
     addresses: Vec<String>,
 }
 
-fn flags(here: &str, given: Vec<hub::Arg>, report: &mut ImportReport) -> Flags {
-    let mut flags = Flags::default();
+fn kubelet_flags(here: &str, given: Vec<hub::Arg>, report: &mut ImportReport) -> KubeletFlags {
+    let mut flags = KubeletFlags::default();
     for hub::Arg { name, value, merge_method } in given {
         let path = format!("{here}[{name}]");
         match name.as_str() {
-            _ if set(merge_method).is_some() => report.unsupported(path, value),
+            _ if non_empty(merge_method).is_some() => report.unsupported(path, value),
             // A kubelet adds up the labels of a flag that is repeated.
             NODE_LABELS => flags.labels.extend(labels(&value)),
             NODE_IP => {
@@ -112,27 +110,20 @@ fn listed(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// The checks of these names, each once.
-fn checks(here: &str, names: &[String], report: &mut ImportReport) -> Vec<PreflightCheck> {
-    let mut checks = Vec::new();
-    for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
-        match tolerated_checks::named(name) {
-            NamedCheck::Ours(check) if checks.contains(&check) => {}
-            NamedCheck::Ours(check) => checks.push(check),
-            NamedCheck::KubeadmsOwn => {
-                report.note(
-                    format!("{here}[{name}]"),
-                    "is not needed: machineadm has no such check, and kubeadm only warns",
-                );
-            }
-            NamedCheck::Unknown(why) => report.refused(format!("{here}[{name}]"), name, why),
-        }
+fn tolerated_checks(here: &str, names: &[String], report: &mut ImportReport) -> Vec<PreflightCheck> {
+    let ToleratedChecks { checks, only_kubeadms, unknown } = ToleratedChecks::read(names);
+    for name in only_kubeadms {
+        let text = "is not needed: machineadm has no such check, and kubeadm only warns";
+        report.note(format!("{here}[{name}]"), text);
+    }
+    for check in unknown {
+        report.refused(format!("{here}[{}]", check.name), check.name, check.why);
     }
     checks
 }
 
 fn image_pull(here: String, policy: Option<String>, report: &mut ImportReport) -> ImagePull {
-    let Some(policy) = set(policy) else { return ImagePull::default() };
+    let Some(policy) = non_empty(policy) else { return ImagePull::default() };
     let policies = [ImagePull::IfNotPresent, ImagePull::Always, ImagePull::Never];
     let known = policies.into_iter().find(|known| known.name() == policy);
     known.unwrap_or_else(|| {

@@ -1,33 +1,34 @@
 //! A JoinConfiguration as a JoinConfig.
-use super::{
-    init::{port, unless_usual},
-    node::{Node, node},
-    own_address,
+use crate::{
+    join_phases::{Joining, SkippedJoinPhases},
+    node_registration::{NodeSettings, node_settings},
     report::ImportReport,
-    set,
+    timeouts::UnusualTimeouts,
+    values::{api_server_port, non_empty, own_address},
 };
-use crate::command::skipped_phases::{self, Joining, Preflight};
 use documents::v1alpha1::{
     ControlPlaneSpec, DiscoverySpec, FileSpec, JoinConfig, JoinTimeouts, PreflightCheck, TokenSpec,
 };
 use kubeadm::hub::{self, JoinConfiguration};
-use objects::Duration;
 use secret::Secret;
 
 const KIND: &str = "JoinConfiguration";
 /// Where kubeadm puts the certificate of the cluster unless a file says otherwise.
 const CA_CERTIFICATE: &str = "/etc/kubernetes/pki/ca.crt";
 
-/// A JoinConfig, and what it does not hold yet.
-pub(in crate::command) struct ImportedJoin {
-    pub(in crate::command) document: JoinConfig,
+/// A JoinConfig, and what it does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedJoin {
+    /// The document. Its version of Kubernetes is the cluster's unless the caller sets one.
+    pub document: JoinConfig,
     /// The directory of a worker's patches. Those of its kubelet belong into the document: the caller reads them.
-    pub(in crate::command) worker_patches: Option<String>,
-    pub(in crate::command) report: ImportReport,
+    pub worker_patches: Option<String>,
+    /// What of kubeadm's document it does not hold.
+    pub report: ImportReport,
 }
 
 /// What kubeadm's document means.
-pub(in crate::command) fn join(given: JoinConfiguration) -> ImportedJoin {
+pub fn join_config(given: JoinConfiguration) -> ImportedJoin {
     let mut report = ImportReport::of::<JoinConfig>();
     let JoinConfiguration {
         dry_run,
@@ -40,20 +41,20 @@ pub(in crate::command) fn join(given: JoinConfiguration) -> ImportedJoin {
         timeouts,
     } = given;
     report.unsupported_if_set(format!("{KIND}.dryRun"), dry_run.filter(|dry_run| *dry_run));
-    let ca = set(ca_cert_path).filter(|path| path != CA_CERTIFICATE);
+    let ca = non_empty(ca_cert_path).filter(|path| path != CA_CERTIFICATE);
     report.unsupported_if_set(format!("{KIND}.caCertPath"), ca);
     let mut control_plane = control_plane.map(|given| of_control_plane(given, &mut report));
     let joining = Joining::of(&control_plane);
-    let node = node(KIND, node_registration, &mut report);
-    let Node { name, runtime_socket, taints, labels, addresses, mut tolerated_checks, image_pull } = node;
+    let node = node_settings(KIND, node_registration, &mut report);
+    let NodeSettings { name, runtime_socket, taints, labels, addresses, mut tolerated_checks, image_pull } = node;
     if joining == Joining::ControlPlane && taints.as_ref().is_some_and(Vec::is_empty) {
         let why = "a JoinConfig cannot make a control plane node without a taint; remove the taint later";
         report.refused(format!("{KIND}.nodeRegistration.taints"), "[]", why);
     }
-    if skip(&skip_phases, joining, &mut report) == Preflight::Skipped {
+    if tolerates_every_check(&skip_phases, joining, &mut report) {
         tolerated_checks = vec![PreflightCheck::All];
     }
-    let directory = patches.and_then(|hub::Patches { directory }| set(directory));
+    let directory = patches.and_then(|hub::Patches { directory }| non_empty(directory));
     let worker_patches = match &mut control_plane {
         Some(spec) => {
             spec.patches = directory;
@@ -61,7 +62,7 @@ pub(in crate::command) fn join(given: JoinConfiguration) -> ImportedJoin {
         }
         None => directory,
     };
-    let Times { discovery: timeout, timeouts } = times(&timeouts.unwrap_or_default(), joining, &mut report);
+    let (timeout, timeouts) = join_timeouts(timeouts, joining, &mut report);
     let (token, file, tls_bootstrap_token) = of_discovery(discovery);
     let document = JoinConfig {
         discovery: DiscoverySpec { token, file, timeout },
@@ -89,7 +90,7 @@ fn of_discovery(discovery: hub::Discovery) -> Discovery {
         let hub::BootstrapTokenDiscovery { token, api_server_endpoint, ca_cert_hashes, unsafe_skip_ca_verification } =
             given;
         TokenSpec {
-            endpoints: set(api_server_endpoint).into_iter().collect(),
+            endpoints: non_empty(api_server_endpoint).into_iter().collect(),
             token: token.filter(is_said),
             ca_pins: ca_cert_hashes,
             unsafe_without_ca_pins: unsafe_skip_ca_verification.unwrap_or_default(),
@@ -97,7 +98,7 @@ fn of_discovery(discovery: hub::Discovery) -> Discovery {
         }
     };
     let by_file = |hub::FileDiscovery { kube_config_path }| {
-        let path = set(kube_config_path)?;
+        let path = non_empty(kube_config_path)?;
         let location = path.strip_prefix("file://").unwrap_or(&path).to_owned();
         Some(FileSpec { location: Secret::new(location), ..FileSpec::default() })
     };
@@ -110,21 +111,20 @@ fn of_control_plane(given: hub::JoinControlPlane, report: &mut ImportReport) -> 
     ControlPlaneSpec {
         certificate_key: certificate_key.filter(|key| !key.expose().is_empty()),
         advertise_address: own_address(advertise_address),
-        api_server_port: port(&format!("{KIND}.controlPlane.localAPIEndpoint.bindPort"), bind_port, report),
+        api_server_port: api_server_port(&format!("{KIND}.controlPlane.localAPIEndpoint.bindPort"), bind_port, report),
         ..ControlPlaneSpec::default()
     }
 }
 
-fn skip(phases: &[String], joining: Joining, report: &mut ImportReport) -> Preflight {
+/// Reports skipped phases; whether that of the preflight checks is one of them.
+fn tolerates_every_check(phases: &[String], joining: Joining, report: &mut ImportReport) -> bool {
     let here = |phase: &str| format!("{KIND}.skipPhases[{phase}]");
-    let (preflight, refused) = skipped_phases::read(phases, joining);
-    if preflight == Preflight::Skipped {
+    let SkippedJoinPhases { preflight, without_effect, refused } = SkippedJoinPhases::read(phases, joining);
+    if preflight {
         report.note(here("preflight"), "is set by spec.toleratedChecks");
     }
-    let is_preflight = |phase: &str| phase.split('/').next() == Some("preflight");
-    let is_refused = |phase: &String| refused.iter().any(|refusal| refusal.phase == *phase);
-    for phase in phases.iter().filter(|phase| !is_preflight(phase) && !is_refused(phase)) {
-        report.note(here(phase), "has no effect: a worker has no such phase");
+    for phase in without_effect {
+        report.note(here(&phase), "has no effect: a worker has no such phase");
     }
     for refusal in refused {
         report.refused(here(&refusal.phase), &refusal.phase, refusal.why);
@@ -132,41 +132,17 @@ fn skip(phases: &[String], joining: Joining, report: &mut ImportReport) -> Prefl
     preflight
 }
 
-/// How long a join waits.
-struct Times {
-    discovery: Option<String>,
-    timeouts: JoinTimeouts,
-}
-
-fn times(given: &hub::Timeouts, joining: Joining, report: &mut ImportReport) -> Times {
-    let hub::Timeouts {
-        control_plane_component_health_check,
-        kubelet_health_check,
-        kubernetes_api_call,
-        etcd_api_call,
-        tls_bootstrap,
-        discovery,
-        upgrade_manifests,
-    } = *given;
-    let others = [
-        ("kubernetesAPICall", unless_usual(kubernetes_api_call, 1)),
-        ("etcdAPICall", unless_usual(etcd_api_call, 2)),
-        ("upgradeManifests", unless_usual(upgrade_manifests, 5)),
-    ];
-    for (field, time) in others {
-        report.unsupported_if_set(format!("{KIND}.timeouts.{field}"), time);
-    }
-    let mut control_plane = unless_usual(control_plane_component_health_check, 4);
+/// How long a join waits: for discovery, and for the rest.
+fn join_timeouts(
+    given: Option<hub::Timeouts>,
+    joining: Joining,
+    report: &mut ImportReport,
+) -> (Option<String>, JoinTimeouts) {
+    let UnusualTimeouts { mut control_plane, kubelet, tls_bootstrap, discovery } =
+        UnusualTimeouts::of(KIND, given, report);
     if joining == Joining::Worker && control_plane.take().is_some() {
         let here = format!("{KIND}.timeouts.controlPlaneComponentHealthCheck");
         report.note(here, "has no effect: a worker has no control plane");
     }
-    let text = |time: Option<Duration>| time.map(|time| time.to_string());
-    let timeouts = JoinTimeouts {
-        kubelet: text(unless_usual(kubelet_health_check, 4)),
-        certificate: text(unless_usual(tls_bootstrap, 5)),
-        control_plane: text(control_plane),
-        etcd: None,
-    };
-    Times { discovery: text(unless_usual(discovery, 5)), timeouts }
+    (discovery, JoinTimeouts { kubelet, certificate: tls_bootstrap, control_plane, etcd: None })
 }

@@ -1,8 +1,9 @@
-//! The bootstrap signer's decision: which signatures cluster-info shall have, and when to look again.
+//! What kube-controller-manager's BootstrapSigner has to do: which tokens sign cluster-info (`jws-kubeconfig-<token-id>`),
+//! which signatures are set and removed, and when to look again.
 use crate::{
     cluster_info::{KUBECONFIG_KEY, SIGNATURE_PREFIX},
     jws::Content,
-    moment::Moment,
+    moment::{Moment, earliest},
     token_secret, usable,
 };
 use jiff::Timestamp;
@@ -33,7 +34,7 @@ pub enum Signing {
 }
 
 /// What the signer has to do, given cluster-info and all Secrets that may be tokens.
-pub fn signatures(config_map: Option<&ConfigMap>, secrets: &[Secret], now: Timestamp) -> Signing {
+pub fn decide(config_map: Option<&ConfigMap>, secrets: &[Secret], now: Timestamp) -> Signing {
     let Some(config_map) = config_map else { return Signing::NoConfigMap };
     let Some(kubeconfig) = config_map.data.get(KUBECONFIG_KEY) else { return Signing::NoKubeconfig };
     let content = Content::new(kubeconfig.as_bytes());
@@ -44,19 +45,14 @@ pub fn signatures(config_map: Option<&ConfigMap>, secrets: &[Secret], now: Times
         wanted.insert(format!("{SIGNATURE_PREFIX}{}", token.id), content.sign(&token));
         again = earliest(again, token_secret::expiry(secret).ahead(now));
     }
-    decide(config_map, wanted, again)
+    compare(config_map, wanted, again)
 }
 
-fn decide(config_map: &ConfigMap, wanted: BTreeMap<String, String>, again: Option<Moment>) -> Signing {
+fn compare(config_map: &ConfigMap, wanted: BTreeMap<String, String>, again: Option<Moment>) -> Signing {
     let present = config_map.data.keys().filter(|key| key.starts_with(SIGNATURE_PREFIX));
     let remove: Vec<_> = present.filter(|key| !wanted.contains_key(*key)).cloned().collect();
     let set: BTreeMap<_, _> = wanted.into_iter().filter(|(key, jws)| config_map.data.get(key) != Some(jws)).collect();
     if set.is_empty() && remove.is_empty() { Signing::Done { again } } else { Signing::Write { set, remove, again } }
-}
-
-/// The earlier of two times, where there are any.
-pub(crate) fn earliest(one: Option<Moment>, other: Option<Moment>) -> Option<Moment> {
-    one.into_iter().chain(other).min()
 }
 
 impl Signing {

@@ -1,5 +1,9 @@
-//! The token cleaner's decision: which tokens have ended, and when to look again.
-use crate::{expiry::Expiry, moment::Moment, sign::earliest, token_secret, usable};
+//! What kube-controller-manager's TokenCleaner has to do: which expired tokens are deleted, and when to look again.
+use crate::{
+    expiry::Expiry,
+    moment::{Moment, earliest},
+    token_secret, usable,
+};
 use jiff::Timestamp;
 use objects::Secret;
 
@@ -33,7 +37,7 @@ pub enum Reason {
 }
 
 /// What the cleaner has to do, given all Secrets that may be tokens.
-pub fn due(secrets: &[Secret], now: Timestamp) -> Cleaning {
+pub fn decide(secrets: &[Secret], now: Timestamp) -> Cleaning {
     let mut cleaning = Cleaning::default();
     for secret in secrets {
         match usable::cleaning(secret, now) {

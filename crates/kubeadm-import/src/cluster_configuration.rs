@@ -1,5 +1,5 @@
 //! A ClusterConfiguration as part of an InitConfig.
-use super::{report::ImportReport, set};
+use crate::{report::ImportReport, values::non_empty};
 use documents::v1alpha1::{
     self, Arguments, ClusterPart, ControlPlaneProgram, EtcdMember, InitConfig, Volume, VolumeType,
 };
@@ -15,7 +15,7 @@ const CA_VALIDITY: Duration = Duration::hours(24 * 365 * 10);
 const ALGORITHM: &str = "RSA-2048";
 
 /// Puts what holds for the whole cluster into a document.
-pub(super) fn cluster(given: ClusterConfiguration, document: &mut InitConfig, report: &mut ImportReport) {
+pub(crate) fn add_cluster(given: ClusterConfiguration, document: &mut InitConfig, report: &mut ImportReport) {
     let ClusterConfiguration {
         etcd,
         networking: hub::Networking { service_subnet, pod_subnet, dns_domain },
@@ -36,7 +36,7 @@ pub(super) fn cluster(given: ClusterConfiguration, document: &mut InitConfig, re
         use_hyper_kube_image,
     } = given;
     let here = |field: &str| format!("{KIND}.{field}");
-    let algorithm = set(encryption_algorithm).filter(|algorithm| algorithm != ALGORITHM);
+    let algorithm = non_empty(encryption_algorithm).filter(|algorithm| algorithm != ALGORITHM);
     report.unsupported_if_set(here("encryptionAlgorithm"), algorithm);
     let validity = certificate_validity_period.filter(|time| *time != VALIDITY);
     report.unsupported_if_set(here("certificateValidityPeriod"), validity);
@@ -47,14 +47,14 @@ pub(super) fn cluster(given: ClusterConfiguration, document: &mut InitConfig, re
     for (part, disabled) in [(ClusterPart::CoreDns, dns_disabled), (ClusterPart::KubeProxy, proxy_disabled)] {
         document.without.extend((disabled == Some(true)).then_some(part));
     }
-    document.kubernetes_version = set(kubernetes_version).unwrap_or_default();
-    document.control_plane_endpoint = set(control_plane_endpoint);
+    document.kubernetes_version = non_empty(kubernetes_version).unwrap_or_default();
+    document.control_plane_endpoint = non_empty(control_plane_endpoint);
     document.pod_subnets = subnets(pod_subnet);
     document.service_subnets = subnets(service_subnet);
-    document.dns_domain = set(dns_domain);
-    document.certificates_directory = set(certificates_dir);
-    document.image_repository = set(image_repository);
-    document.cluster_name = set(cluster_name);
+    document.dns_domain = non_empty(dns_domain);
+    document.certificates_directory = non_empty(certificates_dir);
+    document.image_repository = non_empty(image_repository);
+    document.cluster_name = non_empty(cluster_name);
     document.feature_gates = feature_gates;
     of_api_server(api_server, document, report);
     document.controller_manager = program("controllerManager", controller_manager, report);
@@ -66,9 +66,9 @@ pub(super) fn cluster(given: ClusterConfiguration, document: &mut InitConfig, re
 fn of_dns(dns: hub::Dns, report: &mut ImportReport) -> Option<bool> {
     let hub::Dns { kind, image_repository, image_tag, disabled } = dns;
     let here = |field: &str| format!("{KIND}.dns.{field}");
-    report.unsupported_if_set(here("type"), set(kind).filter(|kind| kind != "CoreDNS"));
-    report.unsupported_if_set(here("imageRepository"), set(image_repository));
-    report.unsupported_if_set(here("imageTag"), set(image_tag));
+    report.unsupported_if_set(here("type"), non_empty(kind).filter(|kind| kind != "CoreDNS"));
+    report.unsupported_if_set(here("imageRepository"), non_empty(image_repository));
+    report.unsupported_if_set(here("imageTag"), non_empty(image_tag));
     disabled
 }
 
@@ -105,11 +105,11 @@ fn member(etcd: hub::Etcd, report: &mut ImportReport) -> EtcdMember {
     let hub::Etcd { local, external } = etcd;
     if let Some(hub::ExternalEtcd { endpoints, http_endpoints, ca_file, cert_file, key_file }) = external {
         let here = |field: &str| format!("{KIND}.etcd.external.{field}");
-        report.unsupported_if_set(here("endpoints"), set(Some(endpoints.join(","))));
-        report.unsupported_if_set(here("httpEndpoints"), set(Some(http_endpoints.join(","))));
-        report.unsupported_if_set(here("caFile"), set(ca_file));
-        report.unsupported_if_set(here("certFile"), set(cert_file));
-        report.unsupported_if_set(here("keyFile"), set(key_file));
+        report.unsupported_if_set(here("endpoints"), non_empty(Some(endpoints.join(","))));
+        report.unsupported_if_set(here("httpEndpoints"), non_empty(Some(http_endpoints.join(","))));
+        report.unsupported_if_set(here("caFile"), non_empty(ca_file));
+        report.unsupported_if_set(here("certFile"), non_empty(cert_file));
+        report.unsupported_if_set(here("keyFile"), non_empty(key_file));
     }
     let hub::LocalEtcd {
         image_repository,
@@ -120,11 +120,11 @@ fn member(etcd: hub::Etcd, report: &mut ImportReport) -> EtcdMember {
         server_cert_sans,
         peer_cert_sans,
     } = local.unwrap_or_default();
-    report.unsupported_if_set(format!("{KIND}.etcd.local.imageRepository"), set(image_repository));
-    report.unsupported_if_set(format!("{KIND}.etcd.local.imageTag"), set(image_tag));
+    report.unsupported_if_set(format!("{KIND}.etcd.local.imageRepository"), non_empty(image_repository));
+    report.unsupported_if_set(format!("{KIND}.etcd.local.imageTag"), non_empty(image_tag));
     variables("etcd.local", extra_envs, report);
     EtcdMember {
-        data_directory: set(data_dir),
+        data_directory: non_empty(data_dir),
         arguments: arguments("etcd.local", extra_args, report),
         server_cert_sans,
         peer_cert_sans,
@@ -143,7 +143,7 @@ fn arguments(program: &str, given: Vec<hub::Arg>, report: &mut ImportReport) -> 
     let mut arguments = Arguments::new();
     for hub::Arg { name, value, merge_method } in given {
         let here = format!("{KIND}.{program}.extraArgs[{name}]");
-        if set(merge_method).is_some() {
+        if non_empty(merge_method).is_some() {
             report.unsupported(here, value);
         } else if let Some(earlier) = arguments.insert(name, value) {
             report.unsupported(here, earlier);
@@ -155,7 +155,7 @@ fn arguments(program: &str, given: Vec<hub::Arg>, report: &mut ImportReport) -> 
 fn volumes(program: &str, given: Vec<hub::HostPathMount>, report: &mut ImportReport) -> Vec<Volume> {
     let volume = |(index, mount): (usize, hub::HostPathMount)| {
         let hub::HostPathMount { name, host_path, mount_path, read_only, path_type } = mount;
-        let path_type = set(path_type);
+        let path_type = non_empty(path_type);
         let sort = VolumeType::ALL.into_iter().find(|sort| path_type.as_deref() == Some(sort.name()));
         let here = format!("{KIND}.{program}.extraVolumes[{index}].pathType");
         report.unsupported_if_set(here, path_type.filter(|_| sort.is_none()));
@@ -172,5 +172,5 @@ fn volumes(program: &str, given: Vec<hub::HostPathMount>, report: &mut ImportRep
 }
 
 fn subnets(given: Option<String>) -> Vec<String> {
-    set(given).map(|text| text.split(',').map(|subnet| subnet.trim().to_owned()).collect()).unwrap_or_default()
+    non_empty(given).map(|text| text.split(',').map(|subnet| subnet.trim().to_owned()).collect()).unwrap_or_default()
 }

@@ -1,31 +1,17 @@
-//! kubeadm's documents in our own terms: an InitConfig or a JoinConfig, and by name every field that has no place there.
-//!
-//! ```text
-//!  kubeadm's file ──crates/kubeadm──▶ hub ──▶ InitConfig or JoinConfig
-//!  (any API version)                      └──▶ ImportReport: unsupported fields, notes
-//! ```
-//!
-//! `init --config`, `join --config` and `config import` share this one conversion. It reads no files, and takes every type
-//! of the hub apart by all of its fields, so that a new field does not build before it has a place here. The two commands
-//! that change a machine refuse what is unsupported; `config import` lists it.
-mod cluster;
-mod init;
-mod join;
-mod node;
-mod report;
-
-pub(super) use init::init;
-pub(super) use join::{ImportedJoin, join};
-pub(super) use node::without_scheme;
-pub(super) use report::{FieldNote, ImportReport, UnsupportedField};
-
+//! Values as kubeadm reads them, in a file or on its command line, and as a document has them.
+use crate::report::ImportReport;
 use std::net::{IpAddr, Ipv6Addr};
 
 /// The port of an API server unless another one is named.
 const API_SERVER_PORT: u16 = 6443;
 
+/// An empty text is none.
+pub fn non_empty(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
+}
+
 /// The endpoint of a cluster with its port; kubeadm's users may name a host alone.
-pub(super) fn with_port(host: &str, port: Option<u16>) -> String {
+pub fn endpoint_with_port(host: &str, port: Option<u16>) -> String {
     let port = port.unwrap_or(API_SERVER_PORT);
     let is_address = host.parse::<Ipv6Addr>().is_ok();
     match host.rsplit_once(':') {
@@ -36,20 +22,30 @@ pub(super) fn with_port(host: &str, port: Option<u16>) -> String {
     }
 }
 
-/// An address of this machine; as kubeadm reads it, `0.0.0.0` is that of the default route.
-pub(super) fn own_address(text: Option<String>) -> Option<String> {
-    let is_unset = |text: &String| text.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
-    set(text).filter(|text| !is_unset(text))
+/// The port of an API server; 0 is kubeadm's default.
+pub(crate) fn api_server_port(here: &str, given: Option<i32>, report: &mut ImportReport) -> Option<u16> {
+    let given = given.filter(|port| *port != 0)?;
+    let port = u16::try_from(given).ok();
+    if port.is_none() {
+        report.refused(here, given, "must be a port from 1 to 65535");
+    }
+    port
 }
 
-/// As kubeadm reads it, an empty text is none.
-pub(super) fn set(text: Option<String>) -> Option<String> {
-    text.filter(|text| !text.is_empty())
+/// An address of this machine; `0.0.0.0` is that of the default route.
+pub fn own_address(text: Option<String>) -> Option<String> {
+    let is_unset = |text: &String| text.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
+    non_empty(text).filter(|text| !is_unset(text))
 }
 
 /// The name of a node, in which kubeadm takes capital letters for small ones. Values of the instance are filled in later.
-pub(super) fn node_name(text: Option<String>) -> Option<String> {
-    set(text).map(|name| if name.contains('{') { name } else { name.trim().to_lowercase() })
+pub fn node_name(text: Option<String>) -> Option<String> {
+    non_empty(text).map(|name| if name.contains('{') { name } else { name.trim().to_lowercase() })
+}
+
+/// The path of a socket that may be written as an address.
+pub fn socket_path(socket: &str) -> String {
+    socket.strip_prefix("unix://").unwrap_or(socket).to_owned()
 }
 
 #[cfg(test)]
@@ -65,10 +61,13 @@ mod tests {
             ("[fd00::10]", "[fd00::10]:6444"),
             ("[fd00::10]:443", "[fd00::10]:443"),
             ("api.example.com:443", "api.example.com:443"),
+            // No address, and not for us to correct.
+            ("[fd00::10", "[fd00::10"),
+            ("fd00::x]", "fd00::x]"),
         ] {
-            assert_eq!(with_port(given, Some(6444)), wanted);
+            assert_eq!(endpoint_with_port(given, Some(6444)), wanted);
         }
-        assert_eq!(with_port("a", None), "a:6443");
+        assert_eq!(endpoint_with_port("a", None), "a:6443");
     }
 
     #[test]
@@ -84,5 +83,11 @@ mod tests {
         let own = |text: &str| own_address(Some(text.to_owned()));
         assert_eq!((own("0.0.0.0"), own("::"), own("")), (None, None, None));
         assert_eq!(own("10.0.0.1").as_deref(), Some("10.0.0.1"));
+    }
+
+    #[test]
+    fn a_socket_is_a_path() {
+        assert_eq!(socket_path("unix:///run/a.sock"), "/run/a.sock");
+        assert_eq!(socket_path("/run/a.sock"), "/run/a.sock");
     }
 }
