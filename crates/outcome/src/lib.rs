@@ -12,7 +12,8 @@
 //! - An [`Outcome`] has one [`TurnOutcome`] for each document, in their order, and for each turn that the engine adds
 //!   ([`AddedTurn`]); each has a [`State`] and its steps. [`Outcome::read`] refuses another version.
 //! - A [`TurnId`] says where something happened: in a turn, or in a [`Stage`] outside of all turns. [`ActSort`] names
-//!   what is run for its effect. Both have names that never change: files and journals have them.
+//!   what is run for its effect, an [`Action`] what a step does. All have names that never change: files and
+//!   journals have them.
 //! - A [`FailureOutcome`] is for people (cause, output, advice) and for programs, which compare no sentences: its
 //!   [`Reason`] says what failed, and the reason's [`Class`] whether to wait, to take another machine, or to change the
 //!   configuration. A reason of a newer version reads as [`Reason::Unknown`].
@@ -20,6 +21,7 @@
 //!
 //! Members are added, never renamed or removed, within a version: `docs/os-contract.md` has them.
 mod act_sort;
+mod action;
 mod failure;
 mod mode;
 mod outcome;
@@ -28,6 +30,7 @@ mod report;
 mod turn_id;
 
 pub use act_sort::ActSort;
+pub use action::Action;
 pub use failure::{FailureOutcome, chain};
 pub use mode::Mode;
 pub use outcome::{Outcome, OutcomeError, Provenance, State, StepOutcome, Transfer, TurnOutcome};

@@ -1,5 +1,5 @@
 //! The outcome: what a run did, step by step, and where it stopped. Its form is versioned.
-use crate::{AddedTurn, FailureOutcome, Mode};
+use crate::{Action, AddedTurn, FailureOutcome, Mode};
 use jiff::Timestamp;
 use objects::MACHINEADM_API_VERSION as API_VERSION;
 use serde::{Deserialize, Serialize};
@@ -208,6 +208,13 @@ impl TurnOutcome {
     }
 }
 
+impl StepOutcome {
+    /// What it does and to what; `None` for a step of a newer version.
+    pub fn action(&self) -> Option<(Action, &str)> {
+        Action::split(&self.what)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,6 +254,13 @@ mod tests {
         for damaged in ["", "{", "[]", &half] {
             assert!(matches!(Outcome::read(damaged.as_bytes()), Err(OutcomeError::Damaged(_))), "{damaged}");
         }
+    }
+
+    #[test]
+    fn a_step_says_what_is_done_to_what() {
+        let what = "create /etc/motd".to_owned();
+        let step = StepOutcome { what, state: State::Succeeded, started: None, seconds: 0.0, transfer: None };
+        assert_eq!(step.action(), Some((Action::Create, "/etc/motd")));
     }
 
     #[test]
