@@ -2,11 +2,9 @@
 //! `Recorder` fills it.
 //!
 //! ```text
-//!                    ┌ phases: TurnOutcome ── steps: StepOutcome ── transfer
-//!  Recorder ──▶ Outcome                                                          outcome.json, status
-//!  (engine)          └ failure: FailureOutcome ── phase (TurnId), cause, advice
-//!                        │                          reason: Reason ── Class
-//!                        └────── RunReport: the turn at work, progress, failure  report.json, a ReportConfig's server
+//!  Recorder ──▶ Outcome ─┬ phases: TurnOutcome ── steps: StepOutcome ── transfer        (outcome.json, status)
+//!  (engine)       │      └ failure: FailureOutcome ── cause, advice; reason: Reason ── Class
+//!                 └────▶ RunReport: the turn at work, progress, failure                  (report.json, sent)
 //! ```
 //!
 //! - An [`Outcome`] has one [`TurnOutcome`] for each document, in their order, and for each turn that the engine adds
@@ -18,8 +16,6 @@
 //!   [`Reason`] says what failed, and the reason's [`Class`] whether to wait, to take another machine, or to change the
 //!   configuration. A reason of a newer version reads as [`Reason::Unknown`].
 //! - A [`RunReport`] is made of an outcome, holds no more than it, and never exceeds [`LARGEST_REPORT`].
-//!
-//! Members are added, never renamed or removed, within a version: `docs/os-contract.md` has them.
 mod act_sort;
 mod action;
 mod failure;

@@ -218,6 +218,7 @@ impl StepOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Reason;
 
     fn outcome() -> Outcome {
         let mut outcome = Outcome::new("1.2.3", "node-7".to_owned(), Mode::Provision, Timestamp::UNIX_EPOCH);
@@ -254,6 +255,25 @@ mod tests {
         for damaged in ["", "{", "[]", &half] {
             assert!(matches!(Outcome::read(damaged.as_bytes()), Err(OutcomeError::Damaged(_))), "{damaged}");
         }
+    }
+
+    #[test]
+    fn outcomes_of_older_and_of_newer_versions_are_read() {
+        let with = |reason: &str| {
+            let failure =
+                format!(r#""failure": {{{reason} "phase": "start", "cause": "x", "of a newer version": 1}},"#);
+            let text = String::from_utf8(outcome().bytes()).unwrap().replacen('{', &format!("{{{failure}"), 1);
+            Outcome::read(text.as_bytes()).unwrap()
+        };
+        for reason in ["", r#""reason": "DiskOnFire","#] {
+            let outcome = with(reason);
+            assert_eq!(outcome.failure.as_ref().unwrap().reason, Reason::Unknown);
+            assert!(!String::from_utf8(outcome.bytes()).unwrap().contains("reason"), "nothing is made up");
+        }
+        let outcome = with(r#""reason": "ClockSkew","#);
+        assert_eq!(outcome.failure.as_ref().unwrap().reason, Reason::ClockSkew);
+        let value: serde_json::Value = serde_json::from_slice(&outcome.bytes()).unwrap();
+        assert_eq!(value["failure"]["reason"], "ClockSkew");
     }
 
     #[test]
