@@ -1,7 +1,7 @@
 //! Doing it: each turn plans just before its time, so that it sees what earlier ones did, and one function applies.
 use crate::{
     Act, AfterFailure, Checks, Facts, Line, Look, Mode, PlanError, Planned, Prune, ReviewedPlan, Step, TurnId, Undone,
-    Wanted, World, acts, failure_reason,
+    Wanted, World, acts,
     look::{Manifests, Stage},
     ownership::Ownership,
     plan::{Condition, Named},
@@ -11,7 +11,6 @@ use crate::{
 use documents::{AnyDocument, Secret};
 use host::{Change, FileState, Progress, contract};
 use objects::Sha256Sum;
-use outcome::Reason;
 use std::{collections::BTreeSet, time::Duration};
 
 /// How long a restarted service may take to run.
@@ -73,11 +72,6 @@ impl Failure {
     /// Before any step.
     pub fn at(at: TurnId, cause: PlanError) -> Self {
         Self { at, step: None, cause: Box::new(cause) }
-    }
-
-    /// Why, for programs.
-    pub fn reason(&self) -> Reason {
-        failure_reason::reason(self)
     }
 
     /// The step, as plans and outcomes have it.

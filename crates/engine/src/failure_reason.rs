@@ -16,22 +16,24 @@ use std::{cmp::Reverse, io};
 /// kubeadm's own name of its check that pulls images. In the terms of our checks it is about images that are missing.
 const IMAGE_PULL: &str = "ImagePull";
 
-/// Why a run failed.
-pub(crate) fn reason(failure: &Failure) -> Reason {
-    let doing = Doing { at: &failure.at, step: failure.step.as_deref() };
-    match &*failure.cause {
-        PlanError::Look(error) => doing.of_host(error),
-        PlanError::Known { fault, .. } => of_fault(fault),
-        PlanError::Unfit(problems) => doing.of_problems(problems),
-        PlanError::Wrong(_) => Reason::ConfigurationInvalid,
-        PlanError::Unavailable(_) => Reason::ConfigurationUnavailable,
-        PlanError::Exchanged | PlanError::Drifted(_) => Reason::PlanOutdated,
-        PlanError::Foreign(_) | PlanError::Unknown { .. } => Reason::StartedOutside,
-        PlanError::Abandoned(_) | PlanError::NotUndone(_) => Reason::UnfinishedWork,
-        PlanError::ForeignManifest(_) => Reason::ManifestEdited,
-        PlanError::OtherCluster => Reason::NodeOfAnotherCluster,
-        PlanError::StillUnknown(_) => Reason::DocumentNotApplicable,
-        PlanError::NoPlugin(_) => Reason::ProgramNotInstalled,
+impl Failure {
+    /// Why, for programs.
+    pub fn reason(&self) -> Reason {
+        let doing = Doing { at: &self.at, step: self.step.as_deref() };
+        match &*self.cause {
+            PlanError::Look(error) => doing.of_host(error),
+            PlanError::Known { fault, .. } => of_fault(fault),
+            PlanError::Unfit(problems) => doing.of_problems(problems),
+            PlanError::Wrong(_) => Reason::ConfigurationInvalid,
+            PlanError::Unavailable(_) => Reason::ConfigurationUnavailable,
+            PlanError::Exchanged | PlanError::Drifted(_) => Reason::PlanOutdated,
+            PlanError::Foreign(_) | PlanError::Unknown { .. } => Reason::StartedOutside,
+            PlanError::Abandoned(_) | PlanError::NotUndone(_) => Reason::UnfinishedWork,
+            PlanError::ForeignManifest(_) => Reason::ManifestEdited,
+            PlanError::OtherCluster => Reason::NodeOfAnotherCluster,
+            PlanError::StillUnknown(_) => Reason::DocumentNotApplicable,
+            PlanError::NoPlugin(_) => Reason::ProgramNotInstalled,
+        }
     }
 }
 

@@ -58,7 +58,8 @@ mod view;
 mod wanted;
 
 pub use acts::{
-    Act, AfterFailure, CopySource, DOWNLOAD_ID, DownloadCerts, Effect, UPLOAD_ID, Undone, UploadCerts, check_unfinished,
+    Act, AfterFailure, CopySource, DOWNLOAD_ID, DownloadCerts, Effect, UPLOAD_ID, Undone, UploadCerts,
+    check_unfinished, command_name,
 };
 pub use api_server_pod::{ApiServerPod, ApiServerWait, CONFIG_HASH, Replacement, WantedHash};
 pub use apply::{Done, Event, Failure, Run, bootstrap};

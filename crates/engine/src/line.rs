@@ -1,9 +1,10 @@
 //! A step of a plan in one line, as people and programs see it; what may be secret is never in it.
 use crate::{Step, plan::Condition};
 use host::{Change, DirectoryState, Enablement, FileState, PathState, UnitAction, UnitState, UserSettings, UserSort};
+use outcome::Action;
 use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, TextDiff};
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
 /// Lines of a diff beyond which only the count is shown.
 const MOST_DIFF_LINES: usize = 60;
@@ -17,8 +18,8 @@ pub(crate) const INTERRUPTED: &str = "again: its first run was interrupted";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Line {
-    /// What is done: create, change, run, restart, wait.
-    pub action: Cow<'static, str>,
+    /// What is done.
+    pub action: Action,
     /// To what.
     pub target: String,
     /// How, in a few words.
@@ -45,15 +46,15 @@ impl Line {
                 Self { diff: at_most(act.diff(), MOST_DIFF_LINES), ..Self::plain(act.verb(), act.name(), act.shows()) }
             }
             Step::Redo(act) => Self::plain(act.verb(), act.name(), format!("{}, {INTERRUPTED}", act.shows())),
-            Step::Close(act) => Self::plain("note", act.name(), "is done, but was not recorded".into()),
+            Step::Close(act) => Self::plain(Action::Note, act.name(), "is done, but was not recorded".into()),
             Step::Wait(Condition::ServiceActive(service), within) => {
-                Self::plain("wait", service, format!("until it runs, {} s at most", within.as_secs()))
+                Self::plain(Action::Wait, service, format!("until it runs, {} s at most", within.as_secs()))
             }
         }
     }
 
-    fn plain(action: &'static str, target: &str, detail: String) -> Self {
-        Self { action: action.into(), target: target.to_owned(), detail, diff: Vec::new() }
+    fn plain(action: Action, target: &str, detail: String) -> Self {
+        Self { action, target: target.to_owned(), detail, diff: Vec::new() }
     }
 
     fn of_change(change: &Change) -> Self {
@@ -67,43 +68,43 @@ impl Line {
                 Self::of_rewrite(path, was, file, if is_public { Contents::Shown } else { Contents::Hidden })
             }
             Change::MakeDirectory { path, was, directory } => Self::of_directory(path, was.as_ref(), directory),
-            Change::MakeLink { path, was: None, target } => Self::plain("create", path, format!("→ {target}")),
+            Change::MakeLink { path, was: None, target } => Self::plain(Action::Create, path, format!("→ {target}")),
             Change::MakeLink { path, was: Some(was), target } => {
-                Self::plain("change", path, format!("→ {target}, was → {was}"))
+                Self::plain(Action::Change, path, format!("→ {target}, was → {was}"))
             }
             Change::Remove { path, was: PathState::Directory { .. } } => {
-                Self::plain("delete", &format!("{path}/"), String::new())
+                Self::plain(Action::Delete, &format!("{path}/"), String::new())
             }
-            Change::Remove { path, .. } => Self::plain("delete", path, String::new()),
+            Change::Remove { path, .. } => Self::plain(Action::Delete, path, String::new()),
             Change::SetSysctl { key, was, value, .. } => {
-                Self::plain("change", key, format!("{} → {value}", was.as_deref().unwrap_or("absent")))
+                Self::plain(Action::Change, key, format!("{} → {value}", was.as_deref().unwrap_or("absent")))
             }
-            Change::LoadModule { name } => Self::plain("load", name, "kernel module".into()),
+            Change::LoadModule { name } => Self::plain(Action::Load, name, "kernel module".into()),
             Change::RefreshTrust { store, missing } => {
                 let detail = match missing.len() {
                     0 => store.refresh[0].to_owned(),
                     1 => format!("{} 1 certificate", store.refresh[0]),
                     count => format!("{} {count} certificates", store.refresh[0]),
                 };
-                Self::plain("refresh", store.bundle, detail)
+                Self::plain(Action::Refresh, store.bundle, detail)
             }
             Change::AddGroup { name, gid } => {
                 let number = gid.map(|gid| format!(", gid {gid}")).unwrap_or_default();
-                Self::plain("create", name, format!("group{number}"))
+                Self::plain(Action::Create, name, format!("group{number}"))
             }
             Change::SetUser { name, was, settings } => {
-                let action = if was.is_some() { "change" } else { "create" };
+                let action = if was.is_some() { Action::Change } else { Action::Create };
                 Self::plain(action, name, of_user(settings))
             }
-            Change::SetPassword { user, .. } => Self::plain("change", user, "password, not shown".to_owned()),
+            Change::SetPassword { user, .. } => Self::plain(Action::Change, user, "password, not shown".to_owned()),
             Change::AuthorizedKeys { user, path, was, .. } => {
-                let action = if was.is_some() { "change" } else { "create" };
+                let action = if was.is_some() { Action::Change } else { Action::Create };
                 Self::plain(action, path, format!("SSH keys, 0600 {user}"))
             }
-            Change::Unit { name, action, was } => Self::plain(action.verb(), name, of_unit(*action, *was)),
-            Change::Restart { service, running: true, .. } => Self::plain("restart", service, "restart".into()),
+            Change::Unit { name, action, was } => Self::plain(of_systemctl(*action), name, of_unit(*action, *was)),
+            Change::Restart { service, running: true, .. } => Self::plain(Action::Restart, service, "restart".into()),
             Change::Restart { service, running: false, .. } => {
-                Self::plain("restart", service, "does not run; reads it when it starts".into())
+                Self::plain(Action::Restart, service, "does not run; reads it when it starts".into())
             }
         }
     }
@@ -112,10 +113,10 @@ impl Line {
         let path = format!("{path}/");
         let DirectoryState { mode, uid, gid } = *directory;
         match was {
-            None => Self::plain("create", &path, format!("{mode:04o} {} directory", owner(uid, gid))),
+            None => Self::plain(Action::Create, &path, format!("{mode:04o} {} directory", owner(uid, gid))),
             Some(was) => {
                 let from = Rights { mode: was.mode, uid: was.uid, gid: was.gid };
-                Self::plain("change", &path, from.difference(&Rights { mode, uid, gid }).join(", "))
+                Self::plain(Action::Change, &path, from.difference(&Rights { mode, uid, gid }).join(", "))
             }
         }
     }
@@ -124,13 +125,13 @@ impl Line {
         match (contents, std::str::from_utf8(file.contents.expose())) {
             (Contents::Shown, Ok(text)) if !text.contains('\0') => {
                 let lines = text.lines().map(|line| format!("+{line}")).collect();
-                Self { diff: at_most(lines, MOST_NEW_LINES), ..Self::plain("create", path, rights(file)) }
+                Self { diff: at_most(lines, MOST_NEW_LINES), ..Self::plain(Action::Create, path, rights(file)) }
             }
             (Contents::Shown, _) => {
                 let size = file.contents.expose().len();
-                Self::plain("create", path, format!("{}, {size} bytes that are not text", rights(file)))
+                Self::plain(Action::Create, path, format!("{}, {size} bytes that are not text", rights(file)))
             }
-            (Contents::Hidden, _) => Self::plain("create", path, format!("{}{}", rights(file), size(file))),
+            (Contents::Hidden, _) => Self::plain(Action::Create, path, format!("{}{}", rights(file), size(file))),
         }
     }
 
@@ -147,18 +148,18 @@ impl Line {
             }
         }
         details.extend(Rights::of(was).difference(&Rights::of(file)));
-        Self { action: "change".into(), target: path.to_owned(), detail: details.join(", "), diff }
+        Self { action: Action::Change, target: path.to_owned(), detail: details.join(", "), diff }
     }
 
     /// The sign in front.
     pub fn mark(&self) -> &'static str {
-        match &*self.action {
-            "create" | "load" | "install" | "import" | "restore" => "+",
-            "delete" => "-",
-            "change" | "enable" | "disable" | "mask" | "unmask" => "~",
-            "restart" | "refresh" | "start" | "stop" => "↻",
-            "run" => "▸",
-            _ => "·",
+        match self.action {
+            Action::Create | Action::Load | Action::Install | Action::Import | Action::Restore => "+",
+            Action::Delete => "-",
+            Action::Change | Action::Enable | Action::Disable | Action::Mask | Action::Unmask => "~",
+            Action::Restart | Action::Refresh | Action::Start | Action::Stop => "↻",
+            Action::Run => "▸",
+            Action::RollBack | Action::Note | Action::Wait => "·",
         }
     }
 }
@@ -184,6 +185,17 @@ fn of_user(settings: &UserSettings) -> String {
         shell.as_ref().map(|shell| format!("shell {shell}")),
     ];
     std::iter::once(sort.to_owned()).chain(members.into_iter().flatten()).collect::<Vec<_>>().join(", ")
+}
+
+const fn of_systemctl(action: UnitAction) -> Action {
+    match action {
+        UnitAction::Enable => Action::Enable,
+        UnitAction::Disable => Action::Disable,
+        UnitAction::Mask => Action::Mask,
+        UnitAction::Unmask => Action::Unmask,
+        UnitAction::Start => Action::Start,
+        UnitAction::Stop => Action::Stop,
+    }
 }
 
 /// What happens to a unit, in words.

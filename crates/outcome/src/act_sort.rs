@@ -27,6 +27,25 @@ impl ActSort {
     /// The one that creates a cluster.
     pub const CREATES_CLUSTER: Self = Self::KubeadmInit;
 
+    /// Every one.
+    const ALL: [Self; 9] = [
+        Self::Command,
+        Self::Program,
+        Self::Images,
+        Self::KubeadmInit,
+        Self::DeleteToken,
+        Self::KubeadmJoin,
+        Self::UploadCertificates,
+        Self::DownloadCertificates,
+        Self::ControlPlaneChange,
+    ];
+
+    /// The sort of an id in the journal, and the words that follow; `None` for an act of a newer version.
+    pub fn of(id: &str) -> Option<(Self, &str)> {
+        let rest = |sort: Self| id.strip_prefix(sort.id()).filter(|rest| rest.is_empty() || rest.starts_with(' '));
+        Self::ALL.into_iter().find_map(|sort| Some((sort, rest(sort)?.trim_start())))
+    }
+
     /// The first words of its ids in the journal; more may follow, which tell acts of a sort apart.
     pub const fn id(self) -> &'static str {
         match self {
@@ -60,6 +79,20 @@ mod tests {
             (DownloadCertificates, "download-certs"),
             (ControlPlaneChange, "change kube-apiserver"),
         ];
+        assert_eq!(ids.map(|(sort, _)| sort), ActSort::ALL);
         assert_eq!(ids.map(|(sort, _): (ActSort, _)| sort.id()), ids.map(|(_, id)| id));
+    }
+
+    #[test]
+    fn an_id_tells_its_sort_and_what_follows() {
+        for (id, found) in [
+            ("command install-agent 0123", Some((Command, "install-agent 0123"))),
+            ("kubeadm init", Some((KubeadmInit, ""))),
+            ("kubeadm initial", None),
+            ("commands", None),
+            ("", None),
+        ] {
+            assert_eq!(ActSort::of(id), found, "{id}");
+        }
     }
 }

@@ -26,3 +26,16 @@ impl Mode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Mode;
+
+    #[test]
+    fn outcomes_and_the_command_line_have_the_same_words() {
+        assert_eq!(Mode::ALL.map(Mode::name), ["prepare", "provision", "post"]);
+        for mode in Mode::ALL {
+            assert_eq!(serde_json::to_value(mode).unwrap(), mode.name());
+        }
+    }
+}

@@ -1,5 +1,5 @@
 //! The outcome: what a run did, step by step, and where it stopped. Its form is versioned.
-use crate::{AddedTurn, FailureOutcome, Mode};
+use crate::{FailureOutcome, Mode, State, TurnOutcome};
 use jiff::Timestamp;
 use objects::MACHINEADM_API_VERSION as API_VERSION;
 use serde::{Deserialize, Serialize};
@@ -45,64 +45,6 @@ pub struct Outcome {
     pub failure: Option<FailureOutcome>,
 }
 
-/// How far something has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum State {
-    /// It is at work, or was when its process ended.
-    Running,
-    /// It is done.
-    Succeeded,
-    /// It failed.
-    Failed,
-    /// It was never reached.
-    NotReached,
-}
-
-/// What a turn did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TurnOutcome {
-    /// Its name: a document's kind and name, or what the engine adds.
-    pub name: String,
-    /// The document's place in the stream after expansion, counted from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub document: Option<usize>,
-    /// How far it came.
-    pub state: State,
-    /// When it started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub started: Option<Timestamp>,
-    /// How long it took.
-    #[serde(default)]
-    pub seconds: f64,
-    /// Its steps.
-    #[serde(default)]
-    pub steps: Vec<StepOutcome>,
-    /// What to know although there was nothing to do.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub remarks: Vec<String>,
-}
-
-/// What became of a step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StepOutcome {
-    /// The step, in words.
-    pub what: String,
-    /// How far it came.
-    pub state: State,
-    /// When it started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub started: Option<Timestamp>,
-    /// How long it took.
-    #[serde(default)]
-    pub seconds: f64,
-    /// How far its download has come.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transfer: Option<Transfer>,
-}
-
 /// What every version of an outcome has.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -132,17 +74,6 @@ pub struct Provenance {
     pub name: String,
     /// How many documents it gave.
     pub documents: usize,
-}
-
-/// How far a download has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Transfer {
-    /// Bytes that are there.
-    pub received: u64,
-    /// The size of the whole file, if the server says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub total: Option<u64>,
 }
 
 impl Outcome {
@@ -183,34 +114,10 @@ impl Outcome {
     }
 }
 
-impl TurnOutcome {
-    /// A turn that has not come yet.
-    pub fn not_reached(name: impl Into<String>, document: Option<usize>) -> Self {
-        Self {
-            name: name.into(),
-            document,
-            state: State::NotReached,
-            started: None,
-            seconds: 0.0,
-            steps: Vec::new(),
-            remarks: Vec::new(),
-        }
-    }
-
-    /// The turn, where it is one that the engine adds.
-    pub fn added(&self) -> Option<AddedTurn> {
-        if self.document.is_some() { None } else { AddedTurn::named(&self.name) }
-    }
-
-    /// The step at work.
-    pub(crate) fn running_step(&self) -> Option<&StepOutcome> {
-        self.steps.iter().find(|step| step.state == State::Running)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Reason;
 
     fn outcome() -> Outcome {
         let mut outcome = Outcome::new("1.2.3", "node-7".to_owned(), Mode::Provision, Timestamp::UNIX_EPOCH);
@@ -247,6 +154,32 @@ mod tests {
         for damaged in ["", "{", "[]", &half] {
             assert!(matches!(Outcome::read(damaged.as_bytes()), Err(OutcomeError::Damaged(_))), "{damaged}");
         }
+    }
+
+    #[test]
+    fn outcomes_of_older_and_of_newer_versions_are_read() {
+        let with = |reason: &str| {
+            let failure =
+                format!(r#""failure": {{{reason} "phase": "start", "cause": "x", "of a newer version": 1}},"#);
+            let text = String::from_utf8(outcome().bytes()).unwrap().replacen('{', &format!("{{{failure}"), 1);
+            Outcome::read(text.as_bytes()).unwrap()
+        };
+        for reason in ["", r#""reason": "DiskOnFire","#] {
+            let outcome = with(reason);
+            assert_eq!(outcome.failure.as_ref().unwrap().reason, Reason::Unknown);
+            assert!(!String::from_utf8(outcome.bytes()).unwrap().contains("reason"), "nothing is made up");
+        }
+        let outcome = with(r#""reason": "ClockSkew","#);
+        assert_eq!(outcome.failure.as_ref().unwrap().reason, Reason::ClockSkew);
+        let value: serde_json::Value = serde_json::from_slice(&outcome.bytes()).unwrap();
+        assert_eq!(value["failure"]["reason"], "ClockSkew");
+    }
+
+    #[test]
+    fn a_step_says_what_is_done_to_what() {
+        let what = "create /etc/motd".to_owned();
+        let step = StepOutcome { what, state: State::Succeeded, started: None, seconds: 0.0, transfer: None };
+        assert_eq!(step.action(), Some((Action::Create, "/etc/motd")));
     }
 
     #[test]

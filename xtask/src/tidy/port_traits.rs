@@ -9,7 +9,7 @@ const MOST: usize = 8;
 
 /// Each trait that has more, as it is today: the crate's folder, its name, the number of its methods.
 const LISTED: &[(&str, &str, usize)] =
-    &[("engine", "Act", 14), ("engine", "Cluster", 22), ("host", "Inspect", 35), ("host", "Host", 10)];
+    &[("engine", "Act", 15), ("engine", "Cluster", 22), ("host", "Inspect", 35), ("host", "Host", 10)];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     check_against(tree, LISTED)

@@ -29,7 +29,7 @@ pub(crate) enum Arguments {
 pub(super) const SORT: Sort = Sort {
     sort: ActSort::Command,
     left_behind: |id, _| {
-        let name = id.split(' ').nth(1).unwrap_or(id);
+        let name = command_name(id).unwrap_or(id);
         Ok(Some(format!(
             "the command {name} was started and did not finish, and this configuration has no such command; put it back, \
              or check what it left and pass --abandon {name}"
@@ -40,6 +40,12 @@ pub(super) const SORT: Sort = Sort {
 /// The first words of the journal id of a command, whatever its definition.
 pub(crate) fn id_prefix(command: &Command) -> String {
     format!("{} {}", ActSort::Command.id(), command.name)
+}
+
+/// The name of the command of a journal id; `None` for one of another act.
+pub fn command_name(id: &str) -> Option<&str> {
+    let (sort, rest) = ActSort::of(id)?;
+    (sort == ActSort::Command).then(|| rest.split(' ').next().unwrap_or(rest))
 }
 
 impl Act for CommandAct {

@@ -19,7 +19,7 @@ use crate::{
 };
 use documents::{Secret, v1alpha1::Repeat};
 use host::{Change, FileState};
-use outcome::ActSort;
+use outcome::{ActSort, Action};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -118,10 +118,10 @@ impl Act for ControlPlaneChange {
         "kube-apiserver"
     }
 
-    fn verb(&self) -> &'static str {
+    fn verb(&self) -> Action {
         match self {
-            Self::Change(_) => "change",
-            Self::RollBack { .. } => "roll back",
+            Self::Change(_) => Action::Change,
+            Self::RollBack { .. } => Action::RollBack,
         }
     }
 

@@ -6,7 +6,7 @@ use super::{
 use crate::{Look, PlanError, World, downloads, fingerprint::Parts};
 use documents::v1alpha1::{ProgramLocation, ProgramSource, Programs, Repeat};
 use host::{Call, Program, Progress, contract::DOWNLOADS_DIR};
-use outcome::ActSort;
+use outcome::{ActSort, Action};
 use std::{rc::Rc, time::Duration};
 
 /// The first words of the journal ids of images.
@@ -36,8 +36,8 @@ impl Act for ImportImages {
         &self.name
     }
 
-    fn verb(&self) -> &'static str {
-        "import"
+    fn verb(&self) -> Action {
+        Action::Import
     }
 
     fn sort(&self) -> ActSort {

@@ -3,7 +3,7 @@ use super::{Act, AfterFailure, Effect, Sort, Undone};
 use crate::{Look, PlanError, World, downloads, fingerprint::Parts, owned_program::Program, ownership::Ownership};
 use documents::v1alpha1::{ProgramLocation, ProgramSource, Programs, Repeat};
 use host::{FileSum, InstalledFile, PROGRAM_MODE, Packing};
-use outcome::ActSort;
+use outcome::{ActSort, Action};
 use std::rc::Rc;
 
 /// The first words of the journal ids of programs.
@@ -30,8 +30,8 @@ impl Act for InstallProgram {
         &self.name
     }
 
-    fn verb(&self) -> &'static str {
-        "install"
+    fn verb(&self) -> Action {
+        Action::Install
     }
 
     fn sort(&self) -> ActSort {

@@ -12,6 +12,7 @@ mod kubeadm_join_control_plane;
 pub(crate) mod proxy_variables;
 mod upload_certs;
 
+pub use command::command_name;
 pub(crate) use command::{Arguments, CHECK_IN_PLAN, CommandAct, id_prefix as command_id_prefix};
 pub(crate) use control_plane_change::{ControlPlaneChange, ID as CONTROL_PLANE_CHANGE_ID, NewApiServer, NewMap};
 pub(crate) use delete_unused_token::DeleteUnusedToken;
@@ -32,7 +33,7 @@ use crate::{
 };
 use documents::v1alpha1::Repeat;
 use host::{Change, Inspect, Progress};
-use outcome::ActSort;
+use outcome::{ActSort, Action};
 use std::{collections::BTreeSet, fmt};
 
 /// The administrator's kubeconfig on a control plane node.
@@ -45,9 +46,9 @@ pub(crate) const STARTING_KUBEADM: [&str; 2] = [kubeadm_init::ID, kubeadm_join::
 pub trait Act: fmt::Debug {
     /// The name for people.
     fn name(&self) -> &str;
-    /// What is done, in one word.
-    fn verb(&self) -> &'static str {
-        "run"
+    /// What is done.
+    fn verb(&self) -> Action {
+        Action::Run
     }
     /// Its sort.
     fn sort(&self) -> ActSort;
@@ -133,9 +134,8 @@ pub(crate) fn check_abandoned(look: &Look<'_>, given_up: &[String]) -> Result<Ve
         known.iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with(' '))
     };
     for id in look.host.unfinished()?.iter().filter(|id| !is_asked_for(id) && !given_up.contains(id)) {
-        let is_of =
-            |sort: &&Sort| id.strip_prefix(sort.sort.id()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-        let what_to_do = match SORTS.iter().find(is_of) {
+        let of_id = ActSort::of(id).map(|(sort, _)| sort);
+        let what_to_do = match SORTS.iter().find(|row| Some(row.sort) == of_id) {
             Some(sort) => (sort.left_behind)(id, look)?,
             None => {
                 Some(format!("{id} was started by another version of machineadm and did not finish; use that version"))

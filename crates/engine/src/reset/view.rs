@@ -3,6 +3,7 @@ use super::{KubeadmPart, OwnMember, ResetPlan, ResetScope};
 use crate::{Line, Remark, TurnView, acts::kubeadm, ownership::Ownership};
 use documents::v1alpha1::API_VERSION;
 use host::{Inspect, PathState};
+use outcome::Action;
 use serde::Serialize;
 
 /// The directories that `kubeadm reset` empties.
@@ -43,7 +44,7 @@ impl ResetView {
             let remarks = planned.remarks.iter().map(Remark::to_string).collect();
             part("documents", planned.steps.iter().map(Line::of).collect(), remarks)
         });
-        let state = plan.state.iter().map(|path| line("delete", path, "")).collect();
+        let state = plan.state.iter().map(|path| line(Action::Delete, path, "")).collect();
         let parts = [of_member(&plan.member)]
             .into_iter()
             .chain(plan.kubeadm.iter().map(|part| of_kubeadm(part, &owned)))
@@ -75,8 +76,8 @@ fn part(name: &str, steps: Vec<Line>, remarks: Vec<String>) -> TurnView {
     TurnView { name: name.to_owned(), document: None, known_after: None, steps, remarks }
 }
 
-fn line(action: &'static str, target: &str, detail: impl Into<String>) -> Line {
-    Line { action: action.into(), target: target.to_owned(), detail: detail.into(), diff: Vec::new() }
+fn line(action: Action, target: &str, detail: impl Into<String>) -> Line {
+    Line { action, target: target.to_owned(), detail: detail.into(), diff: Vec::new() }
 }
 
 fn of_member(member: &OwnMember) -> TurnView {
@@ -103,7 +104,7 @@ fn of_member(member: &OwnMember) -> TurnView {
         OwnMember::Removable { member, voters, .. } => {
             let remaining = if *voters == 1 { "1 voter remains".to_owned() } else { format!("{voters} voters remain") };
             let detail = format!("{}, {}; {remaining}", member.id, member.role.name());
-            (vec![line("delete", &format!("etcd member {}", member.title()), detail)], Vec::new())
+            (vec![line(Action::Delete, &format!("etcd member {}", member.title()), detail)], Vec::new())
         }
     };
     part("etcd", steps, remarks)
@@ -113,13 +114,13 @@ fn of_member(member: &OwnMember) -> TurnView {
 fn of_kubeadm(part: &KubeadmPart, owned: &[String]) -> TurnView {
     let KubeadmPart { arguments, etcd_data, record } = part;
     let flags = arguments.iter().skip(1).map(String::as_str).collect::<Vec<_>>().join(" ");
-    let mut steps = vec![line("run", &format!("{} reset", kubeadm::NAME), flags)];
-    steps.extend(etcd_data.iter().map(|path| line("delete", &format!("{path}/member/"), "data of etcd")));
+    let mut steps = vec![line(Action::Run, &format!("{} reset", kubeadm::NAME), flags)];
+    steps.extend(etcd_data.iter().map(|path| line(Action::Delete, &format!("{path}/member/"), "data of etcd")));
     let elsewhere = &record.elsewhere;
     let directories = elsewhere.directories.iter().map(|path| format!("{}/", objects::one_line(path)));
-    steps.extend(directories.map(|path| line("delete", &path, "only certificates that kubeadm wrote")));
+    steps.extend(directories.map(|path| line(Action::Delete, &path, "only certificates that kubeadm wrote")));
     let files = elsewhere.files.iter().filter(|path| !record.has(path)).map(|path| objects::one_line(path));
-    steps.extend(files.map(|path| line("delete", &path, "downloaded with the certificates")));
+    steps.extend(files.map(|path| line(Action::Delete, &path, "downloaded with the certificates")));
     let is_shown = |path: &str, state: &PathState| {
         !matches!(state, PathState::Directory { .. })
             && !owned.iter().any(|owned| owned == path)
@@ -127,7 +128,8 @@ fn of_kubeadm(part: &KubeadmPart, owned: &[String]) -> TurnView {
     };
     let restored: Vec<&str> =
         record.restored().filter(|(path, state)| is_shown(path, state)).map(|(path, _)| path).collect();
-    steps.extend(restored.iter().take(MOST_SHOWN).map(|path| line("restore", path, "existed before kubeadm ran")));
+    steps
+        .extend(restored.iter().take(MOST_SHOWN).map(|path| line(Action::Restore, path, "existed before kubeadm ran")));
     let mut remarks = Vec::new();
     if restored.len() > MOST_SHOWN {
         remarks

@@ -210,7 +210,7 @@ fn abandoned(commands: &[String], linux: &Linux) -> Result<Vec<String>, CommandE
     let started = linux.unfinished()?;
     let mut abandoned = Vec::new();
     for command in commands {
-        let is_named = |id: &&String| id.strip_prefix("command ").and_then(|id| id.split(' ').next()) == Some(command);
+        let is_named = |id: &&String| engine::command_name(id) == Some(command);
         let before = abandoned.len();
         abandoned.extend(started.iter().filter(is_named).cloned());
         if abandoned.len() == before {

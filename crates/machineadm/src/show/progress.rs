@@ -97,7 +97,7 @@ impl Progress {
 
     fn members(&self, turn: usize, step: &Step, event: &str) -> Map<String, Value> {
         let Line { action, target, .. } = Line::of(step);
-        let members = [("event", event), ("document", self.name(turn)), ("action", &*action), ("target", &target)];
+        let members = [("event", event), ("document", self.name(turn)), ("action", action.name()), ("target", &target)];
         members.map(|(name, value)| (name.to_owned(), json!(value))).into_iter().collect()
     }
 

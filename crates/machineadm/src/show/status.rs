@@ -2,7 +2,7 @@
 use super::{count, padded, sign, sources};
 use engine::{
     Mode,
-    outcome::{AddedTurn, FailureOutcome, Outcome, Stage, State, TurnOutcome},
+    outcome::{Action, AddedTurn, FailureOutcome, Outcome, Stage, State, StepOutcome, TurnOutcome},
 };
 use jiff::{Timestamp, tz::TimeZone};
 use objects::{one_line, shell};
@@ -123,24 +123,24 @@ fn title(turn: &TurnOutcome) -> String {
 
 /// What was done, as one would tell it: `2 created, containerd restarted`.
 fn done_in_words(phase: &TurnOutcome) -> String {
-    let actions: Vec<(&str, &str)> = phase.steps.iter().filter_map(|step| step.what.split_once(' ')).collect();
-    let of = |wanted: &str| actions.iter().filter(|(action, _)| *action == wanted).count();
+    let actions: Vec<(Action, &str)> = phase.steps.iter().filter_map(StepOutcome::action).collect();
+    let of = |wanted: Action| actions.iter().filter(|(action, _)| *action == wanted).count();
     let mut words = Vec::new();
-    for (action, word) in [("create", "created"), ("change", "changed"), ("delete", "deleted")] {
+    for (action, word) in [(Action::Create, "created"), (Action::Change, "changed"), (Action::Delete, "deleted")] {
         match of(action) {
             0 => {}
             many => words.push(format!("{many} {word}")),
         }
     }
     for (action, target) in &actions {
-        match *action {
-            "load" => words.push(format!("{target} loaded")),
-            "enable" | "disable" => words.push(format!("{target} {action}d")),
-            "mask" | "unmask" | "start" => words.push(format!("{target} {action}ed")),
-            "stop" => words.push(format!("{target} stopped")),
-            "restart" => words.push(format!("{target} restarted")),
-            "refresh" => words.push(format!("{target} refreshed")),
-            "run" => words.push(format!("{target} ran")),
+        match action {
+            Action::Load => words.push(format!("{target} loaded")),
+            Action::Enable | Action::Disable => words.push(format!("{target} {action}d")),
+            Action::Mask | Action::Unmask | Action::Start => words.push(format!("{target} {action}ed")),
+            Action::Stop => words.push(format!("{target} stopped")),
+            Action::Restart => words.push(format!("{target} restarted")),
+            Action::Refresh => words.push(format!("{target} refreshed")),
+            Action::Run => words.push(format!("{target} ran")),
             _ => {}
         }
     }
