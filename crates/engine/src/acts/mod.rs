@@ -35,7 +35,7 @@ use host::{Change, Inspect, Progress};
 use std::{collections::BTreeSet, fmt};
 
 /// The administrator's kubeconfig on a control plane node.
-pub(crate) const ADMIN: &str = "/etc/kubernetes/admin.conf";
+pub(crate) const ADMIN: &str = objects::kubernetes_paths::ADMIN_KUBECONFIG;
 
 /// The journal ids of the acts that start kubeadm.
 pub(crate) const STARTING_KUBEADM: [&str; 2] = [kubeadm_init::ID, kubeadm_join::ID];
