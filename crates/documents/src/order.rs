@@ -7,17 +7,18 @@ use crate::{
     path,
     v1alpha1::{CONTROL_PLANE_FILES_DIRECTORY, is_below, without_aliases},
 };
+use objects::kubernetes_paths;
 use std::collections::{HashMap, HashSet};
 
 /// What kubeadm writes when it starts a control plane, and what the control plane's pods mount.
 /// <https://github.com/kubernetes/kubernetes/blob/v1.36.4/cmd/kubeadm/app/phases/controlplane/volumes.go>
 const CONTROL_PLANE_PATHS: [&str; 13] = [
-    "/etc/kubernetes/pki",
-    "/etc/kubernetes/manifests",
-    "/etc/kubernetes/admin.conf",
-    "/etc/kubernetes/super-admin.conf",
-    "/etc/kubernetes/controller-manager.conf",
-    "/etc/kubernetes/scheduler.conf",
+    kubernetes_paths::PKI,
+    kubernetes_paths::MANIFESTS,
+    kubernetes_paths::ADMIN_KUBECONFIG,
+    kubernetes_paths::SUPER_ADMIN_KUBECONFIG,
+    kubernetes_paths::CONTROLLER_MANAGER_KUBECONFIG,
+    kubernetes_paths::SCHEDULER_KUBECONFIG,
     "/var/lib/etcd",
     "/etc/ssl/certs",
     "/etc/pki",

@@ -6,7 +6,7 @@ use kubeadm::static_pod::{RenderedNode, StaticPod, rendering_file};
 use std::time::Duration;
 
 /// The static pod of this machine's API server.
-pub(crate) const MANIFEST: &str = "/etc/kubernetes/manifests/kube-apiserver.yaml";
+pub(crate) const MANIFEST: &str = objects::kubernetes_paths::API_SERVER_MANIFEST;
 /// The file that kubeadm writes.
 const RENDERED: &str = "kube-apiserver.yaml";
 /// Where kubeadm writes what a dry run renders.

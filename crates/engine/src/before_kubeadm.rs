@@ -21,14 +21,15 @@ use host::{
     Change, DirectoryState, EntrySort, Error, FileState, Host, Inspect, PathState, Progress, TreeEntry,
     contract::BEFORE_KUBEADM,
 };
+use objects::kubernetes_paths;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 const VERSION: u32 = 1;
 /// The directories that kubeadm writes, and that `kubeadm reset` empties.
-pub(crate) const DIRECTORIES: [&str; 2] = ["/etc/kubernetes", "/var/lib/kubelet"];
+const DIRECTORIES: [&str; 2] = [kubernetes_paths::KUBERNETES, kubernetes_paths::KUBELET];
 /// What `kubeadm reset` empties below them. Either may be a link or a mount, behind which a tree does not look.
-const EMPTIED: [&str; 2] = ["/etc/kubernetes/pki", "/etc/kubernetes/manifests"];
+const EMPTIED: [&str; 2] = [kubernetes_paths::PKI, kubernetes_paths::MANIFESTS];
 /// The largest file whose content is recorded, and the most that is recorded of all contents, in bytes. What is read back
 /// must stay below the size of files that are read.
 const LARGEST_FILE: usize = 4 << 20;

@@ -71,7 +71,7 @@ pub enum Obstacle {
     ControlPlane,
 }
 
-const API_SERVER: &str = "/etc/kubernetes/manifests/kube-apiserver.yaml";
+const API_SERVER: &str = objects::kubernetes_paths::API_SERVER_MANIFEST;
 
 /// A whole set, and what of it has to be written on a machine.
 #[derive(Debug)]

@@ -8,9 +8,9 @@ use serde_json::Value;
 use std::net::IpAddr;
 
 /// The static pod of this machine's member.
-pub(crate) const MANIFEST: &str = "/etc/kubernetes/manifests/etcd.yaml";
+pub(crate) const MANIFEST: &str = objects::kubernetes_paths::ETCD_MANIFEST;
 /// Where kubeadm puts certificates unless it is told otherwise.
-pub(crate) const CERTIFICATES: &str = "/etc/kubernetes/pki";
+pub(crate) const CERTIFICATES: &str = objects::kubernetes_paths::PKI;
 
 /// The certificates directory of this control plane node, as the manifest of its API server names it.
 pub(crate) fn certificates_directory(host: &dyn Inspect) -> host::Result<Option<String>> {

@@ -6,26 +6,27 @@
 use crate::{
     World,
     acts::{kubeadm, proxy_variables::Variables},
-    before_kubeadm::{BeforeKubeadm, DIRECTORIES, DeletedBy},
+    before_kubeadm::{BeforeKubeadm, DeletedBy},
     certificates_elsewhere,
     etcd_data::{self, DATA},
 };
 use host::{Change, Error, Host, Inspect, PathState};
+use objects::kubernetes_paths;
 use std::time::Duration;
 
 /// How long `kubeadm reset` may take: it stops every container.
 const WITHIN: Duration = Duration::from_secs(10 * 60);
-const KUBELET_DIRECTORY: &str = DIRECTORIES[1];
+const KUBELET_DIRECTORY: &str = kubernetes_paths::KUBELET;
 /// The phase of kubeadm that deletes etcd's data, in every version since 1.15.
 const WITHOUT_ETCD: &str = "--skip-phases=remove-etcd-member";
 /// What some versions of `kubeadm reset` leave of what kubeadm wrote.
-const LEFT_BY_KUBEADM: [&str; 1] = ["/etc/kubernetes/super-admin.conf"];
+const LEFT_BY_KUBEADM: [&str; 1] = [kubernetes_paths::SUPER_ADMIN_KUBECONFIG];
 /// Directories that kubeadm and the kubelet create. They go if they are empty and did not exist before.
 const CREATED: [&str; 6] = [
-    "/etc/kubernetes/pki/etcd",
-    "/etc/kubernetes/pki",
-    "/etc/kubernetes/manifests",
-    "/etc/kubernetes",
+    kubernetes_paths::ETCD_PKI,
+    kubernetes_paths::PKI,
+    kubernetes_paths::MANIFESTS,
+    kubernetes_paths::KUBERNETES,
     KUBELET_DIRECTORY,
     DATA,
 ];

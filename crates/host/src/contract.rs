@@ -63,7 +63,7 @@ pub const MODULES_DIR: &str = "/etc/modules-load.d";
 /// Proxy variables, one file per ProxyConfig.
 pub const PROXY_DIR: &str = "/etc/machineadm/proxy";
 /// Files that the API server of a control plane node reads, of the ControlPlaneConfig; root's alone.
-pub const CONTROL_PLANE_DIR: &str = "/etc/kubernetes/machineadm";
+pub const CONTROL_PLANE_DIR: &str = objects::kubernetes_paths::CONTROL_PLANE_FILES;
 /// Where units are extended: `<unit>.service.d/<DROP_IN>`.
 pub const UNIT_DIR: &str = "/etc/systemd/system";
 /// The drop-in that points a unit to its proxy variables.

@@ -14,7 +14,7 @@ use secret::Secret;
 
 const KIND: &str = "JoinConfiguration";
 /// Where kubeadm puts the certificate of the cluster unless a file says otherwise.
-const CA_CERTIFICATE: &str = "/etc/kubernetes/pki/ca.crt";
+const CA_CERTIFICATE: &str = objects::kubernetes_paths::CA_CERTIFICATE;
 
 /// A JoinConfig, and what it does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]

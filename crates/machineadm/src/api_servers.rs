@@ -371,7 +371,8 @@ fn asked<T>(
     ask: &dyn Fn(&ApiServer) -> cluster::Result<T>,
 ) -> Result<T, Unanswered> {
     let unanswered = |error: cluster::Error| Unanswered(chain(&error));
-    let kubeconfig = Kubeconfig::read(kubeconfig, Path::new("/etc/kubernetes")).map_err(unanswered)?;
+    let kubeconfig =
+        Kubeconfig::read(kubeconfig, Path::new(objects::kubernetes_paths::KUBERNETES)).map_err(unanswered)?;
     let deadline = Instant::now() + patience.within;
     loop {
         let request = REQUEST.min(deadline.saturating_duration_since(Instant::now())).max(Duration::from_millis(1));
@@ -393,7 +394,7 @@ fn asked<T>(
 impl ApiServers {
     /// A connection for a step that is run, which tries again what time may heal.
     fn connect(kubeconfig: &[u8]) -> host::Result<ApiServer> {
-        let kubeconfig = Kubeconfig::read(kubeconfig, Path::new("/etc/kubernetes"));
+        let kubeconfig = Kubeconfig::read(kubeconfig, Path::new(objects::kubernetes_paths::KUBERNETES));
         let server = kubeconfig.and_then(|kubeconfig| ApiServer::connect(kubeconfig, Timeouts::default()));
         server.map_err(|error| host::Error::Unfit {
             what: "the kubeconfig".to_owned(),

@@ -8,6 +8,7 @@
 //!   [`Sha256Sum`] one of them.
 //! - [`component_fields`] knows the fields of the kubelet's and kube-proxy's configuration in each Kubernetes version;
 //!   [`nearest`] finds the name that a misspelt one probably means.
+//! - [`kubernetes_paths`] spells the paths that kubeadm and the kubelet have fixed, so that no other place does.
 //! - [`Duration`] is Go's span of time, [`shell`] quotes words for a shell, and [`printable`], [`visible`] and
 //!   [`one_line`] make the words of others fit to be shown.
 mod bytes;
@@ -17,6 +18,7 @@ mod duration;
 mod foreign_format;
 pub mod hex;
 pub mod kubeconfig;
+pub mod kubernetes_paths;
 mod meta;
 pub mod nearest;
 mod object;

@@ -103,3 +103,22 @@ impl StepOutcome {
         Action::split(&self.what)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_says_what_is_done_to_what() {
+        let what = "create /etc/motd".to_owned();
+        let step = StepOutcome { what, state: State::Succeeded, started: None, seconds: 0.0, transfer: None };
+        assert_eq!(step.action(), Some((Action::Create, "/etc/motd")));
+    }
+
+    #[test]
+    fn a_document_is_never_a_turn_of_the_engines_own() {
+        assert_eq!(TurnOutcome::not_reached("preflight", None).added(), Some(AddedTurn::Preflight));
+        assert_eq!(TurnOutcome::not_reached("preflight", Some(1)).added(), None);
+        assert_eq!(TurnOutcome::not_reached("FilesConfig", None).added(), None);
+    }
+}

@@ -7,6 +7,7 @@ mod file_names;
 mod file_sizes;
 mod first_lines;
 mod import_cycles;
+mod kubernetes_paths;
 mod layers;
 mod licences;
 mod links;
@@ -89,6 +90,7 @@ const CHECKS: &[Check] = &[
     rule("names say what is inside", file_names::check),
     rule("an exception carries its reason", exceptions::check),
     rule("nothing of one machine", places::check),
+    rule("a path of a node is spelled once", kubernetes_paths::check),
     rule("the changelog has an Unreleased section", changelog::check),
     rule("links lead somewhere", links::check),
     rule("dependencies have their reason", dependencies_doc::check),

@@ -5,7 +5,7 @@ use kubeadm::{Rules, Source, Strictness, hub::ClusterConfiguration, kubeadm_conf
 use std::path::{Component, Path, PathBuf};
 
 /// kubeadm's own.
-const DIRECTORY: &str = "/etc/kubernetes/pki";
+const DIRECTORY: &str = objects::kubernetes_paths::PKI;
 const PATH: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
 
 /// The certificate files of a control plane node.

@@ -35,7 +35,7 @@ pub struct ClusterSettings {
 }
 
 /// Where kubeadm puts certificates unless it is told otherwise.
-const CERTIFICATES: &str = "/etc/kubernetes/pki";
+const CERTIFICATES: &str = objects::kubernetes_paths::PKI;
 /// Where etcd has its data unless it is told otherwise.
 const ETCD_DATA: &str = "/var/lib/etcd";
 /// The port of an API server unless it is told otherwise.

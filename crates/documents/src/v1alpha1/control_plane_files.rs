@@ -7,11 +7,12 @@ use super::{
     control_plane_member::Member,
 };
 use crate::{Claim, Claimed, Secret, document::Body, findings::Findings, path};
+use objects::kubernetes_paths;
 use std::collections::BTreeSet;
 
 /// The directory of the files. It is mounted as a whole: a mounted file would stay the old one when a new one replaces
 /// it.
-pub const CONTROL_PLANE_FILES_DIRECTORY: &str = "/etc/kubernetes/machineadm";
+pub const CONTROL_PLANE_FILES_DIRECTORY: &str = kubernetes_paths::CONTROL_PLANE_FILES;
 /// What the names of all volumes begin with that a ControlPlaneConfig makes.
 pub const CONTROL_PLANE_VOLUME_PREFIX: &str = "machineadm-";
 /// The arguments that members of a ControlPlaneConfig make.
@@ -38,14 +39,27 @@ const DISABLED_PLUGINS: &str = "disable-admission-plugins";
 /// The plugin that kubeadm enables. An argument of ours replaces kubeadm's, so that it must name it as well.
 const NODE_RESTRICTION: &str = "NodeRestriction";
 /// Directories of the whole system: to mount one would give the API server the files of every other program.
-const SYSTEM_DIRECTORIES: [&str; 13] =
-    ["/", "/boot", "/dev", "/etc", "/etc/kubernetes", "/home", "/lib", "/opt", "/proc", "/run", "/sys", "/usr", "/var"];
+const SYSTEM_DIRECTORIES: [&str; 13] = [
+    "/",
+    "/boot",
+    "/dev",
+    "/etc",
+    kubernetes_paths::KUBERNETES,
+    "/home",
+    "/lib",
+    "/opt",
+    "/proc",
+    "/run",
+    "/sys",
+    "/usr",
+    "/var",
+];
 
 /// Directories that kubeadm mounts into the API server itself: the kubelet refuses a pod that mounts one twice.
 /// <https://github.com/kubernetes/kubernetes/blob/v1.36.4/cmd/kubeadm/app/phases/controlplane/volumes.go>
 const KUBEADM_MOUNTS: [&str; 8] = [
     "/etc/ca-certificates",
-    "/etc/kubernetes/pki",
+    kubernetes_paths::PKI,
     "/etc/pki/ca-trust",
     "/etc/pki/tls/certs",
     "/etc/pki",

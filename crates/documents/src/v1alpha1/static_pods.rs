@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Where the kubelet of a node that kubeadm sets up looks for pods.
-pub const STATIC_PODS_DIRECTORY: &str = "/etc/kubernetes/manifests";
+pub const STATIC_PODS_DIRECTORY: &str = objects::kubernetes_paths::MANIFESTS;
 /// The pods that kubeadm writes there.
 const OF_KUBEADM: [&str; 4] = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 /// Members of a pod's spec and containers that refer to objects of the API server.

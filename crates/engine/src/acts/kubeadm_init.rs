@@ -34,6 +34,7 @@ use crate::{
 };
 use documents::{Secret, v1alpha1::Repeat};
 use host::{Change, FileState, Inspect, PathState, Service, contract::KUBEADM_FILE};
+use objects::kubernetes_paths;
 use outcome::ActSort;
 use std::time::Duration;
 
@@ -56,12 +57,12 @@ pub(super) const SORT: Sort = Sort {
 
 /// What `kubeadm init` writes, in its order; certificates may be the user's own, so they tell nothing.
 const TRACES: [&str; 6] = [
-    "/etc/kubernetes/kubelet.conf",
+    kubernetes_paths::KUBELET_KUBECONFIG,
     ADMIN,
-    "/etc/kubernetes/manifests/etcd.yaml",
-    "/etc/kubernetes/manifests/kube-apiserver.yaml",
-    "/etc/kubernetes/manifests/kube-controller-manager.yaml",
-    "/etc/kubernetes/manifests/kube-scheduler.yaml",
+    kubernetes_paths::ETCD_MANIFEST,
+    kubernetes_paths::API_SERVER_MANIFEST,
+    kubernetes_paths::CONTROLLER_MANAGER_MANIFEST,
+    kubernetes_paths::SCHEDULER_MANIFEST,
 ];
 /// What it leaves in the cluster, beside the addons, which come last.
 pub(crate) const KUBEADM_CONFIG: &str = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";

@@ -37,7 +37,7 @@ use outcome::{ActSort, Action};
 use std::{collections::BTreeSet, fmt};
 
 /// The administrator's kubeconfig on a control plane node.
-pub(crate) const ADMIN: &str = "/etc/kubernetes/admin.conf";
+pub(crate) const ADMIN: &str = objects::kubernetes_paths::ADMIN_KUBECONFIG;
 
 /// The journal ids of the acts that start kubeadm.
 pub(crate) const STARTING_KUBEADM: [&str; 2] = [kubeadm_init::ID, kubeadm_join::ID];

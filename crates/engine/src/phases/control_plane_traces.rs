@@ -2,12 +2,13 @@
 use super::worker::Worker;
 use crate::{acts::ADMIN, etcd_access::MANIFEST};
 use host::Inspect;
+use objects::kubernetes_paths;
 
 /// The static pods of a control plane; etcd is one of them unless it is external.
 const MANIFESTS: [&str; 3] = [
-    "/etc/kubernetes/manifests/kube-apiserver.yaml",
-    "/etc/kubernetes/manifests/kube-controller-manager.yaml",
-    "/etc/kubernetes/manifests/kube-scheduler.yaml",
+    kubernetes_paths::API_SERVER_MANIFEST,
+    kubernetes_paths::CONTROLLER_MANAGER_MANIFEST,
+    kubernetes_paths::SCHEDULER_MANIFEST,
 ];
 
 /// What is there of a control plane node.

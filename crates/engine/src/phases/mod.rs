@@ -137,7 +137,7 @@ fn write_if_other(change: Change) -> Option<Step> {
 }
 
 /// The directory of kubeadm and the kubelet.
-const KUBERNETES_DIRECTORY: &str = "/etc/kubernetes";
+const KUBERNETES_DIRECTORY: &str = objects::kubernetes_paths::KUBERNETES;
 
 /// A directory of machineadm's own, which a reset deletes if it is empty by then. One that exists keeps its mode.
 fn own_directory(path: &str, mode: u32, look: &Look<'_>, planned: &mut Planned) -> Result<(), PlanError> {

@@ -4,16 +4,16 @@ use discovery::certificate::{CaBundle, Certificate};
 use documents::Secret;
 use host::Inspect;
 use jiff::Timestamp;
-use objects::{pem, yaml};
+use objects::{kubernetes_paths, pem, yaml};
 
 /// The kubelet's kubeconfig. The kubelet writes it before it has a certificate.
-pub(crate) const KUBELET_KUBECONFIG: &str = "/etc/kubernetes/kubelet.conf";
+pub(crate) const KUBELET_KUBECONFIG: &str = kubernetes_paths::KUBELET_KUBECONFIG;
 /// The kubeconfig with which the kubelet requests its certificate.
-pub(crate) const BOOTSTRAP_KUBECONFIG: &str = "/etc/kubernetes/bootstrap-kubelet.conf";
+pub(crate) const BOOTSTRAP_KUBECONFIG: &str = kubernetes_paths::BOOTSTRAP_KUBECONFIG;
 /// The CA certificates of the cluster, which kubeadm writes.
-pub(crate) const CA_CERTIFICATE: &str = "/etc/kubernetes/pki/ca.crt";
+pub(crate) const CA_CERTIFICATE: &str = kubernetes_paths::CA_CERTIFICATE;
 /// The kubelet's certificate and key.
-const CLIENT_CERTIFICATE: &str = "/var/lib/kubelet/pki/kubelet-client-current.pem";
+const CLIENT_CERTIFICATE: &str = kubernetes_paths::KUBELET_CLIENT_CERTIFICATE;
 /// How the user name of a kubelet starts; the name of its Node follows.
 pub(crate) const NODE_USER: &str = "system:node:";
 

@@ -30,6 +30,7 @@ use crate::{
 use documents::Secret;
 use etcd::RemovalObstacle;
 use host::{Inspect, Progress};
+use objects::kubernetes_paths;
 use own_member::{Asked, OwnMember, own_member};
 use std::{collections::BTreeSet, time::Duration};
 
@@ -129,11 +130,11 @@ struct KubeadmPart {
 /// Files that only kubeadm and the kubelet write, beside those of `kubeadm init`. A kubelet without a cluster has its
 /// configuration from its operator, who may have it in /var/lib/kubelet too.
 const TRACES: [&str; 5] = [
-    "/etc/kubernetes/bootstrap-kubelet.conf",
-    "/etc/kubernetes/super-admin.conf",
-    "/etc/kubernetes/controller-manager.conf",
-    "/etc/kubernetes/scheduler.conf",
-    "/var/lib/kubelet/kubeadm-flags.env",
+    kubernetes_paths::BOOTSTRAP_KUBECONFIG,
+    kubernetes_paths::SUPER_ADMIN_KUBECONFIG,
+    kubernetes_paths::CONTROLLER_MANAGER_KUBECONFIG,
+    kubernetes_paths::SCHEDULER_KUBECONFIG,
+    kubernetes_paths::KUBELET_FLAGS,
 ];
 
 impl ResetPlan {

@@ -3,13 +3,14 @@ use super::{KubeadmPart, OwnMember, ResetPlan, ResetScope};
 use crate::{Line, Remark, TurnView, acts::kubeadm, ownership::Ownership};
 use documents::v1alpha1::API_VERSION;
 use host::{Inspect, PathState};
+use objects::kubernetes_paths;
 use outcome::Action;
 use serde::Serialize;
 
 /// The directories that `kubeadm reset` empties.
-const EMPTIED: [&str; 3] = ["/etc/kubernetes/pki", "/etc/kubernetes/manifests", "/var/lib/kubelet"];
+const EMPTIED: [&str; 3] = [kubernetes_paths::PKI, kubernetes_paths::MANIFESTS, kubernetes_paths::KUBELET];
 /// Where `kubeadm upgrade` leaves copies of what it has replaced.
-const BACKUPS: &str = "/etc/kubernetes/tmp";
+const BACKUPS: &str = kubernetes_paths::KUBEADM_BACKUPS;
 /// How much of a list is shown.
 const MOST_SHOWN: usize = 20;
 
@@ -161,7 +162,7 @@ fn is_deleted(path: &str, arguments: &[String]) -> bool {
     let other = arguments.iter().filter_map(|flag| flag.strip_prefix("--cert-dir="));
     let mut emptied = EMPTIED.into_iter().chain(other.map(|directory| directory.trim_end_matches('/')));
     let is_below = |directory: &str| path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'));
-    let name = path.strip_prefix("/etc/kubernetes/");
+    let name = path.strip_prefix(kubernetes_paths::KUBERNETES).and_then(|rest| rest.strip_prefix('/'));
     emptied.any(is_below) || name.is_some_and(|name| !name.contains('/') && name.ends_with(".conf"))
 }
 

@@ -15,7 +15,7 @@ use crate::{
     version::{ApiVersion, KubernetesVersion},
 };
 
-const CERTIFICATES_DIR: &str = "/etc/kubernetes/pki";
+const CERTIFICATES_DIR: &str = objects::kubernetes_paths::PKI;
 const API_SERVER_PORT: i32 = 6443;
 
 /// Writes down what the target's kubeadm would do with what is unset.
@@ -99,7 +99,7 @@ fn fill_init(init: &mut InitConfiguration, target: &Target) {
 }
 
 fn fill_join(join: &mut JoinConfiguration, target: &Target) {
-    set(&mut join.ca_cert_path, "/etc/kubernetes/pki/ca.crt");
+    set(&mut join.ca_cert_path, objects::kubernetes_paths::CA_CERTIFICATE);
     if let Some(control_plane) = &mut join.control_plane {
         control_plane.local_api_endpoint.bind_port.get_or_insert(API_SERVER_PORT);
     }

@@ -13,7 +13,7 @@ use std::{
 };
 
 /// Where kubeadm puts the administrator's.
-const ADMIN: &str = "/etc/kubernetes/admin.conf";
+const ADMIN: &str = objects::kubernetes_paths::ADMIN_KUBECONFIG;
 
 /// The kubeconfig that was named, else the one that kubeadm would use.
 pub(super) fn kubeconfig(connection: &Connection) -> Result<Kubeconfig, CommandError> {

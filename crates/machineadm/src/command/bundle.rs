@@ -32,7 +32,7 @@ const NOT_RUNNING: &str = "--root names a root file system that does not run";
 const LINES: &str = "300";
 
 /// Where kubeadm and the kubelet have their files.
-const KUBERNETES: &str = "/etc/kubernetes";
+const KUBERNETES: &str = objects::kubernetes_paths::KUBERNETES;
 /// The units whose state and log explain a failure.
 const UNITS: [&str; 3] = ["machineadm", "kubelet", "containerd"];
 

@@ -31,7 +31,7 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The same for `--dry-run`.
 const BRIEFLY: Duration = Duration::from_secs(3);
-const CERTIFICATES: &str = "/etc/kubernetes/pki";
+const CERTIFICATES: &str = objects::kubernetes_paths::PKI;
 /// The first minor version whose kubeadm has `reset --cleanup-tmp-dir`.
 const CLEANUP_TMP_DIR: u32 = 26;
 const AGAIN: &str = "interrupted; to continue: machineadm reset";
@@ -187,7 +187,7 @@ fn kubeconfig(path: &Path) -> Result<Secret<Vec<u8>>, CommandError> {
     let mut bytes = small_file::bytes(&name.to_string_lossy(), Care::Applying)?;
     let invalid = |error: cluster::Error| CommandError::invalid(format!("{}: {}", name.display(), chain(&error)));
     // As it is read later on, by `ApiServers`.
-    let kubeconfig = Kubeconfig::read(&bytes, Path::new("/etc/kubernetes")).map_err(invalid)?;
+    let kubeconfig = Kubeconfig::read(&bytes, Path::new(objects::kubernetes_paths::KUBERNETES)).map_err(invalid)?;
     match kubeconfig.exec {
         None => Ok(Secret::new(std::mem::take(&mut *bytes))),
         Some(_) => {

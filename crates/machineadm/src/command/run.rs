@@ -70,7 +70,7 @@ struct Ended {
 }
 
 /// Where a kubelet has its credentials: what has them is a node.
-const KUBELET_KUBECONFIG: &str = "/etc/kubernetes/kubelet.conf";
+const KUBELET_KUBECONFIG: &str = objects::kubernetes_paths::KUBELET_KUBECONFIG;
 
 /// Whether the machine became a node in an earlier run. A run whose configuration has no InitConfig succeeds as well, and
 /// leaves the same marks.

@@ -10,7 +10,7 @@ use crate::{
 use host::PathState;
 use kubeadm::preflight_checks::{refuses_static_pods, required_programs};
 
-const MANIFESTS: &str = "/etc/kubernetes/manifests";
+const MANIFESTS: &str = objects::kubernetes_paths::MANIFESTS;
 
 /// Files with which kubeadm refuses to go on; of a worker's it would find them only after discovery.
 pub(super) fn files(candidate: &Candidate<'_>, findings: &mut Findings) -> Result<(), PlanError> {

@@ -63,7 +63,10 @@ fn growing(candidate: &Candidate<'_>) -> Vec<Growing> {
     });
     let mut growing = vec![
         Growing { path: images, eviction_percent: eviction(EVICTION_IMAGES_PERCENT) },
-        Growing { path: "/var/lib/kubelet".to_owned(), eviction_percent: eviction(EVICTION_NODE_PERCENT) },
+        Growing {
+            path: objects::kubernetes_paths::KUBELET.to_owned(),
+            eviction_percent: eviction(EVICTION_NODE_PERCENT),
+        },
         Growing { path: STATE_DIR.to_owned(), eviction_percent: None },
     ];
     if candidate.node.is_control_plane() {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct ControlPlane {
     /// The kubeconfig of the cluster's administrator
-    #[arg(long, value_name = "FILE", global = true, default_value = "/etc/kubernetes/admin.conf")]
+    #[arg(long, value_name = "FILE", global = true, default_value = objects::kubernetes_paths::ADMIN_KUBECONFIG)]
     pub(crate) kubeconfig: PathBuf,
     #[command(subcommand)]
     pub(crate) action: Action,

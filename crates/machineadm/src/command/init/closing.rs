@@ -15,14 +15,15 @@ use engine::{
     outcome::{ActSort, chain},
 };
 use host::{Inspect, Linux};
+use objects::kubernetes_paths;
 use secret::Secret;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// The administrator's kubeconfig.
-pub(super) const ADMIN: &str = "/etc/kubernetes/admin.conf";
+pub(super) const ADMIN: &str = kubernetes_paths::ADMIN_KUBECONFIG;
 /// Where kubeadm puts certificates unless it is told otherwise.
-const CERTIFICATES: &str = "/etc/kubernetes/pki";
+const CERTIFICATES: &str = kubernetes_paths::PKI;
 
 /// What the message is about.
 pub(super) struct Closing<'a> {
@@ -113,7 +114,7 @@ impl Closing<'_> {
         };
         let admin = file(ADMIN)?;
         let kubeconfig =
-            Kubeconfig::read(admin.expose(), Path::new("/etc/kubernetes")).map_err(|error| said(&error))?;
+            Kubeconfig::read(admin.expose(), Path::new(kubernetes_paths::KUBERNETES)).map_err(|error| said(&error))?;
         let directory = self.document.certificates_directory.as_deref().unwrap_or(CERTIFICATES);
         let ca = format!("{directory}/ca.crt");
         let bundle = CaBundle::read(file(&ca)?.expose().clone()).map_err(|error| format!("{ca}: {error}"))?;
