@@ -15,13 +15,32 @@ const VERSION_WORDS: &[(&str, &str)] =
 pub fn command(name: &str) -> Result<Command> {
     let path =
         find(name).ok_or_else(|| Error::Missing { what: name.to_owned(), remedy: "scripts/setup".to_owned() })?;
-    ran(name, None)?;
+    ran(name, Version::Asked)?;
     Ok(Command::new(path))
 }
 
-/// Notes that a program judged; without a version, the end of the run asks the program itself.
-pub(crate) fn ran(name: &str, version: Option<&str>) -> Result<()> {
-    Record::of_this_run()?.add(Subject::Judges, &format!("{name} {}", version.unwrap_or_default()))
+/// How the version of a program is known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Version<'a> {
+    /// This repository pins it.
+    Pinned(&'a str),
+    /// A machine has it from its distribution.
+    Found(&'a str),
+    /// The end of the run asks the program itself.
+    Asked,
+}
+
+/// What stands between the name and a pinned version in the record.
+const PINNED: &str = " = ";
+
+/// Notes that a program judged.
+pub(crate) fn ran(name: &str, version: Version<'_>) -> Result<()> {
+    let line = match version {
+        Version::Pinned(version) => format!("{name}{PINNED}{version}"),
+        Version::Found(version) => format!("{name} {version}"),
+        Version::Asked => name.to_owned(),
+    };
+    Record::of_this_run()?.add(Subject::Judges, &line)
 }
 
 /// Where a program of Debian lies.
@@ -39,12 +58,14 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// From a line of the record, which has the version of what is pinned.
+    /// From a line of the record.
     fn of(line: &str) -> Self {
-        let (name, pinned) = line.split_once(' ').unwrap_or((line, ""));
-        let version = if pinned.is_empty() { version(name) } else { Some(pinned.to_owned()) };
-        let version = version.unwrap_or_else(|| "of unknown version".to_owned());
-        Self { name: name.to_owned(), version, is_pinned: !pinned.is_empty() }
+        let pinned = line.split_once(PINNED).map(|(name, version)| (name, version.to_owned()));
+        let is_pinned = pinned.is_some();
+        let found = || line.split_once(' ').map(|(name, version)| (name, version.to_owned()));
+        let asked = || (line, version(line).unwrap_or_else(|| "of unknown version".to_owned()));
+        let (name, version) = pinned.or_else(found).unwrap_or_else(asked);
+        Self { name: name.to_owned(), version, is_pinned }
     }
 
     /// The name, and the version where this repository pins it.
@@ -82,6 +103,14 @@ pub(crate) fn first_version(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_belongs_to_a_judge_where_this_repository_pins_it() {
+        let pins = ["kubeadm = 1.36.4", "systemctl 252.39", "no-such-program"].map(|line| Judge::of(line).pin());
+        assert_eq!(pins, ["kubeadm 1.36.4", "systemctl", "no-such-program"]);
+        assert_eq!(Judge::of("systemctl 252.39").to_string(), "systemctl 252.39");
+        assert_eq!(Judge::of("no-such-program").to_string(), "no-such-program of unknown version");
+    }
 
     #[test]
     fn the_version_is_the_first_number_with_a_dot() {

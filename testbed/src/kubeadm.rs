@@ -1,7 +1,8 @@
 //! A cluster as kubeadm alone makes it: the measure that machineadm is compared with, and a quick way to get one.
+use crate::judges::{self, Version};
 use crate::machine::Machine;
 use crate::programs::{ETCD, KUBERNETES, Set};
-use crate::{Result, judges, until};
+use crate::{Result, until};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -136,7 +137,7 @@ impl Machine {
             if ready == wanted { Ok(()) } else { Err(format!("{ready:?} are Ready")) }
         })?;
         for (set, programs) in BEHIND_A_READY_NODE {
-            programs.iter().try_for_each(|program| judges::ran(program, Some(set.version())))?;
+            programs.iter().try_for_each(|program| judges::ran(program, Version::Pinned(set.version())))?;
         }
         self.judged("containerd")
     }

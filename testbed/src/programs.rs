@@ -2,7 +2,8 @@
 mod build;
 
 use crate::error::Result;
-use crate::{cache, digest, judges};
+use crate::judges::{self, Version};
+use crate::{cache, digest};
 use std::path::{Path, PathBuf};
 
 /// Programs that are pinned and built together.
@@ -305,7 +306,7 @@ impl Programs {
 
     /// The path of a program that a test runs now; it is noted as one that judged.
     pub fn judge(&self, program: &str) -> Result<PathBuf> {
-        judges::ran(program, Some(self.version))?;
+        judges::ran(program, Version::Pinned(self.version))?;
         Ok(self.path(program))
     }
 

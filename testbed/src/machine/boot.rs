@@ -1,8 +1,9 @@
 //! Power: boot, wait until running, power off, cut the power.
 use super::{Machine, OWN_DISK, Running};
 use crate::error::file;
+use crate::judges::{self, Version};
 use crate::network::Namespace;
-use crate::{Error, Result, cgroup, child, judges, until};
+use crate::{Error, Result, cgroup, child, until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
@@ -32,7 +33,8 @@ impl Machine {
 
     /// Notes that a program of the machine judged, with the version that it prints.
     pub fn judged(&self, program: &str) -> Result<()> {
-        judges::ran(program, judges::first_version(&self.check(&[program, "--version"])?))
+        let printed = self.check(&[program, "--version"])?;
+        judges::ran(program, judges::first_version(&printed).map_or(Version::Asked, Version::Found))
     }
 
     /// Switches the power on and does not wait.

@@ -98,7 +98,9 @@ impl Report {
     /// Where the time went.
     fn shares(&self) -> Vec<String> {
         let sum = |class: Class| -> f64 {
-            self.ended.iter().filter(|run| run.job.cost().class == class).map(|run| run.took.as_secs_f64()).sum()
+            // An empty sum is -0.0.
+            self.ended.iter().filter(|run| run.job.cost().class == class).map(|run| run.took.as_secs_f64()).sum::<f64>()
+                + 0.0
         };
         let [building, waiting, alone] = [Class::Building, Class::Waiting, Class::Alone].map(sum);
         let computing = sum(Class::Computing) + sum(Class::Compiling);
