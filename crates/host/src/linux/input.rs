@@ -15,7 +15,7 @@ use std::{
     io::{self, Read},
     path::Path,
 };
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// What is taken at once for one input.
 const LARGEST_ROOM: usize = 2 << 20;
@@ -24,14 +24,24 @@ const LARGEST_ROOM: usize = 2 << 20;
 pub fn read(name: &str, care: Care, limit: u64) -> Result<Zeroizing<Vec<u8>>> {
     // All at once, since a vector that grows leaves copies behind; the system gives memory only where it is written.
     let room = usize::try_from(limit).unwrap_or(LARGEST_ROOM).min(LARGEST_ROOM) + 64;
-    let mut bytes = Zeroizing::new(Vec::with_capacity(room));
+    let mut bytes = Room(Vec::with_capacity(room));
     let doing = || format!("read {name}");
     if name == "-" {
-        io::stdin().lock().take(limit + 1).read_to_end(&mut bytes).map_err(Error::io(doing()))?;
+        io::stdin().lock().take(limit + 1).read_to_end(&mut bytes.0).map_err(Error::io(doing()))?;
     } else {
-        open(name, care)?.take(limit + 1).read_to_end(&mut bytes).map_err(Error::io(doing()))?;
+        open(name, care)?.take(limit + 1).read_to_end(&mut bytes.0).map_err(Error::io(doing()))?;
     }
-    Ok(bytes)
+    Ok(Zeroizing::new(bytes.0.as_slice().to_vec()))
+}
+
+/// Memory for an input of unknown size. What was read is wiped at its end, and not the room behind it, which
+/// `Zeroizing` would wipe as well: to touch a megabyte takes longer than to check a configuration.
+struct Room(Vec<u8>);
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.0.as_mut_slice().zeroize();
+    }
 }
 
 /// Writes a file that only its owner reads, whole or not at all.
