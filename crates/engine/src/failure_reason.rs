@@ -1,6 +1,7 @@
 //! Which reason a failure has: one table, from types alone. No sentence is compared here, and nowhere else.
 //!
-//! Of several problems, the one counts that keeps most machines from succeeding, and of those the first.
+//! Of several problems that all must be solved, the one counts that keeps most machines from succeeding; of endpoints that
+//! each would do, the one that needs the least. Of those the first.
 use crate::{
     Act, Failure, Fault, PlanError, Problem, Step, TurnId,
     acts::kubeadm::{self, KubeadmFailure},
@@ -15,6 +16,12 @@ use std::{cmp::Reverse, io};
 
 /// kubeadm's own name of its check that pulls images. In the terms of our checks it is about images that are missing.
 const IMAGE_PULL: &str = "ImagePull";
+/// The starts of kubeadm's names for checks of one thing each, and ours for what they check.
+const KINDS_OF_CHECKS: &[(&str, PreflightCheck)] = &[
+    ("Port-", PreflightCheck::Ports),
+    ("DirAvailable-", PreflightCheck::Files),
+    ("FileAvailable-", PreflightCheck::Files),
+];
 
 impl Failure {
     /// Why, for programs.
@@ -111,6 +118,12 @@ fn gravest(reasons: impl Iterator<Item = Reason>) -> Option<Reason> {
     reasons.min_by_key(|reason| Reverse(reason.class()))
 }
 
+/// Of endpoints that each would do, the one counts that needs the least to answer as it should: one that is stale, or that
+/// somebody else has taken, must not condemn a cluster whose other endpoints are only down.
+fn most_hopeful(reasons: impl Iterator<Item = Reason>) -> Option<Reason> {
+    reasons.min_by_key(|reason| reason.class())
+}
+
 const fn of_system(kind: io::ErrorKind) -> Reason {
     match kind {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::ReadOnlyFilesystem => {
@@ -132,7 +145,9 @@ fn of_fault(fault: &Fault) -> Reason {
         Fault::NotInstalled => Reason::ProgramNotInstalled,
         Fault::Download => Reason::DownloadFailed,
         Fault::Checksum => Reason::ChecksumMismatch,
-        Fault::Discovery(refusals) => gravest(refusals.iter().map(of_refusal)).unwrap_or(Reason::ClusterNotVerified),
+        Fault::Discovery(refusals) => {
+            most_hopeful(refusals.iter().map(of_refusal)).unwrap_or(Reason::ClusterNotVerified)
+        }
         Fault::ApiServer => Reason::ClusterUnreachable,
         Fault::ClusterSettings => Reason::ClusterNotSupported,
         Fault::Etcd => Reason::EtcdNotSafe,
@@ -218,9 +233,18 @@ fn of_kubeadm(output: &str) -> Reason {
             // Without a failed check it could not read what it needs of the cluster.
             gravest(checks).unwrap_or(Reason::KubeadmFailed)
         }
-        _ if failure.kubelet.is_some() || phase.contains("kubelet") => Reason::KubeletNotHealthy,
-        _ if phase.contains("wait-control-plane") => Reason::ControlPlaneNotHealthy,
-        _ if phase.contains("etcd") => Reason::EtcdNotSafe,
+        _ if failure.kubelet.is_some() => Reason::KubeletNotHealthy,
+        phase => of_phase(phase),
+    }
+}
+
+/// By the phase's own name and that of its part: the names of parts alone mean something else in other phases.
+fn of_phase(phase: &str) -> Reason {
+    match phase.split_once('/').unwrap_or((phase, "")) {
+        ("certs", _) => Reason::CertificatesInvalid,
+        ("kubelet-start" | "kubelet-wait-bootstrap", _) => Reason::KubeletNotHealthy,
+        ("wait-control-plane", _) => Reason::ControlPlaneNotHealthy,
+        ("check-etcd" | "etcd-join", _) | ("control-plane-join", "etcd") => Reason::EtcdNotSafe,
         _ => Reason::KubeadmFailed,
     }
 }
@@ -229,8 +253,17 @@ fn of_kubeadms_check(name: &str) -> Reason {
     if name == IMAGE_PULL {
         return Reason::ImagePullFailed;
     }
-    let ours = preflight_checks::CHECKS.iter().find(|check| check.name == name).and_then(|check| check.ours);
-    ours.and_then(PreflightCheck::named).map_or(Reason::PreflightFailed, of_check)
+    // Some names end with what was checked, such as a port or a directory of this cluster's own choice.
+    if let Some(check) = KINDS_OF_CHECKS.iter().find(|(start, _)| name.starts_with(start)) {
+        return of_check(check.1);
+    }
+    match name {
+        "KubeletVersion" | "KubernetesVersion" => Reason::VersionSkew,
+        name => {
+            let ours = preflight_checks::CHECKS.iter().find(|check| check.name == name).and_then(|check| check.ours);
+            ours.and_then(PreflightCheck::named).map_or(Reason::PreflightFailed, of_check)
+        }
+    }
 }
 
 #[cfg(test)]

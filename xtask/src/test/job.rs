@@ -4,8 +4,9 @@ use super::room::{Class, Cost};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
-use testbed::needs;
+use testbed::needs::{self, COMPLETE};
 use testbed::programs::{SETS, Tier};
+use testbed::random::SEED;
 
 /// A test, as the harness lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,10 +34,11 @@ impl Test {
         self.adds.is_some()
     }
 
-    /// What runs it alone.
-    pub(super) fn alone(&self) -> String {
+    /// What runs it alone, as this run has: complete, and with the same seed.
+    pub(super) fn alone(&self, seed: u64) -> String {
         let ignored = if self.is_long() { " --include-ignored" } else { "" };
-        format!("cargo test {} -- --exact {}{ignored}", self.cargo_words, self.path)
+        let set = format!("{COMPLETE}=1 {SEED}={seed} PROPTEST_RNG_SEED={seed}");
+        format!("{set} cargo test {} -- --exact {}{ignored}", self.cargo_words, self.path)
     }
 }
 
@@ -95,20 +97,22 @@ impl Job {
         self.needs.iter().filter_map(|line| line.strip_prefix(needs::PROGRAMS)?.strip_prefix(' '))
     }
 
-    /// How long it may take: one that hangs must not hang the run.
+    /// How long it may take in a run of a whole tier: one that hangs must not hang the run.
     pub(super) fn limit(&self, tier: Tier) -> Duration {
         let minutes = match (&self.work, tier) {
             (Work::Test(_), Tier::Quick) => match self.cost().class {
                 Class::Computing => 8,
                 _ => 15,
             },
-            (Work::Test(_), Tier::Long) => 100,
+            (Work::Test(_), Tier::Long) => LONG_LIMIT,
             (Work::Check(_) | Work::Build(_), _) => 45,
         };
         Duration::from_secs(minutes * 60)
     }
 }
 
+/// In minutes. A few tests by name may have to build Kubernetes first.
+const LONG_LIMIT: u64 = 100;
 /// Longer than any test, so that the needs of those that no run knows yet are learned first.
 const UNKNOWN: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -170,8 +174,10 @@ pub(super) mod tests {
     fn a_test_names_the_command_that_runs_it_alone() {
         let quick = test("worker::joins", None);
         assert_eq!(quick.name(), "machineadm tests/workers/main.rs worker::joins");
-        assert_eq!(quick.alone(), "cargo test -p machineadm --test workers -- --exact worker::joins");
-        assert!(test("worker::joins", Some("kills")).alone().ends_with("--exact worker::joins --include-ignored"));
+        let words = "cargo test -p machineadm --test workers -- --exact worker::joins";
+        let set = "MACHINEADM_TESTS_COMPLETE=1 MACHINEADM_TESTS_SEED=7 PROPTEST_RNG_SEED=7";
+        assert_eq!(quick.alone(7), format!("{set} {words}"));
+        assert_eq!(test("worker::joins", Some("kills")).alone(7), format!("{set} {words} --include-ignored"));
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Asked {
         self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()))
     }
 
-    /// Whether this is a whole tier, which then has to be complete.
+    /// Whether this is a whole tier, which then has to be complete. Of a few tests each builds the programs that it needs.
     fn is_whole(&self) -> bool {
         self.names.is_empty()
     }
@@ -81,17 +81,17 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
     let seed = seed::of(asked.tier);
     environment::cleared().iter().for_each(|name| println!("{name} is set: the tests run without it"));
     println!("seed of property tests and of what is random: {seed}");
-    let place = Place::below(root, asked.tier, seed)?;
+    let place = Place::below(root, asked.tier, if asked.is_whole() { asked.tier } else { Tier::Long }, seed)?;
     let history = History::load();
     let listed = binaries.iter().map(|binary| binary.tests(&place)).collect::<Result<Vec<_>, _>>()?.concat();
     let is_asked_for = |test: &&Test| asked.wants(&test.name()) && (asked.tier == Tier::Long || !test.is_long());
     let tests: Vec<Test> = listed.iter().filter(is_asked_for).cloned().collect();
-    if tests.is_empty() {
-        return Err(format!("no test of this tier has a name with {}", asked.names.join(" or ")));
+    if let Some(name) = asked.names.iter().find(|name| !tests.iter().any(|test| test.name().contains(name.as_str()))) {
+        return Err(format!("no test of this tier has a name with `{name}`"));
     }
     let mut jobs: Vec<Job> = tests.iter().map(|test| Job::of_test(test.clone(), &history)).collect();
-    jobs.extend(job::programs(asked.tier)?);
     if asked.is_whole() {
+        jobs.extend(job::programs(asked.tier)?);
         jobs.extend(job::checks(asked.tier));
     }
     let ended = Run { place: &place, room: Room::of_this_machine()?, total: jobs.len(), ended: Vec::new() }.all(jobs);
@@ -103,7 +103,7 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
     }
     let not_run = listed.iter().filter(|test| asked.tier == Tier::Quick && test.is_long() && asked.wants(&test.name()));
     let not_run = not_run.cloned().collect();
-    let report = Report { ended, tier: asked.tier, took: began.elapsed(), busy, judges, not_run, problems };
+    let report = Report { ended, tier: asked.tier, took: began.elapsed(), seed, busy, judges, not_run, problems };
     report.print();
     match report.failed() {
         0 => Ok(()),

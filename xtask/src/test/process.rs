@@ -22,6 +22,8 @@ pub(super) struct Place {
     output: PathBuf,
     records: PathBuf,
     tier: Tier,
+    /// The tier whose limits hold.
+    limits: Tier,
     seed: u64,
     /// Variables that no test gets.
     cleared: Vec<String>,
@@ -36,7 +38,7 @@ pub(super) struct Ended {
 
 impl Place {
     /// Empty, below `target`.
-    pub(super) fn below(root: &Path, tier: Tier, seed: u64) -> Result<Self, String> {
+    pub(super) fn below(root: &Path, tier: Tier, limits: Tier, seed: u64) -> Result<Self, String> {
         let [output, records] = ["test-output", "test-record"].map(|name| root.join("target").join(name));
         for directory in [&output, &records] {
             let removed = fs::remove_dir_all(directory);
@@ -45,7 +47,7 @@ impl Place {
             let made = gone.and_then(|()| fs::create_dir_all(directory));
             made.map_err(|error| format!("{}: {error}", directory.display()))?;
         }
-        Ok(Self { root: root.to_owned(), output, records, tier, seed, cleared: environment::cleared() })
+        Ok(Self { root: root.to_owned(), output, records, tier, limits, seed, cleared: environment::cleared() })
     }
 
     /// Gives a test binary the environment of this run.
@@ -108,7 +110,7 @@ fn command(job: &Job, place: &Place) -> Command {
     // When the run is ended, so are its jobs. What waits is given a processor first, whatever computes beside it.
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "TERM", "nice", "-n", if job.cost().class == Class::Waiting { "0" } else { "5" }]);
-    command.args(["timeout", "--kill-after=10"]).arg(job.limit(place.tier).as_secs().to_string());
+    command.args(["timeout", "--kill-after=10"]).arg(job.limit(place.limits).as_secs().to_string());
     match &job.work {
         Work::Test(test) => of_test(&mut command, test, job, place),
         Work::Check(words) => command.args(words).current_dir(&place.root),

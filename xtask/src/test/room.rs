@@ -40,8 +40,8 @@ const WAITING: &[(&str, u64, u64)] = &[
 const COMPUTING: u64 = 512;
 /// What stays for the system, for its cache of files, and for builds.
 const RESERVE: u64 = 4096;
-/// Waiting jobs for each processor at most: a machine that boots computes for some seconds.
-const WAITING_PER_CORE: usize = 3;
+/// Waiting jobs for each processor at most, and one more: a machine that boots computes for some seconds.
+const WAITING_PER_CORE: usize = 2;
 
 impl Cost {
     pub(super) fn of(class: Class) -> Self {
@@ -92,7 +92,7 @@ impl Room {
             Class::Building => count(Class::Building) == 0,
             // One that is larger than the machine is tried by itself.
             Class::Waiting => {
-                count(Class::Waiting) == 0 || (fits && count(Class::Waiting) < self.cores * WAITING_PER_CORE)
+                count(Class::Waiting) == 0 || (fits && count(Class::Waiting) <= self.cores * WAITING_PER_CORE)
             }
             Class::Alone => running.is_empty(),
         }
@@ -170,7 +170,7 @@ mod tests {
             |room: Room, cost: Cost| (1..).find(|count| !room.has_room_for(cost, &vec![cost; *count])).unwrap();
         assert_eq!(at_once(ROOM, node), 4);
         assert_eq!(at_once(Room { instances: 300, ..ROOM }, node), 2);
-        assert_eq!(at_once(ROOM, cost(needs::CLOCKS)), 6);
+        assert_eq!(at_once(ROOM, cost(needs::CLOCKS)), 5);
         assert_eq!(at_once(Room { memory: 1, ..ROOM }, node), 1, "one is tried even on the smallest machine");
     }
 

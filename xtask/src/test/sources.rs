@@ -11,8 +11,11 @@ const OUTSIDE: &[&str] = &["/build.rs", "benches/benches/", "crates/kms/src/pkcs
 
 /// Fails with the names of the files that no binary was compiled from.
 pub(super) fn check(root: &Path, binaries: &[Binary]) -> Result<(), String> {
-    let tracked = Command::new("git").current_dir(root).args(["ls-files", "--", "*.rs"]).output();
-    let tracked = tracked.map_err(|error| format!("cannot run git: {error}"))?;
+    let ours = Command::new("git")
+        .current_dir(root)
+        .args(["ls-files", "--cached", "--others", "--exclude-standard", "--", "*.rs"])
+        .output();
+    let ours = ours.map_err(|error| format!("cannot run git: {error}"))?;
     let mut compiled = BTreeSet::new();
     for binary in binaries {
         // cargo writes beside each binary which files it was compiled from.
@@ -20,7 +23,7 @@ pub(super) fn check(root: &Path, binaries: &[Binary]) -> Result<(), String> {
         let text = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
         compiled.extend(files_of(&text, root));
     }
-    match forgotten(&String::from_utf8_lossy(&tracked.stdout), &compiled).as_slice() {
+    match forgotten(&String::from_utf8_lossy(&ours.stdout), &compiled).as_slice() {
         [] => Ok(()),
         files => Err(format!("no test binary has these files; is a `mod` missing? {}", files.join(", "))),
     }

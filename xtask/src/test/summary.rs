@@ -34,6 +34,7 @@ pub(super) struct Report {
     pub(super) ended: Vec<TestRun>,
     pub(super) tier: Tier,
     pub(super) took: Duration,
+    pub(super) seed: u64,
     /// What the processors had done when it started.
     pub(super) busy: Busy,
     /// The programs of others that judged.
@@ -138,7 +139,7 @@ impl Report {
         }
         let failed = tests().filter(|(run, _)| !run.verdict.is_good()).count();
         lines.push(format!("{} passed, {failed} failed", quick + long));
-        lines.extend(self.ended.iter().filter_map(failure));
+        lines.extend(self.ended.iter().filter_map(|run| failure(run, self.seed)));
         lines.extend(self.problems.iter().map(|problem| format!("FAILED {problem}")));
         if self.problems.iter().any(|problem| problem.contains(committed_judges::FILE)) {
             lines.push(format!("the list is {}", committed_judges::FILE));
@@ -148,10 +149,10 @@ impl Report {
 }
 
 /// The line of a failed job, and what runs it alone.
-fn failure(run: &TestRun) -> Option<String> {
+fn failure(run: &TestRun, seed: u64) -> Option<String> {
     let (Verdict::Failed(why) | Verdict::NotRun(why)) = &run.verdict else { return None };
     let alone = match &run.job.work {
-        Work::Test(test) => test.alone(),
+        Work::Test(test) => test.alone(seed),
         Work::Check(words) => words.join(" "),
         Work::Build(set) => format!("cargo run -p testbed -- build {set}"),
     };

@@ -184,7 +184,6 @@ fn table() -> Vec<(Reason, Reason)> {
         (check(PreflightCheck::Memory), Reason::PreflightFailed),
         (preflight_of_kubeadm("Swap"), Reason::PreflightFailed),
         (preflight_of_kubeadm("Firewalld"), Reason::PreflightFailed),
-        (preflight_of_kubeadm("Port-8443"), Reason::PreflightFailed),
         (check(PreflightCheck::Clock), Reason::ClockSkew),
         (of(None, known(Fault::Clock)), Reason::ClockSkew),
         (of(None, known(Fault::Versions)), Reason::VersionSkew),
@@ -193,6 +192,11 @@ fn table() -> Vec<(Reason, Reason)> {
         (preflight_of_kubeadm("ImagePull"), Reason::ImagePullFailed),
         (check(PreflightCheck::Ports), Reason::PortInUse),
         (preflight_of_kubeadm("Port-10250"), Reason::PortInUse),
+        (preflight_of_kubeadm("Port-8443"), Reason::PortInUse),
+        (preflight_of_kubeadm("DirAvailable--data-etcd"), Reason::NodeOfAnotherCluster),
+        (preflight_of_kubeadm("FileAvailable--etc-kubernetes-kubelet.conf"), Reason::NodeOfAnotherCluster),
+        (preflight_of_kubeadm("KubeletVersion"), Reason::VersionSkew),
+        (preflight_of_kubeadm("KubernetesVersion"), Reason::VersionSkew),
         (check(PreflightCheck::Files), Reason::NodeOfAnotherCluster),
         (of(None, PlanError::OtherCluster), Reason::NodeOfAnotherCluster),
         (of(None, known(Fault::NodeName)), Reason::NodeNameInUse),
@@ -203,6 +207,12 @@ fn table() -> Vec<(Reason, Reason)> {
         (of_kubeadm(""), Reason::KubeadmFailed),
         (of_kubeadm("error: unknown flag: --x\n"), Reason::KubeadmFailed),
         (of_kubeadm(&phase("upload-config/kubeadm")), Reason::KubeadmFailed),
+        (of_kubeadm(&phase("upload-config/kubelet")), Reason::KubeadmFailed),
+        (of_kubeadm(&phase("kubeconfig/kubelet")), Reason::KubeadmFailed),
+        (of_kubeadm(&phase("kubelet-finalize/experimental-cert-rotation")), Reason::KubeadmFailed),
+        (of_kubeadm(&phase("etcd/local")), Reason::KubeadmFailed),
+        (of_kubeadm(&phase("certs/etcd-server")), Reason::CertificatesInvalid),
+        (of_kubeadm(&phase("certs/apiserver-kubelet-client")), Reason::CertificatesInvalid),
         // It could not read something of the cluster, and no check has failed.
         (of_kubeadm(&phase("preflight")), Reason::KubeadmFailed),
         (act(ActSort::KubeadmInit), Reason::KubeadmFailed),
@@ -240,6 +250,8 @@ fn table() -> Vec<(Reason, Reason)> {
         (refused(Refusal::Signature { id: token(), error: JwsError::WrongMac }), Reason::TokenRejected),
         (of(None, known(Fault::Etcd)), Reason::EtcdNotSafe),
         (of_kubeadm(&phase("control-plane-join/etcd")), Reason::EtcdNotSafe),
+        (of_kubeadm(&phase("check-etcd")), Reason::EtcdNotSafe),
+        (of_kubeadm(&phase("etcd-join")), Reason::EtcdNotSafe),
         (of(None, known(Fault::NoCertificates)), Reason::CertificatesUnavailable),
         (act(ActSort::DownloadCertificates), Reason::CertificatesUnavailable),
         (of(None, known(Fault::CertificateKey)), Reason::CertificateKeyInvalid),
@@ -273,6 +285,12 @@ fn of_several_problems_the_first_that_another_machine_would_have_too_counts() {
     let versions = Problem::of(Fault::Versions, "a");
     assert_eq!(of_problems(&[&settings, &versions]), Reason::ClusterNotSupported);
     assert_eq!(of_problems(&[&versions, &settings]), Reason::VersionSkew);
-    let refusals = [unreached(Cause::Refused), Refusal::NotPinned(Vec::new())];
+}
+
+#[test]
+fn of_several_endpoints_one_that_is_another_clusters_condemns_none_that_is_only_down() {
+    let refusals = [Refusal::NotPinned(Vec::new()), unreached(Cause::Refused)];
+    assert_eq!(of(None, not_trusted(&refusals)), Reason::ClusterUnreachable);
+    let refusals = [Refusal::NotPinned(Vec::new()), Refusal::Changed];
     assert_eq!(of(None, not_trusted(&refusals)), Reason::AnotherCluster);
 }
