@@ -102,7 +102,7 @@ impl Job {
         let minutes = match (&self.work, tier) {
             (Work::Test(_), Tier::Quick) => match self.cost().class {
                 Class::Computing => 8,
-                _ => 15,
+                _ => 25,
             },
             (Work::Test(_), Tier::Long) => LONG_LIMIT,
             (Work::Check(_) | Work::Build(_), _) => 45,
